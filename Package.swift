@@ -1,0 +1,92 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings of every Swift target: language mode 6 with the upcoming rules that keep imports and existentials visible.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+let atomics: Target.Dependency = .product(name: "Atomics", package: "swift-atomics")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
+
+let package = Package(
+    name: "SharedSpace",
+    products: [
+        .library(name: "SharedSpace", targets: ["SharedSpace"]),
+        .executable(name: "space", targets: ["space"]),
+        .executable(name: "space-dump", targets: ["space-dump"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
+    ],
+    targets: [
+        // The ground: the system's liblmdb, and what Swift can't reach of libc and the kernel.
+        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .target(name: "CSpaceShims"),
+
+        // Typed wrappers.
+        .target(name: "SpaceSystem", dependencies: ["CSpaceShims", system, atomics], swiftSettings: settings),
+        .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: settings),
+        .target(name: "TupleCoding", swiftSettings: settings),
+
+        // The library.
+        .target(
+            name: "SharedSpace",
+            dependencies: ["TupleCoding", "LMDB", "SpaceSystem", system, atomics, logging],
+            swiftSettings: settings
+        ),
+
+        // The commands.
+        .target(
+            name: "SpaceCommands",
+            dependencies: ["SharedSpace", "TupleCoding", "SpaceSystem", system, argumentParser, lifecycle, logging],
+            swiftSettings: settings
+        ),
+        .executableTarget(name: "space", dependencies: ["SpaceCommands", argumentParser], swiftSettings: settings),
+        .executableTarget(name: "space-dump", dependencies: ["SpaceCommands", argumentParser], swiftSettings: settings),
+
+        // Tests.
+        .target(
+            name: "SpaceTestSupport",
+            dependencies: ["SharedSpace", "SpaceSystem", system, subprocess],
+            path: "Tests/SpaceTestSupport",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "space-test-agent",
+            dependencies: ["SharedSpace", "SpaceSystem", system],
+            path: "Tests/space-test-agent",
+            swiftSettings: settings
+        ),
+        .testTarget(name: "SpaceSystemTests", dependencies: ["SpaceSystem", "CSpaceShims", system, atomics], swiftSettings: settings),
+        .testTarget(name: "LMDBTests", dependencies: ["LMDB", system], swiftSettings: settings),
+        .testTarget(name: "TupleCodingTests", dependencies: ["TupleCoding"], swiftSettings: settings),
+        .testTarget(
+            name: "SharedSpaceTests",
+            dependencies: ["SharedSpace", "LMDB", "SpaceSystem", "SpaceTestSupport", system],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SpaceCommandsTests",
+            dependencies: ["SpaceCommands", "SpaceTestSupport", "space", "space-dump", system, subprocess],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SharedSpaceProcessTests",
+            dependencies: ["SharedSpace", "SpaceSystem", "SpaceTestSupport", "space-test-agent", system, subprocess],
+            swiftSettings: settings
+        ),
+    ]
+)

@@ -1,0 +1,1 @@
+int space_shims_present;
