@@ -1,0 +1,204 @@
+import CLMDB
+
+/// A live transaction's data: an unowned view through which everything is read and written.
+///
+/// Got from ``WriteTransaction/access`` or ``ReadTransaction/access``. It holds LMDB's pointer and nothing else, so it
+/// must not be used once its transaction has ended: for a write transaction that gives an error or reaches the next one,
+/// for a read transaction it reads freed memory. (A lifetime that the compiler checks needs `~Escapable`, which is
+/// experimental.) Not Sendable: it is used where its transaction is.
+///
+/// What `get` and cursors return points into the map: valid until the next change in a write transaction, until the end
+/// or reset of a read transaction. Alignment is that of a byte: read numbers with `loadUnaligned`.
+///
+/// Keys are 1 to ``Environment/maxKeySize`` bytes and ordered as bytes, a prefix first; values at most 4 GiB - 1. A
+/// write that fails otherwise than with `.keyExist` or `.badValueSize` spoils the transaction, which then has to be
+/// aborted: LMDB answers everything else with `.badTransaction`.
+package struct Access {
+    /// LMDB's `MDB_txn *`.
+    let handle: OpaquePointer
+
+    /// Whether this is a write transaction's.
+    package let isWriting: Bool
+
+    @inline(__always)
+    init(_ handle: OpaquePointer, isWriting: Bool) {
+        self.handle = handle
+        self.isWriting = isWriting
+    }
+
+    /// The id: of a write transaction, the one its commit will have; of a read transaction, that of its snapshot.
+    ///
+    /// The corresponding C function is `mdb_txn_id`.
+    package var id: Int {
+        Int(truncatingIfNeeded: mdb_txn_id(handle))
+    }
+
+    // MARK: Databases
+
+    /// Opens a database, or gives the handle of one that is open.
+    ///
+    /// See ``Database`` for how long the handle lasts. No two transactions of a process may do this at the same time
+    /// (lmdb.h: "must not be called from multiple concurrent transactions in the same process").
+    ///
+    /// The corresponding C function is `mdb_dbi_open`.
+    ///
+    /// - Parameters:
+    ///   - name: The name, not empty and without a NUL; nil for the main database, whose keys are the names of the others.
+    ///   - create: Whether to create the database if it is not there.
+    /// - Returns: The handle.
+    /// - Throws: `.notFound`; `.databasesFull`; `.incompatible` if a record has that name; `.badValueSize` for a name
+    ///   that is empty or too long; `.accessDenied` if a read transaction would have to create it.
+    package func database(_ name: String?, create: Bool) throws(LMDBError) -> Database {
+        // A NUL would end the name early and open another database.
+        if let name, name.utf8.contains(0) { throw .invalidArgument }
+        var database: MDB_dbi = 0
+        try check(mdb_dbi_open(handle, name, create ? UInt32(MDB_CREATE) : 0, &database))
+        return Database(handle: database)
+    }
+
+    /// Removes all records of a database.
+    ///
+    /// The corresponding C function is `mdb_drop` with 0.
+    package func empty(_ database: Database) throws(LMDBError) {
+        try check(mdb_drop(handle, database.handle, 0))
+    }
+
+    /// Removes all records of a database and, if asked, the database itself.
+    ///
+    /// Deleting closes the handle for the whole process at once, even if the transaction is then aborted; no other
+    /// thread may be using it.
+    ///
+    /// The corresponding C function is `mdb_drop`.
+    package func drop(_ database: Database, delete: Bool) throws(LMDBError) {
+        try check(mdb_drop(handle, database.handle, delete ? 1 : 0))
+    }
+
+    /// The size and shape of a database, as this transaction sees it.
+    ///
+    /// The corresponding C function is `mdb_stat`.
+    package func statistics(_ database: Database) throws(LMDBError) -> Statistics {
+        var statistics = MDB_stat()
+        try check(mdb_stat(handle, database.handle, &statistics))
+        return Statistics(statistics)
+    }
+
+    /// The size and shape of the table of free pages, as of this transaction's beginning.
+    ///
+    /// `entries` counts lists of pages, not pages. In mdb.c that table is handle 0 (`FREE_DBI`), and `mdb_stat` takes it.
+    package func freeListStatistics() throws(LMDBError) -> Statistics {
+        try statistics(Database(handle: 0))
+    }
+
+    // MARK: Records
+
+    /// The value of a key; nil if it is not there.
+    ///
+    /// The corresponding C function is `mdb_get`.
+    ///
+    /// - Complexity: O(log n); nothing is allocated or copied.
+    package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
+        var key = MDB_val(key)
+        var value = MDB_val()
+        let result = mdb_get(handle, database.handle, &key, &value)
+        if result == MDB_SUCCESS { return value.bytes }
+        if result == MDB_NOTFOUND { return nil }
+        throw LMDBError(code: result)
+    }
+
+    /// Stores a value under a key, in place of one that is there.
+    ///
+    /// The corresponding C function is `mdb_put`.
+    ///
+    /// - Throws: `.keyExist` as the flags say; `.badValueSize`; `.mapFull`; `.transactionFull`; `.accessDenied` in a read
+    ///   transaction.
+    package func put(
+        _ database: Database,
+        _ key: UnsafeRawBufferPointer,
+        _ value: UnsafeRawBufferPointer,
+        flags: PutFlags = []
+    ) throws(LMDBError) {
+        var key = MDB_val(key)
+        var value = MDB_val(value)
+        try check(mdb_put(handle, database.handle, &key, &value, flags.permitted))
+    }
+
+    /// Makes room for a value, and leaves it to the caller to write it there.
+    ///
+    /// All of the room has to be written, before the next change and the commit: it holds whatever was there before.
+    ///
+    /// The corresponding C function is `mdb_put` with `MDB_RESERVE`.
+    ///
+    /// - Throws: As ``put(_:_:_:flags:)-(_,UnsafeRawBufferPointer,_,_)``; `.badValueSize` for a negative size.
+    package func reserve(
+        _ database: Database,
+        _ key: UnsafeRawBufferPointer,
+        size: Int,
+        flags: PutFlags = []
+    ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
+        guard size >= 0 else { throw .badValueSize }
+        var key = MDB_val(key)
+        var value = MDB_val(mv_size: size, mv_data: nil)
+        try check(mdb_put(handle, database.handle, &key, &value, flags.permitted | UInt32(MDB_RESERVE)))
+        return UnsafeMutableRawBufferPointer(start: value.mv_data, count: size)
+    }
+
+    /// Removes a key and its value; false if it is not there.
+    ///
+    /// The corresponding C function is `mdb_del`.
+    package func delete(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
+        var key = MDB_val(key)
+        let result = mdb_del(handle, database.handle, &key, nil)
+        if result == MDB_SUCCESS { return true }
+        if result == MDB_NOTFOUND { return false }
+        throw LMDBError(code: result)
+    }
+
+    // MARK: Cursors
+
+    /// Opens a cursor, which is not yet at a record.
+    ///
+    /// Allocates; a read transaction's cursor can be kept and renewed.
+    ///
+    /// The corresponding C function is `mdb_cursor_open`.
+    package func cursor(_ database: Database) throws(LMDBError) -> Cursor {
+        var cursor: OpaquePointer?
+        try check(mdb_cursor_open(handle, database.handle, &cursor))
+        guard let cursor else { throw .outOfMemory }
+        return Cursor(cursor, writingIn: isWriting ? environment : nil)
+    }
+
+    /// The transaction's environment, which lives as long as the transaction does.
+    private var environment: Environment? {
+        guard let environment = mdb_txn_env(handle), let context = mdb_env_get_userctx(environment) else { return nil }
+        return Unmanaged<Environment>.fromOpaque(context).takeUnretainedValue()
+    }
+}
+
+// MARK: - LMDB's structures
+
+extension MDB_val {
+    /// LMDB's view of bytes, which it only reads.
+    @inline(__always)
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+    }
+
+    /// The bytes that LMDB pointed to. (mdb.c: a node's size is a 32-bit number, so it always fits.)
+    @inline(__always)
+    var bytes: UnsafeRawBufferPointer {
+        guard let start = mv_data else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(start: start, count: Int(mv_size))
+    }
+}
+
+extension Statistics {
+    fileprivate init(_ statistics: MDB_stat) {
+        // The numbers come from the file: none may trap.
+        pageSize = Int(statistics.ms_psize)
+        depth = Int(statistics.ms_depth)
+        branchPages = Int(truncatingIfNeeded: statistics.ms_branch_pages)
+        leafPages = Int(truncatingIfNeeded: statistics.ms_leaf_pages)
+        overflowPages = Int(truncatingIfNeeded: statistics.ms_overflow_pages)
+        entries = Int(truncatingIfNeeded: statistics.ms_entries)
+    }
+}

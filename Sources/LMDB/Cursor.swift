@@ -1,0 +1,193 @@
+import CLMDB
+import Synchronization
+
+/// A place in a database, moved in the order of keys.
+///
+/// A cursor is *at* a record, *before* the first, *after* the last, or nowhere yet. ``next()`` from nowhere or before the
+/// first goes to the first record, ``previous()`` from nowhere or after the last to the last. After ``delete()`` it is
+/// between the neighbours of what it deleted. (LMDB's own cursor stays at the last record when `next` finds nothing, so a
+/// delete there would hit it; hence the bookkeeping.) Changes made otherwise in the same transaction are followed.
+///
+/// A write transaction's cursor has to be closed, that is go out of scope, before the transaction ends: LMDB frees it
+/// then. One that is left is noticed, is not freed again, and answers `.badTransaction`. A read transaction's cursor may
+/// stay, and be used again after ``renew(on:)``; not renewed, it must not be used once its transaction has ended.
+package struct Cursor: ~Copyable {
+    /// A record, in place: not aligned, and valid until the next change or the transaction's end or reset.
+    package struct Entry {
+        /// The key.
+        package let key: UnsafeRawBufferPointer
+        /// The value.
+        package let value: UnsafeRawBufferPointer
+    }
+
+    /// How ``seek(_:_:)-(UnsafeRawBufferPointer,_)`` chooses a record.
+    package enum Match: Sendable {
+        /// The record with this key.
+        case exactly
+        /// The record with this key, or else the one with the smallest key above it.
+        case atLeast
+    }
+
+    private enum Position {
+        case nowhere, beforeFirst, at, deleted, afterLast
+    }
+
+    private let handle: OpaquePointer
+    private var position = Position.nowhere
+
+    /// For a write transaction's cursor: where to ask whether that transaction has ended, and what the count was.
+    private let environment: Environment?
+    private let writesEnded: UInt64
+
+    init(_ handle: OpaquePointer, writingIn environment: Environment?) {
+        self.handle = handle
+        self.environment = environment
+        writesEnded = environment?.writesEnded.load(ordering: .relaxed) ?? 0
+    }
+
+    deinit {
+        // mdb.c, mdb_cursors_close: a write transaction's end frees its cursors.
+        if isLive { mdb_cursor_close(handle) }
+    }
+
+    @inline(__always)
+    private var isLive: Bool {
+        guard let environment else { return true }
+        return environment.writesEnded.load(ordering: .relaxed) == writesEnded
+    }
+
+    // MARK: Moving
+
+    /// Goes to a key, or to the first one not below it; nil if there is none.
+    ///
+    /// If nothing is found the cursor is after the last record for `.atLeast`, so that ``previous()`` gives the greatest
+    /// key below, and nowhere for `.exactly`.
+    ///
+    /// The corresponding C function is `mdb_cursor_get` with `MDB_SET_KEY` or `MDB_SET_RANGE`.
+    ///
+    /// - Throws: `.badValueSize` for an empty key; `.badTransaction`.
+    package mutating func seek(_ key: UnsafeRawBufferPointer, _ match: Match) throws(LMDBError) -> Entry? {
+        switch match {
+        case .exactly: try move(MDB_SET_KEY, MDB_val(key), else: .nowhere)
+        case .atLeast: try move(MDB_SET_RANGE, MDB_val(key), else: .afterLast)
+        }
+    }
+
+    /// Goes to a number's key, or to the first one not below it; nil if there is none.
+    package mutating func seek(_ key: UInt64, _ match: Match) throws(LMDBError) -> Entry? {
+        try key.withKey { bytes throws(LMDBError) in try seek(bytes, match) }
+    }
+
+    /// Goes to the first record; nil if there is none.
+    package mutating func first() throws(LMDBError) -> Entry? {
+        try move(MDB_FIRST, else: .afterLast)
+    }
+
+    /// Goes to the last record; nil if there is none.
+    package mutating func last() throws(LMDBError) -> Entry? {
+        try move(MDB_LAST, else: .beforeFirst)
+    }
+
+    /// Goes to the next record; nil if there is none.
+    package mutating func next() throws(LMDBError) -> Entry? {
+        switch position {
+        case .at, .deleted: try move(MDB_NEXT, else: .afterLast)
+        case .nowhere, .beforeFirst: try first()
+        case .afterLast: nil
+        }
+    }
+
+    /// Goes to the previous record; nil if there is none.
+    package mutating func previous() throws(LMDBError) -> Entry? {
+        switch position {
+        case .at, .deleted: try move(MDB_PREV, else: .beforeFirst)
+        case .nowhere, .afterLast: try last()
+        case .beforeFirst: nil
+        }
+    }
+
+    /// The record that the cursor is at; nil if it is at none.
+    ///
+    /// If the record was removed otherwise than by ``delete()``, this is the one that follows it.
+    package mutating func current() throws(LMDBError) -> Entry? {
+        guard position == .at else { return nil }
+        return try move(MDB_GET_CURRENT, else: .afterLast)
+    }
+
+    @inline(__always)
+    private mutating func move(
+        _ operation: MDB_cursor_op,
+        _ wanted: MDB_val = MDB_val(),
+        else missing: Position
+    ) throws(LMDBError) -> Entry? {
+        guard isLive else { throw .badTransaction }
+        var key = wanted
+        var value = MDB_val()
+        let result = mdb_cursor_get(handle, &key, &value, operation)
+        if result == MDB_SUCCESS {
+            position = .at
+            return Entry(key: key.bytes, value: value.bytes)
+        }
+        if result == MDB_NOTFOUND {
+            position = missing
+            return nil
+        }
+        position = .nowhere
+        throw LMDBError(code: result)
+    }
+
+    // MARK: Changing
+
+    /// Stores a value under a key, in place of one that is there, and goes to it.
+    ///
+    /// The corresponding C function is `mdb_cursor_put`.
+    ///
+    /// - Throws: As ``Access/put(_:_:_:flags:)-(_,UnsafeRawBufferPointer,_,_)``; the cursor is nowhere then.
+    package mutating func put(
+        _ key: UnsafeRawBufferPointer,
+        _ value: UnsafeRawBufferPointer,
+        flags: PutFlags = []
+    ) throws(LMDBError) {
+        guard isLive else { throw .badTransaction }
+        var key = MDB_val(key)
+        var value = MDB_val(value)
+        let result = mdb_cursor_put(handle, &key, &value, flags.permitted)
+        position = result == MDB_SUCCESS ? .at : .nowhere
+        try check(result)
+    }
+
+    /// Stores a value under a number's key, in place of one that is there, and goes to it.
+    package mutating func put(
+        _ key: UInt64,
+        _ value: UnsafeRawBufferPointer,
+        flags: PutFlags = []
+    ) throws(LMDBError) {
+        try key.withKey { bytes throws(LMDBError) in try put(bytes, value, flags: flags) }
+    }
+
+    /// Deletes the record that the cursor is at; ``next()`` and ``previous()`` then give its neighbours.
+    ///
+    /// The corresponding C function is `mdb_cursor_del`.
+    ///
+    /// - Throws: `.invalidArgument` if the cursor is at no record; `.accessDenied` in a read transaction.
+    package mutating func delete() throws(LMDBError) {
+        guard isLive else { throw .badTransaction }
+        guard position == .at else { throw .invalidArgument }
+        let result = mdb_cursor_del(handle, 0)
+        position = result == MDB_SUCCESS ? .deleted : .nowhere
+        try check(result)
+    }
+
+    // MARK: Reusing
+
+    /// Ties a read transaction's cursor to a read transaction that has begun or been renewed since; it is nowhere then.
+    ///
+    /// Allocates nothing. The corresponding C function is `mdb_cursor_renew`.
+    ///
+    /// - Throws: `.invalidArgument` if either belongs to a write transaction; `.badTransaction` if it is reset.
+    package mutating func renew(on access: Access) throws(LMDBError) {
+        guard environment == nil else { throw .invalidArgument }
+        position = .nowhere
+        try check(mdb_cursor_renew(access.handle, handle))
+    }
+}

@@ -1,0 +1,67 @@
+import CLMDB
+import Synchronization
+
+/// A transaction that reads a snapshot, and holds a slot in the reader table.
+///
+/// Made to be kept: ``reset()`` lets the snapshot go and keeps slot and memory, ``renew()`` takes the newest snapshot
+/// without a lock or an allocation. A snapshot keeps pages freed since from being reused, so hold it briefly.
+///
+/// Going out of scope ends it. Its cursors may outlive a reset, and be renewed; closing them later than the transaction
+/// is allowed, using them is not.
+///
+/// Sendable, unchecked: `MDB_NOTLS` ties the slot to the transaction instead of the thread (lmdb.h: "A read-only
+/// transaction may span threads if the user synchronizes its use"). There is one owner, `reset` and `renew` need
+/// exclusive access, and ``Access`` and ``Cursor`` are not Sendable; a shared value must be used by one thread at a time.
+package struct ReadTransaction: ~Copyable, @unchecked Sendable {
+    private let handle: OpaquePointer
+    private let environment: Environment
+    private var isOpen = true
+
+    @inline(__always)
+    init(_ handle: OpaquePointer, in environment: Environment) {
+        self.handle = handle
+        self.environment = environment
+    }
+
+    deinit {
+        if isOpen {
+            mdb_txn_abort(handle)
+            environment.liveReaders.subtract(1, ordering: .releasing)
+        }
+    }
+
+    /// The snapshot's data; must not be used once the transaction has ended, and gives errors while it is reset.
+    @inline(__always)
+    package var access: Access { Access(handle, isWriting: false) }
+
+    /// Lets the snapshot go, and keeps the slot.
+    ///
+    /// Database handles opened in this transaction are closed. Resetting twice does nothing.
+    ///
+    /// The corresponding C function is `mdb_txn_reset`.
+    package mutating func reset() {
+        mdb_txn_reset(handle)
+    }
+
+    /// Takes the newest snapshot, after ``reset()``.
+    ///
+    /// Compare ``Environment/lastTransaction`` with ``Access/id`` then, and start over if they differ.
+    ///
+    /// The corresponding C function is `mdb_txn_renew`.
+    ///
+    /// - Throws: `.invalidArgument` if it is not reset; `.badReaderSlot` if the slot is lost, as after a fork;
+    ///   `.mapResized`; `.panic`. It remains reset.
+    package mutating func renew() throws(LMDBError) {
+        try check(mdb_txn_renew(handle))
+    }
+
+    /// Ends the transaction and keeps the database handles that were opened in it.
+    ///
+    /// The way to get lasting handles where nothing can be written. The corresponding C function is `mdb_txn_commit`.
+    package consuming func commit() throws(LMDBError) {
+        isOpen = false
+        let result = mdb_txn_commit(handle)
+        environment.liveReaders.subtract(1, ordering: .releasing)
+        try check(result)
+    }
+}
