@@ -59,7 +59,7 @@ package struct PutFlags: OptionSet, Hashable, Sendable {
     @inlinable
     package static var noOverwrite: PutFlags { PutFlags(rawValue: 0x10) }
 
-    /// The bits that may go to LMDB: it reads past the value for `MDB_MULTIPLE`, for one.
+    /// The bits that may go to LMDB: for `MDB_MULTIPLE`, mdb.c writes behind the value's `MDB_val` before it checks anything.
     @inline(__always)
     var permitted: UInt32 { rawValue & 0x20010 }
 }

@@ -203,7 +203,7 @@ struct CursorTests {
             let none = UnsafeRawBufferPointer(start: nil, count: 0)
             let append = failure { () throws(LMDBError) in try cursor.put(5, none, flags: .append) }
             #expect(append == .keyExist)
-            // LMDB would take the value for an array of two, and read past it.
+            // LMDB would take the value for an array of two, and write to the second.
             let multiple = PutFlags(rawValue: UInt32(MDB_MULTIPLE))
             #expect(failure { () throws(LMDBError) in try cursor.put(none, none, flags: multiple) } == .badValueSize)
             try "3".withBytes { value throws(LMDBError) in try cursor.put(3, value) }
