@@ -3,8 +3,8 @@ import CLMDB
 /// A live transaction's data: an unowned view through which everything is read and written.
 ///
 /// Got from ``WriteTransaction/access`` or ``ReadTransaction/access``. It holds LMDB's pointer and nothing else, so it
-/// must not be used once its transaction has ended: for a write transaction that gives an error or reaches the next one,
-/// for a read transaction it reads freed memory. (A lifetime that the compiler checks needs `~Escapable`, which is
+/// must not be used once its transaction has ended: for a write transaction that gives an error or reaches the next
+/// one, for a read transaction it reads freed memory. (A lifetime that the compiler checks needs `~Escapable`, which is
 /// experimental.) Not Sendable: it is used where its transaction is.
 ///
 /// What `get` and cursors return points into the map: valid until the next change in a write transaction, until the end
@@ -43,7 +43,8 @@ package struct Access {
     /// The corresponding C function is `mdb_dbi_open`.
     ///
     /// - Parameters:
-    ///   - name: The name, not empty and without a NUL; nil for the main database, whose keys are the names of the others.
+    ///   - name: The name, not empty and without a NUL; nil for the main database, whose keys are the names of the
+    ///     others.
     ///   - create: Whether to create the database if it is not there.
     /// - Returns: The handle.
     /// - Throws: `.notFound`; `.databasesFull`; `.incompatible` if a record has that name; `.badValueSize` for a name
@@ -84,7 +85,8 @@ package struct Access {
 
     /// The size and shape of the table of free pages, as of this transaction's beginning.
     ///
-    /// `entries` counts lists of pages, not pages. In mdb.c that table is handle 0 (`FREE_DBI`), and `mdb_stat` takes it.
+    /// `entries` counts lists of pages, not pages. In mdb.c that table is handle 0 (`FREE_DBI`), and `mdb_stat` takes
+    /// it.
     package func freeListStatistics() throws(LMDBError) -> Statistics {
         try statistics(Database(handle: 0))
     }
@@ -109,8 +111,8 @@ package struct Access {
     ///
     /// The corresponding C function is `mdb_put`.
     ///
-    /// - Throws: `.keyExist` as the flags say; `.badValueSize`; `.mapFull`; `.transactionFull`; `.accessDenied` in a read
-    ///   transaction.
+    /// - Throws: `.keyExist` as the flags say; `.badValueSize`; `.mapFull`; `.transactionFull`; `.accessDenied` in a
+    ///   read transaction.
     package func put(
         _ database: Database,
         _ key: UnsafeRawBufferPointer,

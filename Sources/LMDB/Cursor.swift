@@ -3,14 +3,14 @@ import Synchronization
 
 /// A place in a database, moved in the order of keys.
 ///
-/// A cursor is *at* a record, *before* the first, *after* the last, or nowhere yet. ``next()`` from nowhere or before the
-/// first goes to the first record, ``previous()`` from nowhere or after the last to the last. After ``delete()`` it is
-/// between the neighbours of what it deleted. (LMDB's own cursor stays at the last record when `next` finds nothing, so a
-/// delete there would hit it; hence the bookkeeping.) Changes made otherwise in the same transaction are followed.
+/// A cursor is *at* a record, *before* the first, *after* the last, or nowhere yet. ``next()`` from nowhere or before
+/// the first goes to the first record, ``previous()`` from nowhere or after the last to the last. After ``delete()`` it
+/// is between the neighbours of what it deleted. (LMDB's own cursor stays at the last record when `next` finds nothing,
+/// so a delete there would hit it; hence the bookkeeping.) Changes made otherwise in the same transaction are followed.
 ///
 /// A write transaction's cursor has to be closed, that is go out of scope, before the transaction ends: LMDB frees it
-/// then. One that is left is noticed, is not freed again, and answers `.badTransaction`. A read transaction's cursor may
-/// stay, and be used again after ``renew(on:)``; not renewed, it must not be used once its transaction has ended.
+/// then. One that is left is noticed, is not freed again, and answers `.badTransaction`. A read transaction's cursor
+/// may stay, and be used again after ``renew(on:)``; not renewed, it must not be used once its transaction has ended.
 package struct Cursor: ~Copyable {
     /// A record, in place: not aligned, and valid until the next change or the transaction's end or reset.
     package struct Entry {
@@ -60,8 +60,8 @@ package struct Cursor: ~Copyable {
 
     /// Goes to a key, or to the first one not below it; nil if there is none.
     ///
-    /// If nothing is found the cursor is after the last record for `.atLeast`, so that ``previous()`` gives the greatest
-    /// key below, and nowhere for `.exactly`.
+    /// If nothing is found the cursor is after the last record for `.atLeast`, so that ``previous()`` gives the
+    /// greatest key below, and nowhere for `.exactly`.
     ///
     /// The corresponding C function is `mdb_cursor_get` with `MDB_SET_KEY` or `MDB_SET_RANGE`.
     ///

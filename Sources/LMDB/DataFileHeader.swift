@@ -55,7 +55,8 @@ struct DataFileHeader {
         guard first.hasSanePageSize else { throw .invalid }
         guard let second = read(descriptor, at: off_t(first.pageSize)), second.isLMDB else { return }
         guard second.pageSize == first.pageSize else { throw .invalid }
-        // The length is taken after the meta pages: a writer extends the file before it writes a meta page that needs it.
+        // The length is taken after the meta pages: a writer extends the file before it writes a meta page that needs
+        // it.
         guard fstat(descriptor, &status) == 0 else { throw LMDBError(code: errno) }
         let newest = second.transaction > first.transaction ? second : first
         guard newest.rootsLie(within: UInt64(clamping: status.st_size)) else { throw .invalid }

@@ -59,7 +59,8 @@ package struct PutFlags: OptionSet, Hashable, Sendable {
     @inlinable
     package static var noOverwrite: PutFlags { PutFlags(rawValue: 0x10) }
 
-    /// The bits that may go to LMDB: for `MDB_MULTIPLE`, mdb.c writes behind the value's `MDB_val` before it checks anything.
+    /// The bits that may go to LMDB: for `MDB_MULTIPLE`, mdb.c writes behind the value's `MDB_val` before it checks
+    /// anything.
     @inline(__always)
     var permitted: UInt32 { rawValue & 0x20010 }
 }

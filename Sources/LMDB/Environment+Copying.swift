@@ -14,7 +14,8 @@ extension Environment {
     ///   - folder: A folder that exists and has no `data.mdb`.
     ///   - compacting: Whether to leave out free pages, which takes longer and starts a thread.
     /// - Throws: `LMDBError(code: EEXIST)` if a data file is there; `.wouldDeadlock` if this thread has a write
-    ///   transaction; `.readersFull`; `.outOfSpace` and other errnos; `.incompatible` if compacting meets a damaged tree.
+    ///   transaction; `.readersFull`; `.outOfSpace` and other errnos; `.incompatible` if compacting meets a damaged
+    ///   tree.
     package func copy(to folder: String, compacting: Bool = false) throws(LMDBError) {
         guard let handle, !folder.isEmpty, !folder.utf8.contains(0) else { throw .invalidArgument }
         try requireNoWriteTransactionHere()

@@ -92,8 +92,9 @@ package final class Environment: @unchecked Sendable {
 
     /// Unmaps and closes the environment; it may then be opened again.
     ///
-    /// Closing twice does nothing. No transaction may be alive, and no other thread may be using the environment. If a transaction is alive (a reset
-    /// one counts), nothing happens, and the environment is closed when the last reference to it goes.
+    /// Closing twice does nothing. No transaction may be alive, and no other thread may be using the environment. If a
+    /// transaction is alive (a reset one counts), nothing happens, and the environment is closed when the last
+    /// reference to it goes.
     ///
     /// The corresponding C function is `mdb_env_close`.
     ///
@@ -135,8 +136,9 @@ package final class Environment: @unchecked Sendable {
     ///
     /// The corresponding C function is `mdb_txn_begin` with `MDB_RDONLY`.
     ///
-    /// - Throws: `.readersFull` if no slot is free, slots of dead processes included: ``checkReaders()``, then try again;
-    ///   `.tryAgain` across PID namespaces; `.mapResized`; `.panic`; `.invalidArgument` if the environment is closed.
+    /// - Throws: `.readersFull` if no slot is free, slots of dead processes included: ``checkReaders()``, then try
+    ///   again; `.tryAgain` across PID namespaces; `.mapResized`; `.panic`; `.invalidArgument` if the environment is
+    ///   closed.
     package func beginRead() throws(LMDBError) -> ReadTransaction {
         guard let handle else { throw .invalidArgument }
         var transaction: OpaquePointer?
@@ -164,8 +166,8 @@ package final class Environment: @unchecked Sendable {
         guard writer.load(ordering: .relaxed) != UInt(pthread_self()) else { throw .wouldDeadlock }
     }
 
-    /// lmdb.h: all descriptors but the data file's have FD_CLOEXEC; a program started from here would keep the data of a
-    /// deleted environment alive.
+    /// lmdb.h: all descriptors but the data file's have FD_CLOEXEC; a program started from here would keep the data of
+    /// a deleted environment alive.
     private static func closeOnExec(_ environment: OpaquePointer) throws(LMDBError) {
         var descriptor: CInt = -1
         try check(mdb_env_get_fd(environment, &descriptor))

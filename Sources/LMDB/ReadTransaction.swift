@@ -11,7 +11,8 @@ import Synchronization
 ///
 /// Sendable, unchecked: `MDB_NOTLS` ties the slot to the transaction instead of the thread (lmdb.h: "A read-only
 /// transaction may span threads if the user synchronizes its use"). There is one owner, `reset` and `renew` need
-/// exclusive access, and ``Access`` and ``Cursor`` are not Sendable; a shared value must be used by one thread at a time.
+/// exclusive access, and ``Access`` and ``Cursor`` are not Sendable; a shared value must be used by one thread at a
+/// time.
 package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     private let handle: OpaquePointer
     private let environment: Environment

@@ -36,8 +36,8 @@ package struct WriteTransaction: ~Copyable {
     /// The corresponding C function is `mdb_txn_commit`.
     ///
     /// - Throws: `.badTransaction` if an operation failed before; `.mapFull`, `.outOfSpace`, `.inputOutput`,
-    ///   `.outOfMemory`. The transaction has ended then too, and nothing of it is visible. After `.inputOutput` from the
-    ///   meta page the environment answers `.panic` until it is opened anew.
+    ///   `.outOfMemory`. The transaction has ended then too, and nothing of it is visible. After `.inputOutput` from
+    ///   the meta page the environment answers `.panic` until it is opened anew.
     package consuming func commit() throws(LMDBError) {
         isOpen = false
         leave()
