@@ -1,0 +1,12 @@
+import CSpaceShims
+
+/// Tells a process from the children forked from it, who must not use what they inherited.
+package enum ForkGuard {
+    /// A number that is another one in every child forked from this process.
+    ///
+    /// Keep it beside what was opened and compare it at each use: no system call, unlike `getpid()`, whose number may
+    /// also come again. Registered when the program is loaded. A child of `vfork` shares its parent's memory and
+    /// number until it calls exec, and may do nothing else anyway.
+    @inlinable
+    package static var generation: UInt32 { space_fork_generation() }
+}
