@@ -26,7 +26,12 @@ int space_mutex_initialise(void *mutex) {
     return -error;
 }
 
-int space_mutex_trylock(void *mutex) { return -pthread_mutex_trylock(mutex); }
+int space_mutex_trylock(void *mutex) {
+    // Not pthread_mutex_trylock(3): when it finds the mutex not recoverable, glibc 2.36's leaves it locked, by a thread
+    // that doesn't know. A deadline in the past tries once as well, and a negative one doesn't even reach the kernel.
+    struct timespec past = {.tv_sec = -1, .tv_nsec = 0};
+    return -pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past);
+}
 
 int space_mutex_lock_until(void *mutex, int64_t deadline) {
     if (deadline < 0) deadline = 0;

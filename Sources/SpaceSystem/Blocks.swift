@@ -10,7 +10,11 @@ package enum Blocks {
 
     /// Reserves the blocks of a range with fallocate(2), never posix_fallocate(3), which writes.
     ///
-    /// - Parameter keepSize: whether the file's length stays as it is, also when the range reaches beyond it.
+    /// - Parameters:
+    ///   - descriptor: a file open for writing.
+    ///   - from: the first byte.
+    ///   - to: the byte after the last.
+    ///   - keepSize: whether the file's length stays as it is, also when the range reaches beyond it.
     /// - Throws: `ENOSPC`, `EFBIG`, `EOPNOTSUPP` and what else fallocate(2) gives.
     package static func reserve(_ descriptor: CInt, from: Int, to: Int, keepSize: Bool) throws(Errno) {
         var reached = from

@@ -8,8 +8,12 @@ package import SystemPackage
 package enum Directory {
     /// Makes a directory.
     ///
-    /// - Parameter mode: the exact permissions, whatever the umask: a group's namespace must not lose its group bits.
-    package static func make(at directory: CInt, _ name: String, mode: UInt32) throws(Errno) {
+    /// - Parameters:
+    ///   - directory: the open directory in which it is made.
+    ///   - name: its name.
+    ///   - mode: the exact permissions, whatever the umask: a group's namespace must not lose its group bits.
+    /// - Throws: `EEXIST` when the name is taken.
+    package static func makeDirectory(at directory: CInt, _ name: String, mode: UInt32) throws(Errno) {
         try checkedName(name)
         // Born closed to others, then opened up: no moment in which more is allowed than asked for.
         guard mkdirat(directory, name, mode & 0o700) == 0 else { throw Errno(rawValue: errno) }

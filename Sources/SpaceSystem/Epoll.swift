@@ -49,6 +49,7 @@ package struct Epoll: ~Copyable, Sendable {
     ///
     /// - Parameter timeout: the longest wait, rounded up to milliseconds; `nil` for none.
     /// - Returns: at most 64; none when the time passed, and sometimes earlier, when a signal came.
+    /// - Throws: nothing but `ENOMEM` and the like.
     package func wait(timeout: Duration?) throws(Errno) -> [Ready] {
         let capacity = 64
         var tokens = [UInt64](repeating: 0, count: capacity)

@@ -12,7 +12,7 @@ package struct EventFD: ~Copyable, Sendable {
     /// For poll and epoll: readable from `signal()` to `drain()`.
     package var raw: CInt { descriptor.raw }
 
-    /// Adds one. Any thread may, and signals that nobody has drained yet add up.
+    /// Adds one; any thread may, and signals that nobody has drained yet add up.
     package func signal() throws(Errno) {
         var one: UInt64 = 1
         let result = space_write(raw, &one, 8)

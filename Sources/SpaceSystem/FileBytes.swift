@@ -6,7 +6,10 @@ package import SystemPackage
 package enum FileBytes {
     /// Reads a file from its beginning.
     ///
-    /// - Parameter limit: the most bytes that are taken in.
+    /// - Parameters:
+    ///   - descriptor: a file open for reading.
+    ///   - limit: the most bytes that are taken in.
+    /// - Returns: all its bytes.
     /// - Throws: `EFBIG` when the file holds more than `limit`; nothing of an unexpected size is trusted.
     package static func read(_ descriptor: CInt, limit: Int) throws(Errno) -> [UInt8] {
         guard limit >= 0, limit < Int.max else { throw .invalidArgument }
@@ -33,6 +36,7 @@ package enum FileBytes {
 
     /// Writes all bytes at a position, going on after short writes.
     package static func write(_ bytes: [UInt8], to descriptor: CInt, at offset: Int = 0) throws(Errno) {
+        guard offset >= 0, offset <= Int.max - bytes.count else { throw .invalidArgument }
         var done = 0
         while done < bytes.count {
             let position = Int64(offset) + Int64(done)

@@ -13,10 +13,11 @@ package import SystemPackage
 package enum FileLock {
     /// Locks the file, or one byte of it, if nobody else has; never waits.
     ///
-    /// The descriptor must be open for writing (`EBADF`).
-    ///
-    /// - Parameter byte: a position, which may lie beyond the file's end; `nil` is the whole file.
+    /// - Parameters:
+    ///   - descriptor: a file open for writing.
+    ///   - byte: a position, which may lie beyond the file's end; `nil` is the whole file.
     /// - Returns: `false` when another open file holds a conflicting lock.
+    /// - Throws: `EBADF` when it isn't open for writing, `ENOLCK` when the kernel has no room for more locks.
     package static func tryExclusive(_ descriptor: CInt, byte: Int? = nil) throws(Errno) -> Bool {
         let result = space_ofd_set_lock(descriptor, Int16(F_WRLCK), start(byte), length(byte))
         if result == -EAGAIN { return false }

@@ -32,7 +32,7 @@ package struct FileSystemRoom: Hashable, Sendable {
     package let total: UInt64?
     /// Bytes that a process without privileges can still use; `nil` for a tmpfs without a limit.
     package let free: UInt64?
-    /// Files that can still be made; `nil` where they aren't counted. `ENOSPC` may mean these.
+    /// Files that can still be made, `nil` where they aren't counted: `ENOSPC` may mean these.
     package let freeFiles: UInt64?
 
     package static func of(_ descriptor: CInt) throws(Errno) -> FileSystemRoom {

@@ -16,8 +16,11 @@ package struct Futex: @unchecked Sendable {
 
     /// Sleeps while the word has this value.
     ///
-    /// - Parameter limit: the longest sleep, `nil` for none.
+    /// - Parameters:
+    ///   - value: what the word must have for the sleep to begin; compared and put to sleep in one step.
+    ///   - limit: the longest sleep, `nil` for no limit.
     /// - Returns: `false` if the time passed; `true` if woken, if the word differed, or by chance (a signal).
+    /// - Throws: `EINVAL` for an address that isn't aligned, `EFAULT` for one that isn't mapped.
     package func wait(while value: UInt32, for limit: Duration?) throws(Errno) -> Bool {
         try outcome(space_futex_wait(word, value, limit.map { max(0, $0.saturatedNanoseconds) } ?? -1))
     }

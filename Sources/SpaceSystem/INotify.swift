@@ -29,7 +29,7 @@ package struct INotify: ~Copyable, Sendable {
 
         /// Only in events: the file system went.
         package static let unmounted = Mask(rawValue: space_in_unmounted)
-        /// Only in events: news were lost, so everything must be looked at again. The watch is −1.
+        /// Only in events: news were lost, so everything must be looked at again; the watch is −1.
         package static let overflow = Mask(rawValue: space_in_overflow)
         /// Only in events: the watch is gone, and its number may come again.
         package static let ignored = Mask(rawValue: space_in_ignored)
@@ -83,7 +83,7 @@ package struct INotify: ~Copyable, Sendable {
         try checked(result)
     }
 
-    /// The events that are there, without waiting; empty when there are none. Call again until it is.
+    /// The events that are there, without waiting; call again until there are none.
     package func readEvents() throws(Errno) -> [Event] {
         // inotify(7): a buffer of sizeof(struct inotify_event) + NAME_MAX + 1 takes any event.
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -96,7 +96,7 @@ package struct INotify: ~Copyable, Sendable {
     }
 
     /// Cuts a buffer into events; what is cut short at its end is left out.
-    static func parse(_ bytes: UnsafeRawBufferPointer) -> [Event] {
+    package static func parse(_ bytes: UnsafeRawBufferPointer) -> [Event] {
         // inotify(7): int wd; uint32_t mask, cookie, len; char name[len], padded with NULs.
         let header = 16
         var events: [Event] = []

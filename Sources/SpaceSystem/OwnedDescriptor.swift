@@ -29,8 +29,11 @@ extension OwnedDescriptor {
     /// Opens a path, close-on-exec whatever `flags` say.
     ///
     /// - Parameters:
+    ///   - path: absolute, or relative to the working directory.
     ///   - flags: `O_RDWR` and so on. Add `O_NOFOLLOW` to refuse a symbolic link as the last component (`ELOOP`).
     ///   - mode: the permissions of a file that this creates, before the umask.
+    /// - Returns: the owner of the new descriptor.
+    /// - Throws: what open(2) gives; `EINVAL` for a path with a NUL in it. `EINTR` is retried.
     package static func open(_ path: String, flags: CInt, mode: UInt32 = 0) throws(Errno) -> OwnedDescriptor {
         try openat(directory: AT_FDCWD, path, flags: flags, mode: mode)
     }

@@ -8,7 +8,9 @@ package enum ParentDeath {
     /// prctl(2), PR_SET_PDEATHSIG: "the parent" is the *thread* that created this process. Start the child from a thread
     /// that lives as long as the signal is meant to wait.
     ///
-    /// - Parameter parent: the parent's PID as it was known when this process was started.
+    /// - Parameters:
+    ///   - signal: the signal, `SIGKILL` for instance.
+    ///   - parent: the parent's PID as it was known when this process was started.
     /// - Throws: `ESRCH` when the parent has died already: then no signal will come, and the caller ends itself.
     package static func arm(signal: CInt, parent: Int32) throws(Errno) {
         try checked(space_die_with_parent(signal, parent))

@@ -4,18 +4,18 @@ import Synchronization
 import SystemPackage
 
 /// What proc(5) says about a process, read with suspicion: everything may be missing, hidden or of another namespace.
-enum ProcFS {
-    struct Status: Equatable {
+package enum ProcFS {
+    package struct Status: Hashable, Sendable {
         /// The program's name, at most 15 bytes; the process chose it, so it may hold anything.
-        let command: String
+        package let command: String
         /// R running, S and D sleeping, T and t stopped, Z a zombie or a main thread that ended before the others.
-        let state: Character
+        package let state: Character
         /// Clock ticks from the machine's start to the process's.
-        let startTime: UInt64
+        package let startTime: UInt64
     }
 
     /// The process's status, or `nil` if it isn't there, isn't visible to us, or `/proc` isn't about our processes.
-    static func status(of pid: Int32) -> Status? {
+    package static func status(of pid: Int32) -> Status? {
         guard pid > 0, showsOurNamespace else { return nil }
         return (try? contents("/proc/\(pid)/stat", limit: 4096)).flatMap(parse)
     }
@@ -31,7 +31,7 @@ enum ProcFS {
     /// After `unshare --pid` without a new mount, `/proc` still lists the outer namespace's processes: comparing start
     /// times there would declare living processes dead. proc(5), `NSpid` in status: one number for each namespace from
     /// the mount's down to the process's, so exactly one means that they are the same.
-    static var showsOurNamespace: Bool {
+    package static var showsOurNamespace: Bool {
         // Cached per fork generation, in an atomic and not under a lock: a child forked while another thread held the
         // lock would hang on it for ever.
         let generation = UInt64(ForkGuard.generation) << 1
@@ -46,7 +46,7 @@ enum ProcFS {
 
     private static let cachedView = Atomic<UInt64>(0)
 
-    static func isOnlyNumber(_ pid: Int32, in status: [UInt8]) -> Bool {
+    package static func isOnlyNumber(_ pid: Int32, in status: [UInt8]) -> Bool {
         let lines = status.split(separator: UInt8(ascii: "\n"))
         // A kernel without PID namespaces has no such line, and then Pid alone is right.
         for field in ["NSpid:", "Pid:"] {
@@ -60,7 +60,7 @@ enum ProcFS {
     /// Parses proc(5)'s `stat`: `pid (command) state …`, the start time being field 22.
     ///
     /// The command may itself contain `) R 1 1`; so fields are counted from the *last* parenthesis.
-    static func parse(_ stat: [UInt8]) -> Status? {
+    package static func parse(_ stat: [UInt8]) -> Status? {
         guard let open = stat.firstIndex(of: UInt8(ascii: "(")), let close = stat.lastIndex(of: UInt8(ascii: ")")),
             open < close
         else { return nil }

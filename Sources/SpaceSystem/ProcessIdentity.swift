@@ -5,7 +5,7 @@ import SystemPackage
 /// A process for good: its PID, and the start time that tells it from a later one with the same PID.
 package struct ProcessIdentity: Hashable, Sendable {
     package let pid: Int32
-    /// Clock ticks since the machine's start (proc(5), `stat`, field 22). Threads and exec don't change it.
+    /// Clock ticks since the machine's start (proc(5), `stat`, field 22); threads and exec don't change it.
     package let startTime: UInt64
 
     package init(pid: Int32, startTime: UInt64) {

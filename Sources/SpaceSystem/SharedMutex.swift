@@ -42,7 +42,7 @@ package struct SharedMutex: @unchecked Sendable {
         mutex = address
     }
 
-    /// Makes the memory an unlocked mutex. Nobody else may be using it as one.
+    /// Makes the memory an unlocked mutex; nobody else may be using it as one.
     package func initialise() throws(Errno) {
         guard UInt(bitPattern: mutex) % UInt(Self.alignment) == 0 else { throw .invalidArgument }
         try checked(space_mutex_initialise(mutex))
@@ -59,11 +59,8 @@ package struct SharedMutex: @unchecked Sendable {
     ///
     /// - Throws: `EDEADLK` when this very thread has it, `ENOTRECOVERABLE` when it was given up after a death.
     package func lock(until deadline: MonotonicInstant) throws(Errno) -> Acquisition {
-        // pthread_mutex_clocklock(3) doesn't look at the clock either if it needn't wait, but it takes the slow path
-        // for an uncontended one too.
-        let tried = try tryLock()
-        guard tried == .timedOut else { return tried }
-        return try acquisition(space_mutex_lock_until(mutex, deadline.nanoseconds))
+        // pthread_mutex_clocklock(3) doesn't look at the clock either if it needn't wait.
+        try acquisition(space_mutex_lock_until(mutex, deadline.nanoseconds))
     }
 
     /// Locks it, waiting for at most `limit`; reads the clock only if it must wait.
@@ -90,7 +87,7 @@ package struct SharedMutex: @unchecked Sendable {
         switch Errno(rawValue: -result) {
         case Errno(rawValue: 0): return .acquired
         case .previousOwnerDied: return .abandoned
-        case .timedOut, .resourceBusy: return .timedOut
+        case .timedOut: return .timedOut
         case let error: throw error
         }
     }

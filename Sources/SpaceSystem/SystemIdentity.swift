@@ -24,7 +24,7 @@ package struct BootID: Hashable, Sendable {
     }
 
     /// From a UUID's text, its dashes where they belong.
-    init?(text: some Collection<UInt8>) {
+    package init?(text: some Collection<UInt8>) {
         let text = Array(text)
         guard text.count == 36 else { return nil }
         var halves: [UInt64] = [0, 0]
@@ -61,8 +61,10 @@ package enum SystemIdentity {
         try namespace(path)
     }
 
-    /// The inode of this process's time namespace: proc(5) shows start times shifted by the reader's offset
-    /// (time_namespaces(7)), so they can't be compared between two of them. 0 on a kernel without any.
+    /// The inode of this process's time namespace, 0 on a kernel without any.
+    ///
+    /// proc(5) shows start times shifted by the reader's offset (time_namespaces(7)), so they can't be compared between
+    /// processes in two of them.
     package static func timeNamespace(path: String = "/proc/self/ns/time") throws(Errno) -> UInt64 {
         do throws(Errno) { return try namespace(path) } catch .noSuchFileOrDirectory { return 0 }
     }

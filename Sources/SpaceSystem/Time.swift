@@ -29,8 +29,9 @@ package struct MonotonicInstant: Comparable, Hashable, Sendable {
 
     /// The time from now until this moment; zero once it has passed.
     package var remaining: Duration {
-        let left = nanoseconds.subtractingReportingOverflow(Self.now.nanoseconds)
-        return .nanoseconds(left.overflow ? Int64.max : max(0, left.partialValue))
+        let now = Self.now
+        // The clock starts at 0 with the machine, so a later moment minus now always fits.
+        return self > now ? .nanoseconds(nanoseconds - now.nanoseconds) : .zero
     }
 
     package var hasPassed: Bool { Self.now >= self }

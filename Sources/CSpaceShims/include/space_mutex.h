@@ -20,7 +20,7 @@ uint32_t space_mutex_library(void);
 /// Makes a robust, process-shared, error-checking mutex. Nobody may use the memory as a mutex meanwhile.
 int space_mutex_initialise(void *_Nonnull mutex);
 
-/// -EBUSY: held. -EOWNERDEAD: acquired, the previous holder died. -EDEADLK: this thread holds it.
+/// -ETIMEDOUT: held. -EOWNERDEAD: acquired, the previous holder died. -EDEADLK: this thread holds it.
 int space_mutex_trylock(void *_Nonnull mutex);
 
 /// As trylock, but waits until `deadline`, nanoseconds of CLOCK_MONOTONIC, and then returns -ETIMEDOUT.
