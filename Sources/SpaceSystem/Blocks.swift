@@ -23,11 +23,24 @@ package enum Blocks {
 
     /// The same from `reached` on, which says also after an error how far it has come.
     package static func reserve(_ descriptor: CInt, to: Int, keepSize: Bool, reached: inout Int) throws(Errno) {
+        try reserve(to: to, reached: &reached) { offset, length in
+            space_allocate(descriptor, keepSize, Int64(offset), Int64(length))
+        }
+    }
+
+    /// The same with the system call as a parameter, which returns 0 or a negated error number.
+    ///
+    /// For tests: Linux 6.18 lets only fatal signals interrupt fallocate(2) on tmpfs, so an `EINTR` has to be made up.
+    package static func reserve(
+        to: Int,
+        reached: inout Int,
+        allocate: (_ offset: Int, _ length: Int) -> CInt
+    ) throws(Errno) {
         guard reached >= 0, to >= reached else { throw .invalidArgument }
         var piece = largestPiece
         while reached < to {
             let length = min(piece, to - reached)
-            let error = Errno(rawValue: -space_allocate(descriptor, keepSize, Int64(reached), Int64(length)))
+            let error = Errno(rawValue: -allocate(reached, length))
             switch error {
             case Errno(rawValue: 0):
                 reached += length

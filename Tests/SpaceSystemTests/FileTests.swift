@@ -129,6 +129,38 @@ struct BlocksTests {
         #expect(throws: Errno.invalidArgument) { try Blocks.reserve(file.raw, from: -1, to: 4, keepSize: true) }
     }
 
+    @Test func goesOnWhenSignalsInterruptIt() throws {
+        var taken: [Range<Int>] = []
+        var calls = 0
+        var reached = 3
+        try Blocks.reserve(to: 10 << 20, reached: &reached) { offset, length in
+            calls += 1
+            // As a signal every millisecond does it: the longer calls never end, and nothing of them remains. The first
+            // condition is the watchdog.
+            guard calls < 1000 else { return -ECANCELED }
+            guard length <= 1 << 20 else { return -EINTR }
+            taken.append(offset..<(offset + length))
+            return 0
+        }
+        #expect(reached == 10 << 20)
+        #expect(taken.first?.lowerBound == 3)
+        #expect(taken.last?.upperBound == 10 << 20)
+        #expect(zip(taken, taken.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
+    }
+
+    @Test func asksForLittleAtATime() throws {
+        var longest = 0
+        var reached = 0
+        #expect(throws: Errno.noSpace) {
+            try Blocks.reserve(to: 1 << 30, reached: &reached) { offset, length in
+                longest = max(longest, length)
+                return offset >= 100 << 20 ? -ENOSPC : 0
+            }
+        }
+        #expect(longest == Blocks.largestPiece)
+        #expect(reached == 100 << 20)
+    }
+
     @Test(.enabled(if: canMount, "mounting a tmpfs needs root and a mount namespace"))
     func saysHowFarItCameOnAFullFileSystem() throws {
         let folder = try TemporaryFolder()

@@ -34,7 +34,7 @@ final class Probe {
         }
     }
 
-    /// - Parameter inheriting: descriptors that the child gets besides its standard ones, at numbers of its own.
+    /// Starts it, or another program in its place; `inheriting` are descriptors that it gets besides its standard ones.
     init(_ arguments: String..., program: String? = nil, inheriting: [CInt] = []) throws {
         var toChild: [CInt] = [0, 0]
         var fromChild: [CInt] = [0, 0]
