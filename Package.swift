@@ -70,7 +70,17 @@ let package = Package(
             path: "Tests/space-test-agent",
             swiftSettings: settings
         ),
-        .testTarget(name: "SpaceSystemTests", dependencies: ["SpaceSystem", "CSpaceShims", system, atomics], swiftSettings: settings),
+        .executableTarget(
+            name: "space-system-probe",
+            dependencies: ["SpaceSystem", system],
+            path: "Tests/space-system-probe",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SpaceSystemTests",
+            dependencies: ["SpaceSystem", "CSpaceShims", "space-system-probe", system, atomics],
+            swiftSettings: settings
+        ),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB", system], swiftSettings: settings),
         .testTarget(name: "TupleCodingTests", dependencies: ["TupleCoding"], swiftSettings: settings),
         .testTarget(

@@ -1,0 +1,35 @@
+// A mutex in a mapped file, shared by processes that may be killed or stopped while they hold it.
+//
+// pthread_mutex_t is a union that Swift imports badly, PTHREAD_MUTEX_ROBUST and pthread_mutex_clocklock(3) are behind
+// _GNU_SOURCE, and locking must not depend on Swift's view of the type's layout: so it is a pointer to bytes here.
+// Every function returns 0 or a negated error number.
+
+#ifndef SPACE_MUTEX_H
+#define SPACE_MUTEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// sizeof(pthread_mutex_t) and its alignment.
+size_t space_mutex_size(void);
+size_t space_mutex_alignment(void);
+
+/// The C library whose layout and algorithm the mutex has: 1 is glibc.
+uint32_t space_mutex_library(void);
+
+/// Makes a robust, process-shared, error-checking mutex. Nobody may use the memory as a mutex meanwhile.
+int space_mutex_initialise(void *_Nonnull mutex);
+
+/// -ETIMEDOUT: held. -EOWNERDEAD: acquired, the previous holder died. -EDEADLK: this thread holds it.
+int space_mutex_trylock(void *_Nonnull mutex);
+
+/// As trylock, but waits until `deadline`, nanoseconds of CLOCK_MONOTONIC, and then returns -ETIMEDOUT.
+///
+/// Not pthread_mutex_timedlock(3): that one's deadline is on CLOCK_REALTIME, and setting the date would
+/// stretch or cut the wait.
+int space_mutex_lock_until(void *_Nonnull mutex, int64_t deadline);
+
+int space_mutex_mark_consistent(void *_Nonnull mutex);
+int space_mutex_unlock(void *_Nonnull mutex);
+
+#endif

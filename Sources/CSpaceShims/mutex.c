@@ -1,0 +1,43 @@
+#define _GNU_SOURCE
+#include "space_mutex.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#ifndef __GLIBC__
+#error "pthread_mutex_clocklock(3) and the mutex's layout are glibc's; another libc needs its own number and proof"
+#endif
+
+size_t space_mutex_size(void) { return sizeof(pthread_mutex_t); }
+size_t space_mutex_alignment(void) { return _Alignof(pthread_mutex_t); }
+uint32_t space_mutex_library(void) { return 1; }
+
+int space_mutex_initialise(void *mutex) {
+    pthread_mutexattr_t attributes;
+    int error = pthread_mutexattr_init(&attributes);
+    if (error) return -error;
+    error = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    // pthread_mutexattr_setrobust(3): the next locker learns of a holder's death instead of waiting for ever.
+    if (!error) error = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    // Error-checking: locking twice in one thread is EDEADLK, unlocking somebody else's is EPERM.
+    if (!error) error = pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    if (!error) error = pthread_mutex_init(mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    return -error;
+}
+
+int space_mutex_trylock(void *mutex) {
+    // Not pthread_mutex_trylock(3): when it finds the mutex not recoverable, glibc 2.36's leaves it locked, by a thread
+    // that doesn't know. A deadline in the past tries once as well, and a negative one doesn't even reach the kernel.
+    struct timespec past = {.tv_sec = -1, .tv_nsec = 0};
+    return -pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past);
+}
+
+int space_mutex_lock_until(void *mutex, int64_t deadline) {
+    if (deadline < 0) deadline = 0;
+    struct timespec limit = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
+    return -pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &limit);
+}
+
+int space_mutex_mark_consistent(void *mutex) { return -pthread_mutex_consistent(mutex); }
+int space_mutex_unlock(void *mutex) { return -pthread_mutex_unlock(mutex); }

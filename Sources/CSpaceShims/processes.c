@@ -1,0 +1,96 @@
+#define _GNU_SOURCE
+#include "space_processes.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "result.h"
+
+int space_pidfd_open(int32_t pid) { return space_result(syscall(SYS_pidfd_open, pid, 0)); }
+
+int space_pidfd_send_signal(int pidfd, int signal) {
+    return space_result(syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0));
+}
+
+int space_pidfd_has_exited(int pidfd) {
+    // pidfd_open(2): readable once the process has terminated; while any of its threads lives it is not.
+    struct pollfd request = {.fd = pidfd, .events = POLLIN};
+    int result = space_result(SPACE_RETRYING(poll(&request, 1, 0)));
+    if (result < 0) return result;
+    if (request.revents & POLLNVAL) return -EBADF;
+    return (request.revents & POLLIN) != 0;
+}
+
+int space_probe_process(int32_t pid) { return space_result(kill(pid, 0)); }
+
+int32_t space_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
+
+int space_die_with_parent(int signal, int32_t expectedParent) {
+    int result = space_result(prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0));
+    if (result < 0) return result;
+    return getppid() == expectedParent ? 0 : -ESRCH;
+}
+
+int space_usable_processors(void) {
+    cpu_set_t set;
+    // sched_getaffinity(2) fails with EINVAL on machines with more processors than cpu_set_t holds: more than one, then.
+    if (sched_getaffinity(0, sizeof set, &set) < 0) return 2;
+    int count = CPU_COUNT(&set);
+    return count > 0 ? count : 1;
+}
+
+int space_limit(enum space_limit which, uint64_t *value) {
+    struct rlimit limit;
+    int result;
+    switch (which) {
+    case SPACE_LIMIT_FILE_SIZE: result = space_result(getrlimit(RLIMIT_FSIZE, &limit)); break;
+    case SPACE_LIMIT_OPEN_FILES: result = space_result(getrlimit(RLIMIT_NOFILE, &limit)); break;
+    case SPACE_LIMIT_ADDRESS_SPACE: result = space_result(getrlimit(RLIMIT_AS, &limit)); break;
+    default: return -EINVAL;
+    }
+    if (result < 0) return result;
+    *value = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : (uint64_t)limit.rlim_cur;
+    return 0;
+}
+
+// Where the page can't be had, this word and the atfork handler have to do.
+static uint32_t fallback_word = 1;
+uint32_t *space_fork_word = &fallback_word;
+
+// Copied by fork like any memory, so a child goes on counting from where its parent was.
+static uint32_t generations = 1;
+
+uint32_t space_fork_count_again(void) {
+    // Taken before it is published: if a third thread forks in between, its child can't be given the same number.
+    uint32_t next = __atomic_add_fetch(&generations, 1, __ATOMIC_SEQ_CST);
+    if (next == 0) next = __atomic_add_fetch(&generations, 1, __ATOMIC_SEQ_CST);
+    uint32_t current = 0;
+    if (__atomic_compare_exchange_n(space_fork_word, &current, next, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return next;
+    return current; // another thread of this child was first
+}
+
+static void forget_generation(void) { __atomic_store_n(space_fork_word, 0, __ATOMIC_SEQ_CST); }
+
+__attribute__((constructor)) static void register_fork_detection(void) {
+    long size = sysconf(_SC_PAGESIZE);
+    if (size > 0) {
+        void *page =
+            mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (page != MAP_FAILED) {
+            if (madvise(page, (size_t)size, MADV_WIPEONFORK) == 0) {
+                *(uint32_t *)page = generations;
+                space_fork_word = page;
+            } else {
+                munmap(page, (size_t)size);
+            }
+        }
+    }
+    pthread_atfork(NULL, NULL, forget_generation);
+}

@@ -1,1 +1,0 @@
-int space_shims_present;

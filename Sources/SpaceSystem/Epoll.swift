@@ -1,0 +1,68 @@
+import CSpaceShims
+package import SystemPackage
+
+/// Waiting for several descriptors at once (epoll(7)).
+package struct Epoll: ~Copyable, Sendable {
+    package struct Events: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt32
+
+        package init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+
+        package static let readable = Events(rawValue: space_epoll_readable)
+        package static let writable = Events(rawValue: space_epoll_writable)
+        /// Reported unasked.
+        package static let error = Events(rawValue: space_epoll_error)
+        /// Reported unasked.
+        package static let hangUp = Events(rawValue: space_epoll_hang_up)
+        package static let edgeTriggered = Events(rawValue: space_epoll_edge)
+        package static let oneShot = Events(rawValue: space_epoll_one_shot)
+    }
+
+    /// A descriptor, by the token that it was added with, and what can be done with it.
+    package struct Ready: Hashable, Sendable {
+        package let token: UInt64
+        package let events: Events
+    }
+
+    package let descriptor: OwnedDescriptor
+
+    package init() throws(Errno) {
+        descriptor = OwnedDescriptor(adopting: try checked(space_epoll_open()))
+    }
+
+    /// Adds a descriptor, which must be removed before it is closed if the open file has other descriptors (epoll(7)).
+    package func add(_ descriptor: CInt, _ events: Events, token: UInt64) throws(Errno) {
+        try checked(space_epoll_add(self.descriptor.raw, descriptor, events.rawValue, token))
+    }
+
+    package func modify(_ descriptor: CInt, _ events: Events, token: UInt64) throws(Errno) {
+        try checked(space_epoll_modify(self.descriptor.raw, descriptor, events.rawValue, token))
+    }
+
+    package func remove(_ descriptor: CInt) throws(Errno) {
+        try checked(space_epoll_remove(self.descriptor.raw, descriptor))
+    }
+
+    /// Waits until a descriptor is ready.
+    ///
+    /// - Parameter timeout: the longest wait, rounded up to milliseconds; `nil` for none.
+    /// - Returns: at most 64; none when the time passed, and sometimes earlier, when a signal came.
+    /// - Throws: nothing but `ENOMEM` and the like.
+    package func wait(timeout: Duration?) throws(Errno) -> [Ready] {
+        let capacity = 64
+        var tokens = [UInt64](repeating: 0, count: capacity)
+        var events = [UInt32](repeating: 0, count: capacity)
+        let result = space_epoll_wait(
+            descriptor.raw,
+            &tokens,
+            &events,
+            CInt(capacity),
+            timeout?.pollMilliseconds ?? -1
+        )
+        if Errno(rawValue: -result) == .interrupted { return [] }
+        let count = Int(try checked(result))
+        return (0..<count).map { Ready(token: tokens[$0], events: Events(rawValue: events[$0])) }
+    }
+}

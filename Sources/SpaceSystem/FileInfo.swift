@@ -1,0 +1,60 @@
+import CSpaceShims
+import Glibc
+package import SystemPackage
+
+/// What stat(2) says about a file, as far as it matters here.
+package struct FileInfo: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        case regular, directory, symbolicLink, socket, fifo, device, unknown
+    }
+
+    package let device: UInt64
+    package let inode: UInt64
+    package let owner: UInt32
+    package let group: UInt32
+    /// The permissions, with set-user-ID, set-group-ID and sticky bits; without the kind.
+    package let mode: UInt32
+    /// 0 once the last name is gone.
+    package let linkCount: UInt64
+    package let size: Int
+    /// Bytes that really take up blocks: less than `size` for a sparse file.
+    package let allocated: Int
+    package let kind: Kind
+
+    package static func of(_ descriptor: CInt) throws(Errno) -> FileInfo {
+        var info = space_file_info()
+        try checked(space_info(descriptor, &info))
+        return FileInfo(info)
+    }
+
+    fileprivate init(_ info: space_file_info) {
+        device = info.device
+        inode = info.inode
+        owner = info.owner
+        group = info.group
+        mode = info.mode & 0o7777
+        linkCount = info.links
+        size = Int(clamping: info.size)
+        allocated = Int(clamping: info.allocated)
+        kind =
+            switch info.mode & S_IFMT {
+            case S_IFREG: .regular
+            case S_IFDIR: .directory
+            case S_IFLNK: .symbolicLink
+            case S_IFSOCK: .socket
+            case S_IFIFO: .fifo
+            case S_IFCHR, S_IFBLK: .device
+            default: .unknown
+            }
+    }
+}
+
+extension Directory {
+    /// What is under this name; of a symbolic link, the link.
+    package static func info(at directory: CInt, _ name: String) throws(Errno) -> FileInfo {
+        try checkedPath(name)
+        var info = space_file_info()
+        try checked(space_info_at(directory, name, &info))
+        return FileInfo(info)
+    }
+}

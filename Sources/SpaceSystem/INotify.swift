@@ -1,0 +1,120 @@
+import CSpaceShims
+package import SystemPackage
+
+/// The kernel's news about files (inotify(7)): hints that something happened, never the truth about what.
+///
+/// A user has few of these (128 by default, for all programs together): make one per process.
+package struct INotify: ~Copyable, Sendable {
+    /// What to be told, and in an event what happened.
+    package struct Mask: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt32
+
+        package init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+
+        package static let accessed = Mask(rawValue: space_in_access)
+        /// Written or truncated; also by a write of bytes that don't differ, but never through a mapping.
+        package static let modified = Mask(rawValue: space_in_modify)
+        /// Also the loss of a name: the link count is part of it.
+        package static let attributes = Mask(rawValue: space_in_attributes)
+        package static let closedAfterWriting = Mask(rawValue: space_in_close_write)
+        package static let opened = Mask(rawValue: space_in_open)
+        package static let movedFrom = Mask(rawValue: space_in_moved_from)
+        package static let movedTo = Mask(rawValue: space_in_moved_to)
+        package static let created = Mask(rawValue: space_in_created)
+        package static let deleted = Mask(rawValue: space_in_deleted)
+        package static let deletedItself = Mask(rawValue: space_in_deleted_itself)
+        package static let movedItself = Mask(rawValue: space_in_moved_itself)
+
+        /// Only in events: the file system went.
+        package static let unmounted = Mask(rawValue: space_in_unmounted)
+        /// Only in events: news were lost, so everything must be looked at again; the watch is −1.
+        package static let overflow = Mask(rawValue: space_in_overflow)
+        /// Only in events: the watch is gone, and its number may come again.
+        package static let ignored = Mask(rawValue: space_in_ignored)
+        /// Only in events: it is about a directory.
+        package static let isDirectory = Mask(rawValue: space_in_is_directory)
+
+        /// Only in requests: `ENOTDIR` for anything but a directory.
+        package static let onlyDirectory = Mask(rawValue: space_in_only_directory)
+        /// Only in requests: `EEXIST` when this inode is watched already, instead of replacing its mask.
+        package static let createOnly = Mask(rawValue: space_in_create_only)
+        /// Only in requests: don't follow a symbolic link.
+        package static let noFollow = Mask(rawValue: space_in_dont_follow)
+        /// Only in requests: end the watch after the first event.
+        package static let oneShot = Mask(rawValue: space_in_one_shot)
+    }
+
+    package struct Event: Hashable, Sendable {
+        package let watch: Int32
+        package let mask: Mask
+        /// Ties `movedFrom` to its `movedTo`.
+        package let cookie: UInt32
+        /// The name inside a watched directory, as far as it is UTF-8.
+        package let name: String?
+        package var isOverflow: Bool { mask.contains(.overflow) }
+    }
+
+    package let descriptor: OwnedDescriptor
+
+    /// - Throws: `EMFILE` when the user's number of instances, or the process's of descriptors, is used up.
+    package init() throws(Errno) {
+        descriptor = OwnedDescriptor(adopting: try checked(space_inotify_open()))
+    }
+
+    /// For poll and epoll: readable when there are events.
+    package var raw: CInt { descriptor.raw }
+
+    /// Watches an inode; `/proc/self/fd/N` watches an open file whatever its name leads to now.
+    ///
+    /// - Returns: the watch; for an inode that is watched already, the same one, its mask replaced.
+    /// - Throws: `ENOSPC` when the user's number of watches is used up.
+    package func add(_ path: String, _ mask: Mask) throws(Errno) -> Int32 {
+        try checkedPath(path)
+        return try checked(space_inotify_add(raw, path, mask.rawValue))
+    }
+
+    /// Ends a watch; one that the kernel has ended already is success.
+    package func remove(_ watch: Int32) throws(Errno) {
+        let result = space_inotify_remove(raw, watch)
+        // inotify_rm_watch(2): EINVAL, the watch isn't valid (deleted files end theirs by themselves).
+        guard Errno(rawValue: -result) != .invalidArgument else { return }
+        try checked(result)
+    }
+
+    /// The events that are there, without waiting; call again until there are none.
+    package func readEvents() throws(Errno) -> [Event] {
+        // inotify(7): a buffer of sizeof(struct inotify_event) + NAME_MAX + 1 takes any event.
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        let got = buffer.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { space_read(raw, $0, UInt64(bytes.count)) } ?? 0
+        }
+        if Errno(rawValue: CInt(truncatingIfNeeded: -got)) == .resourceTemporarilyUnavailable { return [] }
+        let count = try checked(count: got)
+        return buffer.withUnsafeBytes { Self.parse(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+
+    /// Cuts a buffer into events; what is cut short at its end is left out.
+    package static func parse(_ bytes: UnsafeRawBufferPointer) -> [Event] {
+        // inotify(7): int wd; uint32_t mask, cookie, len; char name[len], padded with NULs.
+        let header = 16
+        var events: [Event] = []
+        var offset = 0
+        while bytes.count - offset >= header {
+            let length = Int(bytes.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+            guard length <= bytes.count - offset - header else { break }
+            let name = bytes[(offset + header)..<(offset + header + length)].prefix { $0 != 0 }
+            events.append(
+                Event(
+                    watch: bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self),
+                    mask: Mask(rawValue: bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)),
+                    cookie: bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt32.self),
+                    name: name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
+                )
+            )
+            offset += header + length
+        }
+        return events
+    }
+}

@@ -1,0 +1,80 @@
+import CSpaceShims
+import Glibc
+package import SystemPackage
+
+/// A file descriptor that is closed exactly once, when its owner goes.
+package struct OwnedDescriptor: ~Copyable, Sendable {
+    package let raw: CInt
+
+    /// Takes over a descriptor that nobody else closes.
+    package init(adopting raw: CInt) {
+        self.raw = raw
+    }
+
+    deinit {
+        // close(2): never retried on EINTR; on Linux the descriptor is gone by then, and its number may already be
+        // another thread's.
+        _ = close(raw)
+    }
+
+    /// Gives up ownership: the caller closes it now.
+    package consuming func release() -> CInt {
+        let raw = raw
+        discard self
+        return raw
+    }
+}
+
+extension OwnedDescriptor {
+    /// Opens a path, close-on-exec whatever `flags` say.
+    ///
+    /// - Parameters:
+    ///   - path: absolute, or relative to the working directory.
+    ///   - flags: `O_RDWR` and so on. Add `O_NOFOLLOW` to refuse a symbolic link as the last component (`ELOOP`).
+    ///   - mode: the permissions of a file that this creates, before the umask.
+    /// - Returns: the owner of the new descriptor.
+    /// - Throws: what open(2) gives; `EINVAL` for a path with a NUL in it. `EINTR` is retried.
+    package static func open(_ path: String, flags: CInt, mode: UInt32 = 0) throws(Errno) -> OwnedDescriptor {
+        try openat(directory: AT_FDCWD, path, flags: flags, mode: mode)
+    }
+
+    /// Opens a path, close-on-exec whatever `flags` say.
+    package static func open(_ path: FilePath, flags: CInt, mode: UInt32 = 0) throws(Errno) -> OwnedDescriptor {
+        let result = path.withPlatformString { space_openat(AT_FDCWD, $0, flags, mode) }
+        return OwnedDescriptor(adopting: try checked(result))
+    }
+
+    /// Opens a path relative to an open directory, close-on-exec whatever `flags` say.
+    package static func openat(
+        directory: CInt,
+        _ path: String,
+        flags: CInt,
+        mode: UInt32 = 0
+    ) throws(Errno) -> OwnedDescriptor {
+        try checkedPath(path)
+        return OwnedDescriptor(adopting: try checked(space_openat(directory, path, flags, mode)))
+    }
+
+    /// Opens a directory for use as the anchor of `…at` calls, refusing a symbolic link in its place.
+    package static func directory(_ path: FilePath) throws(Errno) -> OwnedDescriptor {
+        try open(path, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    }
+
+    /// Opens a directory inside another, refusing a symbolic link in its place.
+    package static func directory(at parent: CInt, _ name: String) throws(Errno) -> OwnedDescriptor {
+        try openat(directory: parent, name, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    }
+
+    /// Another descriptor of the same open file, close-on-exec; locks and offset are shared with it.
+    package borrowing func duplicate() throws(Errno) -> OwnedDescriptor {
+        OwnedDescriptor(adopting: try checked(space_duplicate(raw)))
+    }
+
+    /// The path under which this process reaches the open file, whatever has become of its name.
+    package var procPath: String { "/proc/self/fd/\(raw)" }
+
+    /// Whether the descriptor survives `exec`.
+    package func setInheritable(_ inheritable: Bool) throws(Errno) {
+        try checked(space_set_close_on_exec(raw, !inheritable))
+    }
+}

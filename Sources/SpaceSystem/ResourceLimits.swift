@@ -1,0 +1,20 @@
+import CSpaceShims
+
+/// This process's soft limits (getrlimit(2)); `nil` is unlimited.
+package enum ResourceLimits {
+    /// The largest file it may make, in bytes; a write or truncation beyond it raises SIGXFSZ.
+    package static var fileSize: UInt64? { limit(SPACE_LIMIT_FILE_SIZE) }
+
+    /// One more than the highest descriptor it may have.
+    package static var openFiles: UInt64? { limit(SPACE_LIMIT_OPEN_FILES) }
+
+    /// The most address space, in bytes, that it may map.
+    package static var addressSpace: UInt64? { limit(SPACE_LIMIT_ADDRESS_SPACE) }
+
+    private static func limit(_ which: space_limit) -> UInt64? {
+        var value = UInt64.max
+        // getrlimit(2) fails only for an unknown resource or a bad address.
+        _ = space_limit(which, &value)
+        return value == .max ? nil : value
+    }
+}

@@ -1,0 +1,77 @@
+import Glibc
+package import SystemPackage
+
+/// The kernel's random number for one boot of a machine.
+package struct BootID: Hashable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// The 16 bytes in the order of the text.
+    package var bytes: [UInt8] {
+        [high, low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * $0)) } }
+    }
+
+    /// From 16 bytes, `nil` for any other number of them.
+    package init?(bytes: some Collection<UInt8>) {
+        guard bytes.count == 16 else { return nil }
+        high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// From a UUID's text, its dashes where they belong.
+    package init?(text: some Collection<UInt8>) {
+        let text = Array(text)
+        guard text.count == 36 else { return nil }
+        var halves: [UInt64] = [0, 0]
+        var digits = 0
+        for (position, character) in text.enumerated() {
+            if [8, 13, 18, 23].contains(position) {
+                guard character == UInt8(ascii: "-") else { return nil }
+                continue
+            }
+            guard let digit = Character(Unicode.Scalar(character)).hexDigitValue else { return nil }
+            halves[digits / 16] = halves[digits / 16] << 4 | UInt64(digit)
+            digits += 1
+        }
+        (high, low) = (halves[0], halves[1])
+    }
+}
+
+/// What decides whether PIDs, locks and mutexes in a file mean anything here.
+///
+/// The paths are parameters for tests alone: no global state can make a process take itself for another.
+package enum SystemIdentity {
+    /// This boot's number: after a reboot no process, lock or mutex of before exists.
+    package static func bootID(path: String = "/proc/sys/kernel/random/boot_id") throws(Errno) -> BootID {
+        let text = try ProcFS.contents(path, limit: 64)
+        let line = text.last == UInt8(ascii: "\n") ? text.dropLast() : text[...]
+        guard let id = BootID(text: line) else { throw .illegalByteSequence }
+        return id
+    }
+
+    /// The inode of this process's PID namespace (namespaces(7)): the same PID in another one is another process.
+    ///
+    /// The kernel's numbers are unique among the living namespaces of one boot.
+    package static func pidNamespace(path: String = "/proc/self/ns/pid") throws(Errno) -> UInt64 {
+        try namespace(path)
+    }
+
+    /// The inode of this process's time namespace, 0 on a kernel without any.
+    ///
+    /// proc(5) shows start times shifted by the reader's offset (time_namespaces(7)), so they can't be compared between
+    /// processes in two of them.
+    package static func timeNamespace(path: String = "/proc/self/ns/time") throws(Errno) -> UInt64 {
+        do throws(Errno) { return try namespace(path) } catch .noSuchFileOrDirectory { return 0 }
+    }
+
+    private static func namespace(_ path: String) throws(Errno) -> UInt64 {
+        // Followed, unlike everything else: the link leads to the namespace itself, whose inode is its number.
+        let file = try OwnedDescriptor.open(path, flags: O_RDONLY)
+        return try FileInfo.of(file.raw).inode
+    }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import SpaceSystem
+import SystemPackage
+
+/// Functions that Swift's Glibc module hides, found by name.
+func hidden<Function>(_ name: String, as type: Function.Type) -> Function {
+    guard let symbol = dlsym(nil, name) else {
+        say("missing \(name)")
+        exit(1)
+    }
+    return unsafeBitCast(symbol, to: type)
+}
+
+/// Ends the main thread, as some programs do, while another thread works on.
+func endMainThread() throws(Errno) {
+    var thread = pthread_t()
+    let error = pthread_create(&thread, nil, survive, nil)
+    guard error == 0 else { throw Errno(rawValue: error) }
+    pthread_exit(nil)
+}
+
+@Sendable
+private func survive(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    // A process whose main thread has ended shows as a zombie.
+    while ProcessIdentity.state(of: getpid()) != "Z" { sched_yield() }
+    say("main thread ended")
+    _ = order()
+    exit(0)
+}
+
+/// Says the fork generation of this process, of a child of fork(3), of one of _Fork(3), and its own once more.
+///
+/// This process has one thread, so its children may go on running Swift.
+func forkInTwoWays() throws(Errno) {
+    var generations = [ForkGuard.generation]
+    for name in ["fork", "_Fork"] {
+        let fork = hidden(name, as: (@convention(c) () -> pid_t).self)
+        let child = fork()
+        guard child >= 0 else { throw Errno(rawValue: errno) }
+        if child == 0 { _exit(CInt(truncatingIfNeeded: ForkGuard.generation & 0x7f)) }
+        var status: CInt = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        generations.append(UInt32(status >> 8 & 0xff))
+    }
+    generations.append(ForkGuard.generation)
+    say(generations.map(String.init).joined(separator: " "))
+}
+
+/// Starts this program with other arguments; it shares standard input and output.
+func start(_ arguments: String...) throws(Errno) -> pid_t {
+    var words: [UnsafeMutablePointer<CChar>?] = (["space-system-probe"] + arguments).map { strdup($0) }
+    words.append(nil)
+    defer { words.forEach { free($0) } }
+    var child: pid_t = 0
+    let error = posix_spawn(&child, "/proc/self/exe", nil, nil, words, environ)
+    guard error == 0 else { throw Errno(rawValue: error) }
+    return child
+}
+
+func startArmedChild() throws(Errno) {
+    _ = try start("armed-child")
+    // From the main thread, which stays: it is the thread whose end the signal stands for.
+    while true { pause() }
+}
+
+/// Starts a child in a PID namespace of its own, but with this one's `/proc`.
+func lookFromInnerNamespace() throws(Errno) {
+    let unshare = hidden("unshare", as: (@convention(c) (CInt) -> CInt).self)
+    let newPIDNamespace: CInt = 0x2000_0000  // CLONE_NEWPID
+    guard unshare(newPIDNamespace) == 0 else { throw Errno(rawValue: errno) }
+    let child = try start("inner")
+    var status: CInt = 0
+    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+}
+
+/// What a process sees of itself where `/proc` is another namespace's.
+func lookAtOneself() {
+    let pid = getpid()
+    let mine = try? ProcessIdentity.current
+    // The trap itself: under this number /proc shows somebody else.
+    let shown = (try? FileBytes.read(at: AT_FDCWD, "/proc/\(pid)/stat", limit: 4096)).flatMap(ProcFS.parse)
+    say("another process shown: \(shown != nil && shown?.startTime != mine?.startTime)")
+    say("trusted: \(ProcFS.showsOurNamespace)")
+    say("identity: \(ProcessIdentity.of(pid: pid) == nil ? "none" : "some")")
+    say("life: \(mine.map { "\($0.life)" } ?? "unknown")")
+}
