@@ -1,0 +1,152 @@
+// Finds where encoded elements begin and end without decoding them: what matching and hashing run on.
+//
+// Every function takes bytes that may be anything, reads inside them only, and answers nil for what is not an element.
+// Recursion is replaced by a count of open containers, bounded by TupleLimits.maximumDepth.
+
+extension UnsafeRawBufferPointer {
+    /// Where the element that begins at `start` ends; nil when the bytes are not an element.
+    ///
+    /// `nested` says whether the element lies inside an array or object, where null is 00 FF. The structure is checked,
+    /// not UTF-8, and not the order of names.
+    package func elementEnd(from start: Int, nested: Bool) -> Int? {
+        var index = start
+        var depth = 0
+        repeat {
+            guard index < count else { return nil }
+            let code = self[index]
+            index &+= 1
+            switch code {
+            case TypeCode.string, TypeCode.bytes:
+                guard let end = escapedEnd(from: index) else { return nil }
+                index = end
+            case TypeCode.smallestInt...TypeCode.largestInt:
+                index &+= Self.integerLength(code)
+            case TypeCode.null:
+                if depth > 0 || nested {
+                    if index < count, self[index] == TypeCode.escape {
+                        index &+= 1
+                    } else {
+                        guard depth > 0 else { return nil }
+                        depth &-= 1
+                    }
+                }
+            case TypeCode.array, TypeCode.record:
+                depth &+= 1
+                guard depth <= TupleLimits.maximumDepth else { return nil }
+            case TypeCode.double:
+                index &+= 8
+            case TypeCode.false, TypeCode.true:
+                break
+            case TypeCode.uuid:
+                index &+= 16
+            default:
+                return nil
+            }
+        } while depth > 0
+        return index <= count ? index : nil
+    }
+
+    /// How many bytes follow an integer's type code.
+    @inline(__always)
+    static func integerLength(_ code: UInt8) -> Int {
+        let distance = Int(code) &- Int(TypeCode.zero)
+        return distance < 0 ? 0 &- distance : distance
+    }
+
+    /// Where escaped content that begins at `start` ends, its terminator included.
+    func escapedEnd(from start: Int) -> Int? {
+        var index = start
+        while let zero = firstZero(from: index) {
+            index = zero &+ 1
+            if index < count, self[index] == TypeCode.escape { index &+= 1 } else { return index }
+        }
+        return nil
+    }
+
+    /// The integer that begins at `start`, and where it ends; nil for anything else, for a longer form than needed and
+    /// for what Int64 can't hold.
+    package func integer(at start: Int) -> (value: Int, end: Int)? {
+        guard start >= 0, start < count else { return nil }
+        let code = self[start]
+        guard TypeCode.smallestInt <= code, code <= TypeCode.largestInt else { return nil }
+        let length = Self.integerLength(code)
+        guard length < count - start else { return nil }
+        var payload: UInt64 = 0
+        var index = start &+ 1
+        let end = index &+ length
+        while index < end {
+            payload = payload << 8 | UInt64(self[index])
+            index &+= 1
+        }
+        if code < TypeCode.zero {
+            // The complement of the magnitude in `length` bytes.
+            let magnitude = length == 8 ? ~payload : (1 << UInt64(length * 8)) - 1 - payload
+            guard magnitude >> UInt64((length - 1) * 8) != 0, magnitude <= 1 << 63 else { return nil }
+            return (Int(truncatingIfNeeded: 0 &- magnitude), end)
+        }
+        guard length == 0 || payload >> UInt64((length - 1) * 8) != 0, payload <= UInt64(Int64.max) else { return nil }
+        return (Int(payload), end)
+    }
+
+    /// The ordered bits of the double that begins at `start`; nil for anything else.
+    package func doubleBits(at start: Int) -> UInt64? {
+        guard start >= 0, count - start >= 9, self[start] == TypeCode.double else { return nil }
+        return loadUnaligned(fromByteOffset: start &+ 1, as: UInt64.self).bigEndian
+    }
+
+    /// Whether a container's end, a 0x00 that is no null, stands at `offset`.
+    package func isContainerEnd(at offset: Int) -> Bool {
+        guard offset < count, self[offset] == 0 else { return false }
+        return !(offset &+ 1 < count && self[offset &+ 1] == TypeCode.escape)
+    }
+
+    /// How many arrays and objects enclose each other at the deepest place.
+    package var nesting: Int {
+        var index = 0
+        var depth = 0
+        var deepest = 0
+        while index < count {
+            let code = self[index]
+            if code == TypeCode.array || code == TypeCode.record {
+                depth += 1
+                deepest = Swift.max(deepest, depth)
+                index += 1
+            } else if depth > 0, isContainerEnd(at: index) {
+                depth -= 1
+                index += 1
+            } else {
+                guard let end = elementEnd(from: index, nested: depth > 0) else { return Int.max >> 1 }
+                index = end
+            }
+        }
+        return deepest
+    }
+
+    /// Calls `body` with the extent of each element at the top; false when the bytes are not elements to the end or
+    /// `body` says to stop.
+    package func forEachElement(_ body: (Range<Int>) -> Bool) -> Bool {
+        var index = 0
+        while index < count {
+            guard let end = elementEnd(from: index, nested: false), body(index..<end) else { return false }
+            index = end
+        }
+        return true
+    }
+
+    /// Calls `body` with the extent of each name and value of the object that begins at `start`, and returns its end;
+    /// nil when it is no object or `body` says to stop.
+    package func forEachPair(from start: Int, _ body: (_ name: Range<Int>, _ value: Range<Int>) -> Bool) -> Int? {
+        guard start < count, self[start] == TypeCode.record else { return nil }
+        var index = start &+ 1
+        while !isContainerEnd(at: index) {
+            guard index < count, self[index] == TypeCode.string,
+                let middle = escapedEnd(from: index &+ 1),
+                !isContainerEnd(at: middle),
+                let end = elementEnd(from: middle, nested: true),
+                body(index..<middle, middle..<end)
+            else { return nil }
+            index = end
+        }
+        return index &+ 1
+    }
+}

@@ -1,0 +1,138 @@
+/// Named values: a tuple whose fields have names, or an object inside a field.
+///
+/// Names are unique and kept in the order of their UTF-8 bytes, whatever the order they were given in.
+public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// A name and its value.
+    public typealias Element = (name: String, value: Value)
+
+    private struct Entry: Sendable {
+        var name: String
+        var value: Value
+    }
+
+    private var entries: [Entry] = []
+
+    /// Makes a record without fields.
+    public init() {}
+
+    /// Makes a record of names and values in any order.
+    ///
+    /// - Throws: `TupleCodingError` when a name occurs twice, as UTF-8.
+    public init(_ elements: some Sequence<(String, Value)>) throws(TupleCodingError) {
+        entries = Self.sorted(elements)
+        for (earlier, later) in zip(entries, entries.dropFirst()) where earlier.name.compareUTF8(later.name) == 0 {
+            throw TupleCodingError(.duplicateName, "the name \(later.name.debugDescription) occurs twice")
+        }
+    }
+
+    /// Makes a record of a literal's elements, whose names the programmer has kept unique.
+    package init(literal elements: some Sequence<(String, Value)>) {
+        entries = Self.sorted(elements)
+        for (earlier, later) in zip(entries, entries.dropFirst()) {
+            precondition(earlier.name.compareUTF8(later.name) != 0, "a record literal has the name \(later.name) twice")
+        }
+    }
+
+    /// Makes a record of elements that are sorted by name and unique.
+    package init(sorted elements: [Element]) {
+        entries = elements.map { Entry(name: $0.name, value: $0.value) }
+    }
+
+    private static func sorted(_ elements: some Sequence<(String, Value)>) -> [Entry] {
+        elements.map { Entry(name: $0.0, value: $0.1) }.sorted { $0.name.compareUTF8($1.name) < 0 }
+    }
+
+    /// The names, in the order of their bytes.
+    public var names: [String] { entries.map(\.name) }
+
+    /// How many fields there are.
+    public var count: Int { entries.count }
+
+    /// Whether there are no fields.
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// The value of a field; nil where there is none, and setting nil removes it.
+    ///
+    /// - Complexity: O(log n) to read, O(n) to add or remove.
+    public subscript(_ name: String) -> Value? {
+        get {
+            let (index, found) = position(of: name)
+            return found ? entries[index].value : nil
+        }
+        set {
+            let (index, found) = position(of: name)
+            switch (newValue, found) {
+            case (let value?, true): entries[index].value = value
+            case (let value?, false): entries.insert(Entry(name: name, value: value), at: index)
+            case (nil, true): entries.remove(at: index)
+            case (nil, false): break
+            }
+        }
+    }
+
+    private func position(of name: String) -> (index: Int, found: Bool) {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            let order = entries[middle].name.compareUTF8(name)
+            if order == 0 { return (middle, true) }
+            if order < 0 { low = middle + 1 } else { high = middle }
+        }
+        return (low, false)
+    }
+
+    /// Whether both have the same encoding.
+    public static func == (left: Record, right: Record) -> Bool {
+        left.entries.count == right.entries.count && left.compare(right) == 0
+    }
+
+    /// Whether the first's encoding comes before the second's.
+    public static func < (left: Record, right: Record) -> Bool {
+        left.compare(right) < 0
+    }
+
+    package func compare(_ other: Record) -> Int {
+        for (left, right) in zip(entries, other.entries) {
+            let names = left.name.compareUTF8(right.name)
+            if names != 0 { return names }
+            let values = left.value.compare(right.value)
+            if values != 0 { return values }
+        }
+        return entries.count - other.entries.count
+    }
+
+    /// Feeds what equality compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(entries.count)
+        for entry in entries {
+            hasher.combine(Value.string(entry.name))
+            hasher.combine(entry.value)
+        }
+    }
+
+    /// The JSON form.
+    public var description: String { json }
+}
+
+extension Record: RandomAccessCollection {
+    /// The first field's position.
+    public var startIndex: Int { 0 }
+
+    /// The position after the last field.
+    public var endIndex: Int { entries.count }
+
+    /// The field at a position, in the order of the names.
+    public subscript(position: Int) -> Element {
+        (entries[position].name, entries[position].value)
+    }
+}
+
+extension Record: ExpressibleByDictionaryLiteral {
+    /// Makes a record of a literal.
+    ///
+    /// - Precondition: No name occurs twice.
+    public init(dictionaryLiteral elements: (String, Value)...) {
+        self.init(literal: elements)
+    }
+}

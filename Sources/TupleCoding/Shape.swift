@@ -1,0 +1,138 @@
+/// Which fields of a template are bound, that is, actuals whose match is equality of bytes: what an index is built for.
+package enum Shape: Sendable, Hashable {
+    /// Any tuple, record or not.
+    case anything
+    /// Tuples of `arity` fields; the bits of `bound` are the positions bound, of which there are at most 64.
+    case fields(arity: Int, bound: UInt64)
+    /// Records; the names bound, sorted by their UTF-8 and unique.
+    case record(bound: [String])
+
+    /// Fields after this many are never bound.
+    package static let maximumBoundPositions = 64
+
+    /// Whether anything is bound, so that an index could help.
+    package var bindsSomething: Bool {
+        switch self {
+        case .anything: false
+        case .fields(_, let bound): bound != 0
+        case .record(let bound): !bound.isEmpty
+        }
+    }
+}
+
+extension Shape {
+    /// Names compare as bytes, like everything in the encoding.
+    package static func == (left: Shape, right: Shape) -> Bool {
+        switch (left, right) {
+        case (.anything, .anything): true
+        case (.fields(let left, let leftBound), .fields(let right, let rightBound)):
+            left == right && leftBound == rightBound
+        case (.record(let left), .record(let right)):
+            left.count == right.count && zip(left, right).allSatisfy { $0.compareUTF8($1) == 0 }
+        default: false
+        }
+    }
+
+    /// Feeds what equality compares.
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .anything: hasher.combine(0)
+        case .fields(let arity, let bound):
+            hasher.combine(1)
+            hasher.combine(arity)
+            hasher.combine(bound)
+        case .record(let bound):
+            hasher.combine(2)
+            for name in bound { hasher.combine(Value.string(name)) }
+        }
+    }
+}
+
+// MARK: The row in the table of shapes
+
+extension Shape {
+    private static let anythingTag: UInt8 = 0
+    private static let fieldsTag: UInt8 = 1
+    private static let recordTag: UInt8 = 2
+
+    /// The shape as bytes: a tag; then arity and bound positions as big-endian 64-bit words, or the names as encoded
+    /// strings.
+    package func encoded() -> [UInt8] {
+        var encoder = TupleEncoder()
+        switch self {
+        case .anything:
+            encoder.storage.append(Self.anythingTag)
+        case .fields(let arity, let bound):
+            encoder.storage.append(Self.fieldsTag)
+            encoder.appendBigEndian(UInt64(arity.magnitude))
+            encoder.appendBigEndian(bound)
+        case .record(let bound):
+            encoder.storage.append(Self.recordTag)
+            for name in bound { encoder.encode(name) }
+        }
+        return encoder.bytes
+    }
+
+    /// Reads what `encoded()` wrote; nil for anything else.
+    package init?(encoded bytes: UnsafeRawBufferPointer) {
+        guard let tag = bytes.first else { return nil }
+        switch tag {
+        case Self.anythingTag:
+            guard bytes.count == 1 else { return nil }
+            self = .anything
+        case Self.fieldsTag:
+            guard bytes.count == 17 else { return nil }
+            let arity = bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self).bigEndian
+            let bound = bytes.loadUnaligned(fromByteOffset: 9, as: UInt64.self).bigEndian
+            guard let arity = Int(exactly: arity),
+                arity >= Self.maximumBoundPositions || bound >> UInt64(arity) == 0
+            else { return nil }
+            self = .fields(arity: arity, bound: bound)
+        case Self.recordTag:
+            var decoder = TupleDecoder(bytes.slice(1..<bytes.count))
+            var names: [String] = []
+            while !decoder.isAtEnd {
+                guard let name = try? decoder.decodeString() else { return nil }
+                if let last = names.last, last.compareUTF8(name) >= 0 { return nil }
+                names.append(name)
+            }
+            self = .record(bound: names)
+        default:
+            return nil
+        }
+    }
+}
+
+// MARK: For people
+
+extension Shape: CustomStringConvertible {
+    /// `(=, ?, =)` for bound and free fields, `{kind=}` for bound names, `?` for anything.
+    package var description: String {
+        switch self {
+        case .anything:
+            return "?"
+        case .fields(let arity, let bound):
+            let shown = min(arity, Self.maximumBoundPositions)
+            var marks = (0..<shown).map { bound & 1 << UInt64($0) != 0 ? "=" : "?" }
+            if shown < arity { marks.append("… \(arity) fields") }
+            return "(" + marks.joined(separator: ", ") + ")"
+        case .record(let bound):
+            return "{" + bound.map { Self.shown($0) + "=" }.joined(separator: ", ") + "}"
+        }
+    }
+
+    /// The name, in quotation marks and escaped unless it is plain.
+    private static func shown(_ name: String) -> String {
+        let isPlain =
+            !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                    true
+                default: byte >= 0x80
+                }
+            }
+        return isPlain ? name : Value.string(name).json
+    }
+}

@@ -1,0 +1,167 @@
+// The JSON form of templates: that of tuples, with formals at any depth, which are strings that begin with `?`.
+//
+//     "?"                                              anything; alone, any tuple
+//     "?int" "?double" "?string" "?bool" "?bytes" "?uuid" "?array" "?object"
+//     "?1...9" "?0.5..<1" "?a...f" "?5..." "?...9" "?..<9"   ranges
+//     "?/^cat/"                                        strings in which the expression is found
+//     "??x"                                            the string "?x"
+
+extension Template {
+    /// Reads JSON text.
+    ///
+    /// An array matches tuples of the same length; an object matches records that have at least its fields, and so do
+    /// objects inside. `"?"` alone matches any tuple.
+    ///
+    /// - Parameters:
+    ///   - text: An array, an object or `"?"`, with nothing but white space around it.
+    ///   - exactly: Whether objects match only those without other fields, at every depth.
+    ///   - literal: Whether the text is a tuple, without formals; it then matches that tuple alone.
+    ///   - arguments: The values of bare `$NAME` in the text; strings in them are never formals.
+    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    public init(
+        json text: String,
+        exactly: Bool = false,
+        literal: Bool = false,
+        arguments: [String: TupleCoding.Value] = [:]
+    ) throws(TupleCodingError) {
+        if literal {
+            self.init(try Tuple(json: text, arguments: arguments))
+            return
+        }
+        var parser = JSONParser(Array(text.utf8), arguments: arguments)
+        let node = try parser.parse()
+        var reader = TemplateReader(json: JSONReader(parser: parser), exactly: exactly)
+        self = try reader.template(node)
+    }
+
+    /// The template as JSON text, on one line.
+    ///
+    /// Reading it gives a template that matches the same, but that whether objects are matched exactly isn't said, and
+    /// what the form has no words for becomes a wider formal, as in `"?array"` for arrays of integers.
+    public var json: String {
+        var writer = JSONWriter()
+        writer.forTemplate = true
+        bytes.withUnsafeBytes { bytes in
+            switch form {
+            case .anything: writer.write("?")
+            case .fields(let nodes): writer.writeArray(nodes) { $0.write($1, bytes, nested: false) }
+            case .record(let entries, _): writer.write(entries, bytes)
+            }
+        }
+        return writer.string
+    }
+}
+
+/// Builds a template out of parsed JSON.
+private struct TemplateReader {
+    let json: JSONReader
+    let exactly: Bool
+    var builder = TemplateBuilder()
+
+    init(json: JSONReader, exactly: Bool) {
+        self.json = json
+        self.exactly = exactly
+    }
+
+    mutating func template(_ node: JSONNode) throws(TupleCodingError) -> Template {
+        let template: Template
+        switch node.content {
+        case .string("?"):
+            return .any
+        case .array(let nodes):
+            for node in nodes { try append(node, to: &builder) }
+            template = builder.fields()
+        case .argument(.array(let values)):
+            for value in values { try append(value, to: &builder) }
+            template = builder.fields()
+        case .object(let members):
+            if case .value? = try json.special(members) { throw notATemplate(node) }
+            try append(node, to: &builder)
+            template = builder.record()
+        case .argument(.object(let record)):
+            try append(.object(record), to: &builder)
+            template = builder.record()
+        default:
+            throw notATemplate(node)
+        }
+        if let failure = builder.failure { throw failure }
+        return exactly ? template.exactly() : template
+    }
+
+    private func notATemplate(_ node: JSONNode) -> TupleCodingError {
+        json.error(.syntax, "a template is an array, an object or \"?\"", at: node.offset)
+    }
+
+    private func append(_ node: JSONNode, to builder: inout TemplateBuilder) throws(TupleCodingError) {
+        switch node.content {
+        case .null, .bool, .int, .double: builder.appendActual(try json.value(node))
+        case .argument(let value): try append(value, to: &builder)
+        case .string(let text):
+            guard text.utf8.first == UInt8(ascii: "?") else {
+                builder.appendActual(text)
+                return
+            }
+            try TemplateFormal(text, at: node.offset, in: json).append(to: &builder)
+        case .array(let nodes):
+            try builder.appendArray { (builder) throws(TupleCodingError) in
+                for node in nodes { try append(node, to: &builder) }
+            }
+        case .object(let members):
+            let entries: [(name: String, element: JSONNode)]
+            switch try json.special(members) {
+            case .value(let value):
+                builder.appendActual(value)
+                return
+            case .escaped(let name): entries = [(name, members[0].value)]
+            case nil: entries = members.map { ($0.name, $0.value) }
+            }
+            try builder.appendObject(entries, exactly: exactly) { (node, builder) throws(TupleCodingError) in
+                try append(node, to: &builder)
+            }
+        }
+    }
+
+    /// Adds an argument: as if it stood in the text, but that its strings are no formals.
+    private func append(_ value: Value, to builder: inout TemplateBuilder) throws(TupleCodingError) {
+        switch value {
+        case .array(let values):
+            try builder.appendArray { (builder) throws(TupleCodingError) in
+                for value in values { try append(value, to: &builder) }
+            }
+        case .object(let record):
+            let entries = record.map { (name: $0.name, element: $0.value) }
+            try builder.appendObject(entries, exactly: exactly) { (value, builder) throws(TupleCodingError) in
+                try append(value, to: &builder)
+            }
+        default:
+            builder.appendActual(value)
+        }
+    }
+}
+
+// MARK: Writing
+
+extension JSONWriter {
+    fileprivate mutating func write(_ node: TemplateNode, _ bytes: UnsafeRawBufferPointer, nested: Bool) {
+        switch node {
+        case .actual(let extent):
+            // An actual null inside an array is 00 FF; read alone, it is its first byte.
+            let isNull = bytes[extent.lowerBound] == TypeCode.null
+            var decoder = TupleDecoder(bytes.slice(isNull ? extent.prefix(1) : extent))
+            write((try? decoder.decodeValue()) ?? .null)
+        case .formal(let type): write(TemplateFormal.text(for: type.kind))
+        case .range(let range): write(TemplateFormal.text(for: range))
+        case .pattern(let pattern): write("?/" + pattern.source + "/")
+        case .array(let elements, _): writeArray(elements) { $0.write($1, bytes, nested: true) }
+        case .object(let entries, _, _): write(entries, bytes)
+        }
+    }
+
+    fileprivate mutating func write(_ entries: [TemplateEntry], _ bytes: UnsafeRawBufferPointer) {
+        let names = entries.map { entry in
+            var decoder = TupleDecoder(bytes.slice(entry.name))
+            return (try? decoder.decodeString()) ?? ""
+        }
+        writeObject(names: names) { writer, position in writer.write(entries[position].node, bytes, nested: true) }
+    }
+}

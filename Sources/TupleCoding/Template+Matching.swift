@@ -1,0 +1,117 @@
+// Matching runs on encoded bytes, under the gate and on pages of the database: it allocates only to search a string
+// with a regular expression, reads within bounds, and takes malformed bytes for a tuple that doesn't match.
+
+extension Template {
+    /// Whether the tuple matches.
+    package func matches(_ tuple: EncodedTuple) -> Bool {
+        switch form {
+        case .anything:
+            return tuple.isWellFormed
+        case .fields(let nodes):
+            guard !tuple.isRecord else { return false }
+            return bytes.withUnsafeBytes { own in
+                var index = 0
+                for node in nodes {
+                    guard let end = node.match(tuple.bytes, from: index, nested: false, own: own) else { return false }
+                    index = end
+                }
+                return index == tuple.bytes.count
+            }
+        case .record(let entries, let exactly):
+            guard tuple.isRecord else { return false }
+            return bytes.withUnsafeBytes { own in
+                TemplateNode.matchObject(entries, exactly: exactly, tuple.bytes, from: 0, own: own)
+                    == tuple.bytes.count
+            }
+        }
+    }
+
+    /// Whether the tuple matches.
+    public func matches(_ tuple: Tuple) -> Bool {
+        tuple.withEncoded { matches($0) }
+    }
+
+    /// The one tuple that matches, if every field is an actual; equality of bytes is the match then.
+    package var literalTuple: Tuple? {
+        switch form {
+        case .anything:
+            nil
+        case .fields(let nodes):
+            nodes.allSatisfy(\.isActual) ? Tuple(trusting: bytes, isRecord: false) : nil
+        case .record(let entries, let exactly):
+            exactly && entries.allSatisfy(\.node.isActual) ? Tuple(trusting: bytes, isRecord: true) : nil
+        }
+    }
+
+    /// The hash of the first bound name and value; nil when none is bound or the template isn't one of names.
+    package var firstPairHash: UInt64? {
+        guard case .record(let entries, _) = form, let extent = entries.lazy.compactMap(\.boundExtent).first else {
+            return nil
+        }
+        return bytes.withUnsafeBytes { Hash64.mix(Hash64.hash($0.slice(extent)), Hash64.recordMark) }
+    }
+}
+
+extension TemplateNode {
+    /// Where the element that begins at `start` ends if it matches; nil if it doesn't.
+    ///
+    /// `own` are the template's bytes. The recursion is as deep as the template, which ``TupleLimits/maximumDepth``
+    /// bounds.
+    fileprivate func match(
+        _ bytes: UnsafeRawBufferPointer,
+        from start: Int,
+        nested: Bool,
+        own: UnsafeRawBufferPointer
+    ) -> Int? {
+        switch self {
+        case .actual(let extent):
+            guard bytes.hasBytes(own.slice(extent), at: start) else { return nil }
+            let end = start &+ extent.count
+            // "ab" is a prefix of "ab\0c" up to its terminator, which an escape then turns into content.
+            return end < bytes.count && bytes[end] == TypeCode.escape ? nil : end
+        case .formal(let type):
+            return type.kind.match(bytes, from: start, nested: nested)
+        case .range(let range):
+            return range.match(bytes, from: start)
+        case .pattern(let pattern):
+            guard start < bytes.count, bytes[start] == TypeCode.string,
+                let end = bytes.escapedEnd(from: start &+ 1)
+            else { return nil }
+            var decoder = TupleDecoder(bytes.slice(start..<end))
+            guard let string = try? decoder.decodeString(), pattern.isFound(in: string) else { return nil }
+            return end
+        case .array(let elements, _):
+            guard start < bytes.count, bytes[start] == TypeCode.array else { return nil }
+            var index = start &+ 1
+            for element in elements {
+                guard !bytes.isContainerEnd(at: index),
+                    let end = element.match(bytes, from: index, nested: true, own: own)
+                else { return nil }
+                index = end
+            }
+            return bytes.isContainerEnd(at: index) ? index &+ 1 : nil
+        case .object(let entries, _, let exactly):
+            return Self.matchObject(entries, exactly: exactly, bytes, from: start, own: own)
+        }
+    }
+
+    /// As `match`; both lists of names are sorted, so one pass finds all.
+    fileprivate static func matchObject(
+        _ entries: [TemplateEntry],
+        exactly: Bool,
+        _ bytes: UnsafeRawBufferPointer,
+        from start: Int,
+        own: UnsafeRawBufferPointer
+    ) -> Int? {
+        var next = 0
+        let end = bytes.forEachPair(from: start) { name, value in
+            guard next < entries.count, entries[next].name.count == name.count,
+                bytes.hasBytes(own.slice(entries[next].name), at: name.lowerBound)
+            else { return !exactly }
+            let matched = entries[next].node.match(bytes, from: value.lowerBound, nested: true, own: own)
+            next += 1
+            return matched == value.upperBound
+        }
+        return next == entries.count ? end : nil
+    }
+}

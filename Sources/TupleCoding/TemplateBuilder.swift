@@ -1,0 +1,189 @@
+/// Collects the elements of a template; see ``TemplateElement``.
+///
+/// Names and actuals are encoded into one buffer, in which the nodes of the template mark their extents. An array or
+/// object that holds no formal leaves its whole encoding there, and becomes one actual.
+public struct TemplateBuilder: Sendable {
+    @usableFromInline var encoder = TupleEncoder()
+    private var nodes: [TemplateNode] = []
+    private(set) var usesPattern = false
+
+    @usableFromInline
+    init() {}
+
+    /// What was nested too deep, if anything was.
+    var failure: TupleCodingError? { encoder.failure }
+
+    /// Adds a field that matches equal ones.
+    @inlinable
+    public mutating func appendActual<Field: TupleField>(_ field: Field) {
+        let start = encoder.count
+        field.encode(into: &encoder)
+        appendActual(from: start)
+    }
+
+    /// Adds a formal.
+    public mutating func appendFormal(_ type: FieldType) {
+        nodes.append(.formal(type))
+    }
+
+    @usableFromInline
+    mutating func appendActual(from start: Int) {
+        nodes.append(.actual(start..<encoder.count))
+    }
+
+    package mutating func appendRange(_ range: FieldRange) {
+        nodes.append(.range(range))
+    }
+
+    package mutating func appendPattern(_ pattern: Pattern) {
+        usesPattern = true
+        nodes.append(.pattern(pattern))
+    }
+
+    // MARK: Containers
+
+    /// Adds an array whose elements `body` adds.
+    package mutating func appendArray<Failure: Error>(
+        _ body: (inout TemplateBuilder) throws(Failure) -> Void
+    ) throws(Failure) {
+        let outer = nodes
+        nodes = []
+        let start = encoder.count
+        guard encoder.open(TypeCode.array) else {
+            nodes = outer
+            return
+        }
+        try body(&self)
+        encoder.close()
+        let extent = start..<encoder.count
+        let inner = nodes
+        nodes = outer
+        nodes.append(inner.allSatisfy(\.isActual) ? .actual(extent) : .array(inner, extent: extent))
+    }
+
+    /// Adds an object of entries that are sorted by name and unique.
+    package mutating func appendObject<Element, Failure: Error>(
+        _ entries: [(name: String, element: Element)],
+        exactly: Bool,
+        _ body: (Element, inout TemplateBuilder) throws(Failure) -> Void
+    ) throws(Failure) {
+        let outer = nodes
+        nodes = []
+        let start = encoder.count
+        guard encoder.open(TypeCode.record) else {
+            nodes = outer
+            return
+        }
+        var names: [Range<Int>] = []
+        for (name, element) in entries {
+            let start = encoder.count
+            encoder.encode(name)
+            names.append(start..<encoder.count)
+            try body(element, &self)
+        }
+        encoder.close()
+        let inner = zip(names, nodes).map { TemplateEntry(name: $0, node: $1) }
+        nodes = outer
+        nodes.append(.object(inner, extent: start..<encoder.count, exactly: exactly))
+    }
+
+    /// Adds a template as a nested array or object.
+    mutating func append(_ template: Template) {
+        usesPattern = usesPattern || template.usesPattern
+        template.bytes.withUnsafeBytes { bytes in
+            switch template.form {
+            case .anything:
+                appendFormal(.any)
+            case .fields(let fields):
+                appendArray { builder in
+                    for field in fields { builder.append(field, from: bytes) }
+                }
+            case .record(let entries, let exactly):
+                append(.object(entries, extent: 0..<bytes.count, exactly: exactly), from: bytes)
+            }
+        }
+    }
+
+    /// Copies a node of another template, whose bytes may lie at another depth.
+    private mutating func append(_ node: TemplateNode, from bytes: UnsafeRawBufferPointer) {
+        switch node {
+        case .actual(let extent):
+            let start = encoder.count
+            encoder.append(element: bytes.slice(extent))
+            appendActual(from: start)
+        case .formal, .range, .pattern:
+            nodes.append(node)
+        case .array(let elements, _):
+            appendArray { builder in
+                for element in elements { builder.append(element, from: bytes) }
+            }
+        case .object(let entries, _, let exactly):
+            let named = entries.map { entry in
+                var decoder = TupleDecoder(bytes.slice(entry.name))
+                // A template's names were encoded from strings.
+                return (name: (try? decoder.decodeString()) ?? "", element: entry.node)
+            }
+            appendObject(named, exactly: exactly) { node, builder in builder.append(node, from: bytes) }
+        }
+    }
+
+    // MARK: The template
+
+    /// The elements as a template for tuples of as many fields.
+    func fields() -> Template {
+        Template(bytes: encoder.bytes, form: .fields(nodes), usesPattern: usesPattern)
+    }
+
+    /// The one object that was added as a template for records.
+    func record() -> Template {
+        guard case .object(let entries, _, let exactly)? = nodes.first else {
+            // Only when the object itself was too deep, which it can't be at the top.
+            return Template(bytes: [], form: .record([], exactly: false), usesPattern: false)
+        }
+        return Template(bytes: encoder.bytes, form: .record(entries, exactly: exactly), usesPattern: usesPattern)
+    }
+}
+
+/// One element of a template, or of an array or object inside it; extents are in the template's bytes.
+package enum TemplateNode: Sendable {
+    /// Matches the same bytes.
+    case actual(Range<Int>)
+    case formal(FieldType)
+    indirect case range(FieldRange)
+    indirect case pattern(Pattern)
+    /// Matches arrays of the same length; holds at least one element that is no actual.
+    case array([TemplateNode], extent: Range<Int>)
+    /// Matches objects that have at least these entries, or exactly these.
+    case object([TemplateEntry], extent: Range<Int>, exactly: Bool)
+
+    var isActual: Bool {
+        if case .actual = self { true } else { false }
+    }
+
+    /// The node for matching objects exactly at every depth: those without formals become actuals.
+    var matchingExactly: TemplateNode {
+        switch self {
+        case .actual, .formal, .range, .pattern:
+            return self
+        case .array(let elements, let extent):
+            let elements = elements.map(\.matchingExactly)
+            return elements.allSatisfy(\.isActual) ? .actual(extent) : .array(elements, extent: extent)
+        case .object(let entries, let extent, _):
+            let entries = entries.map { TemplateEntry(name: $0.name, node: $0.node.matchingExactly) }
+            return entries.allSatisfy(\.node.isActual)
+                ? .actual(extent) : .object(entries, extent: extent, exactly: true)
+        }
+    }
+}
+
+/// A named element of a template.
+package struct TemplateEntry: Sendable {
+    /// Where the encoded name lies.
+    let name: Range<Int>
+    let node: TemplateNode
+
+    /// Where name and value lie, if the value is an actual.
+    var boundExtent: Range<Int>? {
+        if case .actual(let value) = node { name.lowerBound..<value.upperBound } else { nil }
+    }
+}

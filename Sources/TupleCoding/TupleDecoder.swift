@@ -1,0 +1,263 @@
+/// Reads fields one after the other from encoded bytes.
+///
+/// The bytes may be anything: whatever is not the field asked for is a ``TupleCodingError``. A decoder borrows its
+/// bytes, so it must not outlive the call that it is handed to.
+public struct TupleDecoder {
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    /// How many arrays and objects are open.
+    private var depth = 0
+
+    /// Makes a decoder of bytes that stay in place while it is used.
+    public init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    /// Whether no field is left in the tuple, or in the array being read.
+    public var isAtEnd: Bool {
+        depth == 0 ? offset >= bytes.count : bytes.isContainerEnd(at: offset)
+    }
+
+    /// Whether the next field is null.
+    public var isAtNull: Bool {
+        guard offset < bytes.count, bytes[offset] == TypeCode.null else { return false }
+        return depth == 0 || !bytes.isContainerEnd(at: offset)
+    }
+
+    /// The next field's type code, or nil at the end.
+    package var code: UInt8? {
+        isAtEnd || offset >= bytes.count ? nil : bytes[offset]
+    }
+
+    /// Reads the next field as `type`.
+    public mutating func decode<Field: TupleField>(_ type: Field.Type = Field.self) throws(TupleCodingError) -> Field {
+        try Field.decode(from: &self)
+    }
+
+    /// Reads null.
+    public mutating func decodeNull() throws(TupleCodingError) {
+        guard isAtNull else { throw mismatch("null") }
+        offset += depth == 0 ? 1 : 2
+    }
+
+    /// Reads an integer.
+    public mutating func decodeInt() throws(TupleCodingError) -> Int {
+        guard let (value, end) = bytes.integer(at: offset) else { throw integerError() }
+        offset = end
+        return value
+    }
+
+    /// Reads a double.
+    public mutating func decodeDouble() throws(TupleCodingError) -> Double {
+        guard let bits = bytes.doubleBits(at: offset) else { throw mismatch("double") }
+        offset += 9
+        return Double(orderedBits: bits)
+    }
+
+    /// Reads a bool.
+    public mutating func decodeBool() throws(TupleCodingError) -> Bool {
+        guard let code, code == TypeCode.false || code == TypeCode.true else { throw mismatch("bool") }
+        offset += 1
+        return code == TypeCode.true
+    }
+
+    /// Reads a UUID.
+    public mutating func decodeUUID() throws(TupleCodingError) -> TupleUUID {
+        guard code == TypeCode.uuid else { throw mismatch("UUID") }
+        guard bytes.count - offset >= 17 else { throw truncated("UUID") }
+        let high = bytes.loadUnaligned(fromByteOffset: offset + 1, as: UInt64.self).bigEndian
+        let low = bytes.loadUnaligned(fromByteOffset: offset + 9, as: UInt64.self).bigEndian
+        offset += 17
+        return TupleUUID(high: high, low: low)
+    }
+
+    /// Reads a string.
+    public mutating func decodeString() throws(TupleCodingError) -> String {
+        guard code == TypeCode.string else { throw mismatch("string") }
+        guard let end = bytes.escapedEnd(from: offset + 1) else { throw truncated("string") }
+        let content = bytes.slice(offset + 1..<end - 1)
+        let string: String?
+        if content.firstZero(from: 0) == nil {
+            string = String(validating: content.bindMemory(to: UInt8.self), as: UTF8.self)
+        } else {
+            string = String(validating: Self.unescaped(content), as: UTF8.self)
+        }
+        guard let string else {
+            throw TupleCodingError(.invalidUTF8, "a string is not UTF-8", at: .offset(offset))
+        }
+        offset = end
+        return string
+    }
+
+    /// Reads bytes.
+    public mutating func decodeBytes() throws(TupleCodingError) -> [UInt8] {
+        guard code == TypeCode.bytes else { throw mismatch("bytes") }
+        guard let end = bytes.escapedEnd(from: offset + 1) else { throw truncated("bytes") }
+        let content = bytes.slice(offset + 1..<end - 1)
+        offset = end
+        return content.firstZero(from: 0) == nil ? Array(content) : Self.unescaped(content)
+    }
+
+    /// Reads an array, whose elements `body` decodes until ``isAtEnd``.
+    public mutating func decodeArray<Result>(
+        _ body: (inout TupleDecoder) throws(TupleCodingError) -> Result
+    ) throws(TupleCodingError) -> Result {
+        try open(TypeCode.array)
+        let result = try body(&self)
+        try close()
+        return result
+    }
+
+    /// Reads an object: `body` decodes each value, after its name was checked to follow the one before.
+    package mutating func decodeObject(
+        _ body: (String, inout TupleDecoder) throws(TupleCodingError) -> Void
+    ) throws(TupleCodingError) {
+        try open(TypeCode.record)
+        var previous: String?
+        while !isAtEnd {
+            let start = offset
+            let name = try decodeString()
+            if let previous, previous.compareUTF8(name) >= 0 {
+                throw TupleCodingError(
+                    .malformed,
+                    "the name \(name.debugDescription) repeats or is out of order",
+                    at: .offset(start)
+                )
+            }
+            guard !isAtEnd else {
+                throw TupleCodingError(
+                    .malformed,
+                    "the name \(name.debugDescription) has no value",
+                    at: .offset(offset)
+                )
+            }
+            try body(name, &self)
+            previous = name
+        }
+        try close()
+    }
+
+    private mutating func open(_ expected: UInt8) throws(TupleCodingError) {
+        guard code == expected else { throw mismatch(TypeCode.name(expected)) }
+        guard depth < TupleLimits.maximumDepth else {
+            throw TupleCodingError(
+                .tooDeep,
+                "nested deeper than \(TupleLimits.maximumDepth) levels",
+                at: .offset(offset)
+            )
+        }
+        depth += 1
+        offset += 1
+    }
+
+    private mutating func close() throws(TupleCodingError) {
+        guard isAtEnd else {
+            throw offset < bytes.count
+                ? TupleCodingError(.typeMismatch, "more elements than expected", at: .offset(offset))
+                : truncated("array or object")
+        }
+        offset += 1
+        depth -= 1
+    }
+
+    /// Reads whatever comes next.
+    public mutating func decodeValue() throws(TupleCodingError) -> Value {
+        guard let code else {
+            throw offset < bytes.count ? mismatch("a field") : truncated("field")
+        }
+        switch code {
+        case TypeCode.null:
+            try decodeNull()
+            return .null
+        case TypeCode.bytes: return .bytes(try decodeBytes())
+        case TypeCode.string: return .string(try decodeString())
+        case TypeCode.array:
+            return .array(
+                try decodeArray { (decoder) throws(TupleCodingError) in
+                    var values: [Value] = []
+                    while !decoder.isAtEnd { values.append(try decoder.decodeValue()) }
+                    return values
+                }
+            )
+        case TypeCode.smallestInt...TypeCode.largestInt: return .int(try decodeInt())
+        case TypeCode.double: return .double(try decodeDouble())
+        case TypeCode.false, TypeCode.true: return .bool(try decodeBool())
+        case TypeCode.uuid: return .uuid(try decodeUUID())
+        case TypeCode.record: return .object(try decodeRecord())
+        default: throw TypeCode.unreadable(code, at: offset)
+        }
+    }
+
+    /// Reads an object.
+    public mutating func decodeRecord() throws(TupleCodingError) -> Record {
+        var elements: [Record.Element] = []
+        try decodeObject { (name, decoder) throws(TupleCodingError) in
+            elements.append((name, try decoder.decodeValue()))
+        }
+        return Record(sorted: elements)
+    }
+
+    /// Checks that nothing is left.
+    public func finish() throws(TupleCodingError) {
+        guard offset == bytes.count else {
+            throw TupleCodingError(.malformed, "more fields than expected", at: .offset(offset))
+        }
+    }
+
+    /// Passes over one field and returns its extent; its structure is checked, not its content.
+    package mutating func skip() throws(TupleCodingError) -> Range<Int> {
+        let start = offset
+        guard let end = bytes.elementEnd(from: start, nested: depth > 0) else {
+            guard let code else { throw truncated("field") }
+            throw TypeCode.name(code).hasPrefix("unknown") ? TypeCode.unreadable(code, at: start) : truncated("field")
+        }
+        offset = end
+        return start..<end
+    }
+
+    /// The content with each 00 FF made 00 again.
+    private static func unescaped(_ content: UnsafeRawBufferPointer) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(content.count)
+        var start = 0
+        while let zero = content.firstZero(from: start) {
+            result.append(contentsOf: content.slice(start..<zero + 1))
+            start = Swift.min(zero + 2, content.count)
+        }
+        result.append(contentsOf: content.slice(start..<content.count))
+        return result
+    }
+
+    // MARK: Errors
+
+    private func truncated(_ what: String) -> TupleCodingError {
+        TupleCodingError(.truncated, "the bytes end inside \(what)", at: .offset(offset))
+    }
+
+    package func mismatch(_ expected: String) -> TupleCodingError {
+        guard let code else {
+            let reason =
+                offset < bytes.count ? "expected \(expected), found the end" : "expected \(expected), found nothing"
+            return TupleCodingError(.typeMismatch, reason, at: .offset(offset))
+        }
+        let found = TypeCode.name(code)
+        if found == expected { return truncated(expected) }
+        return TupleCodingError(.typeMismatch, "expected \(expected), found \(found)", at: .offset(offset))
+    }
+
+    private func integerError() -> TupleCodingError {
+        guard let code, TypeCode.smallestInt...TypeCode.largestInt ~= code else { return mismatch("integer") }
+        let length = UnsafeRawBufferPointer.integerLength(code)
+        guard bytes.count - offset > length else { return truncated("integer") }
+        let first = bytes[offset + 1]
+        if first == (code < TypeCode.zero ? 0xff : 0x00) {
+            return TupleCodingError(.malformed, "an integer is longer than it needs to be", at: .offset(offset))
+        }
+        return TupleCodingError(
+            .integerOutOfRange,
+            "an integer beyond 64 bits can't be read; only Int64's range is kept",
+            at: .offset(offset)
+        )
+    }
+}

@@ -1,0 +1,198 @@
+/// Writes fields one after the other in FoundationDB's tuple encoding, so that the order of the bytes is that of the
+/// values.
+///
+/// A type that conforms to ``TupleField`` appends exactly one element in its `encode(into:)`.
+public struct TupleEncoder: Sendable {
+    @usableFromInline var storage: [UInt8]
+
+    /// How many arrays and records are open.
+    @usableFromInline var depth = 0
+
+    /// Set when something was nested deeper than ``TupleLimits/maximumDepth``; the bytes are then of no use.
+    public private(set) var failure: TupleCodingError?
+
+    /// Makes an encoder with room for a short tuple.
+    @inlinable
+    public init() {
+        self.init(reservingCapacity: 48)
+    }
+
+    /// Makes an encoder with room for `capacity` bytes.
+    @inlinable
+    public init(reservingCapacity capacity: Int) {
+        storage = []
+        storage.reserveCapacity(capacity)
+    }
+
+    /// What has been written.
+    @inlinable
+    public var bytes: [UInt8] { storage }
+
+    /// How many bytes have been written.
+    @inlinable
+    public var count: Int { storage.count }
+
+    /// Writes any field.
+    @inlinable
+    public mutating func encode<Field: TupleField>(_ field: Field) {
+        field.encode(into: &self)
+    }
+
+    /// Writes null.
+    @inlinable
+    public mutating func encodeNull() {
+        storage.append(TypeCode.null)
+        // Inside an array or record a bare 0x00 is the end (design/tuple.md, "Nested Tuple").
+        if depth > 0 { storage.append(TypeCode.escape) }
+    }
+
+    /// Writes an integer: its type code says sign and length, then come the big-endian bytes, complemented if negative.
+    @inlinable
+    public mutating func encode(_ value: Int) {
+        let magnitude = value.magnitude
+        let length = (UInt.bitWidth &- magnitude.leadingZeroBitCount &+ 7) >> 3
+        let payload = value < 0 ? ~magnitude : magnitude
+        let code = Int(TypeCode.zero) &+ (value < 0 ? 0 &- length : length)
+        storage.append(UInt8(truncatingIfNeeded: code))
+        var shift = (length &- 1) &* 8
+        while shift >= 0 {
+            storage.append(UInt8(truncatingIfNeeded: payload &>> UInt(truncatingIfNeeded: shift)))
+            shift &-= 8
+        }
+    }
+
+    /// Writes a double.
+    @inlinable
+    public mutating func encode(_ value: Double) {
+        storage.append(TypeCode.double)
+        appendBigEndian(value.orderedBits)
+    }
+
+    /// Writes a bool.
+    @inlinable
+    public mutating func encode(_ value: Bool) {
+        storage.append(value ? TypeCode.true : TypeCode.false)
+    }
+
+    /// Writes a string.
+    @inlinable
+    public mutating func encode(_ value: String) {
+        var value = value
+        value.withUTF8 { appendEscaped(TypeCode.string, UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Writes bytes.
+    @inlinable
+    public mutating func encode(bytes: UnsafeRawBufferPointer) {
+        appendEscaped(TypeCode.bytes, bytes)
+    }
+
+    /// Writes a UUID.
+    public mutating func encode(_ value: TupleUUID) {
+        storage.append(TypeCode.uuid)
+        appendBigEndian(value.high)
+        appendBigEndian(value.low)
+    }
+
+    /// Writes an array whose elements `body` encodes.
+    @inlinable
+    public mutating func encodeArray(_ body: (inout TupleEncoder) -> Void) {
+        encodeContainer(TypeCode.array, body)
+    }
+
+    /// Writes an object; `body` encodes a name (a string) and a value by turns, the names in the order of their UTF-8.
+    @inlinable
+    package mutating func encodeObject(_ body: (inout TupleEncoder) -> Void) {
+        encodeContainer(TypeCode.record, body)
+    }
+
+    @usableFromInline
+    mutating func encodeContainer(_ code: UInt8, _ body: (inout TupleEncoder) -> Void) {
+        guard open(code) else { return }
+        body(&self)
+        close()
+    }
+
+    /// Begins an array or object; false when it would be too deep, and then there is nothing to close.
+    @usableFromInline
+    mutating func open(_ code: UInt8) -> Bool {
+        guard depth < TupleLimits.maximumDepth else {
+            fail()
+            return false
+        }
+        depth += 1
+        storage.append(code)
+        return true
+    }
+
+    @usableFromInline
+    mutating func close() {
+        storage.append(0)
+        depth -= 1
+    }
+
+    private mutating func fail() {
+        failure = TupleCodingError(.tooDeep, "nested deeper than \(TupleLimits.maximumDepth) levels")
+    }
+
+    @usableFromInline
+    mutating func appendBigEndian(_ value: UInt64) {
+        withUnsafeBytes(of: value.bigEndian) { storage.append(contentsOf: $0) }
+    }
+
+    /// Appends content in which each 0x00 is followed by 0xFF, and a 0x00 that ends it.
+    @usableFromInline
+    mutating func appendEscaped(_ code: UInt8, _ content: UnsafeRawBufferPointer) {
+        storage.append(code)
+        var start = 0
+        while let zero = content.firstZero(from: start) {
+            storage.append(contentsOf: content.slice(start..<zero &+ 1))
+            storage.append(TypeCode.escape)
+            start = zero &+ 1
+        }
+        if start < content.count { storage.append(contentsOf: content.slice(start..<content.count)) }
+        storage.append(0)
+    }
+
+    /// Appends an element that is encoded already, as it stands at the top of a tuple.
+    package mutating func append(element: UnsafeRawBufferPointer) {
+        if depth > 0, element.count == 1, element[0] == TypeCode.null {
+            encodeNull()
+            return
+        }
+        if depth > 0, depth + element.nesting > TupleLimits.maximumDepth {
+            fail()
+            return
+        }
+        storage.append(contentsOf: element)
+    }
+}
+
+extension Value {
+    /// Appends the value as one element.
+    package func encode(to encoder: inout TupleEncoder) {
+        switch self {
+        case .null: encoder.encodeNull()
+        case .bytes(let bytes): bytes.withUnsafeBytes { encoder.encode(bytes: $0) }
+        case .string(let string): encoder.encode(string)
+        case .array(let values): encoder.encodeArray { for value in values { value.encode(to: &$0) } }
+        case .int(let value): encoder.encode(value)
+        case .double(let value): encoder.encode(value)
+        case .bool(let value): encoder.encode(value)
+        case .uuid(let value): encoder.encode(value)
+        case .object(let record): record.encode(to: &encoder)
+        }
+    }
+}
+
+extension Record {
+    /// Appends the record as one element.
+    package func encode(to encoder: inout TupleEncoder) {
+        encoder.encodeObject { encoder in
+            for (name, value) in self {
+                encoder.encode(name)
+                value.encode(to: &encoder)
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+/// A type whose values are fields of tuples.
+///
+/// The standard library's integers up to 64 bits signed, `Double`, `Float`, `Bool`, `String`, `Substring`, bytes
+/// (`[UInt8]`), arrays, optionals and dictionaries of fields are, and so are ``TupleUUID``, ``Value``, ``Record`` and
+/// ``Tuple``. An enum with a raw value becomes one by saying so:
+///
+/// ```swift
+/// enum Priority: Int, TupleField { case low, high }
+/// ```
+///
+/// As an element of a template, a field is an actual: it matches fields with the same encoding.
+public protocol TupleField: Matcher where Matched == Self {
+    /// What a formal of this type matches.
+    static var fieldType: FieldType { get }
+
+    /// Appends exactly one element.
+    func encode(into encoder: inout TupleEncoder)
+
+    /// Reads the element that `encode(into:)` wrote.
+    ///
+    /// - Throws: `TupleCodingError` when the next element is none of this type.
+    static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Self
+}
+
+extension TupleField {
+    /// Adds the field to a template as an actual.
+    @inlinable
+    public func describe(into builder: inout TemplateBuilder) {
+        builder.appendActual(self)
+    }
+
+    /// Reads the field that an actual has matched.
+    @inlinable
+    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Self {
+        try decode(from: &decoder)
+    }
+}
+
+// MARK: Integers
+
+extension TupleField where Self: FixedWidthInteger {
+    /// What a formal of this type matches: the integers that it can hold.
+    public static var fieldType: FieldType {
+        FieldType.integers((Int(exactly: min) ?? Int.min)...(Int(exactly: max) ?? Int.max))
+    }
+
+    /// Appends the integer.
+    @inlinable
+    public func encode(into encoder: inout TupleEncoder) {
+        encoder.encode(Int(self))
+    }
+
+    /// Reads an integer that this type can hold.
+    @inlinable
+    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Self {
+        let value = try decoder.decodeInt()
+        guard let result = Self(exactly: value) else { throw .outOfRange(value, Self.self) }
+        return result
+    }
+}
+
+extension TupleCodingError {
+    @usableFromInline
+    static func outOfRange(_ value: Int, _ type: Any.Type) -> TupleCodingError {
+        TupleCodingError(.integerOutOfRange, "\(value) doesn't fit \(type)")
+    }
+}
+
+extension Int: TupleField {}
+extension Int8: TupleField {}
+extension Int16: TupleField {}
+extension Int32: TupleField {}
+extension Int64: TupleField {}
+extension UInt8: TupleField {}
+extension UInt16: TupleField {}
+extension UInt32: TupleField {}
+
+// MARK: Other scalars
+
+extension Double: TupleField {
+    /// What a formal of this type matches.
+    public static var fieldType: FieldType { .double }
+
+    /// Appends the double.
+    @inlinable
+    public func encode(into encoder: inout TupleEncoder) {
+        encoder.encode(self)
+    }
+
+    /// Reads a double.
+    @inlinable
+    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Double {
+        try decoder.decodeDouble()
+    }
+}
+
+/// A `Float` is kept as the double of the same value, and read back rounded to the nearest.
+extension Float: TupleField {
+    /// What a formal of this type matches: any double.
+    public static var fieldType: FieldType { .double }
+
+    /// Appends the double of the same value.
+    @inlinable
+    public func encode(into encoder: inout TupleEncoder) {
+        encoder.encode(Double(self))
+    }
+
+    /// Reads a double and rounds it.
+    @inlinable
+    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Float {
+        Float(try decoder.decodeDouble())
+    }
+}
+
+extension Bool: TupleField {
+    /// What a formal of this type matches.
+    public static var fieldType: FieldType { .bool }
+
+    /// Appends the bool.
+    @inlinable
+    public func encode(into encoder: inout TupleEncoder) {
+        encoder.encode(self)
+    }
+
+    /// Reads a bool.
+    @inlinable
+    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bool {
+        try decoder.decodeBool()
+    }
+}
+
+extension String: TupleField {
+    /// What a formal of this type matches.
+    public static var fieldType: FieldType { .string }
+
+    /// Appends the string.
+    @inlinable
+    public func encode(into encoder: inout TupleEncoder) {
+        encoder.encode(self)
+    }
+
+    /// Reads a string.
+    @inlinable
+    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> String {
+        try decoder.decodeString()
+    }
+}
+
+extension Substring: TupleField {
+    /// What a formal of this type matches.
+    public static var fieldType: FieldType { .string }
+
+    /// Appends the string.
+    public func encode(into encoder: inout TupleEncoder) {
+        encoder.encode(String(self))
+    }
+
+    /// Reads a string.
+    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Substring {
+        Substring(try decoder.decodeString())
+    }
+}
+
+extension TupleUUID: TupleField {
+    /// What a formal of this type matches.
+    public static var fieldType: FieldType { .uuid }
+
+    /// Appends the UUID.
+    public func encode(into encoder: inout TupleEncoder) {
+        encoder.encode(self)
+    }
+
+    /// Reads a UUID.
+    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> TupleUUID {
+        try decoder.decodeUUID()
+    }
+}
+
+// MARK: Enums with raw values
+
+extension TupleField where Self: RawRepresentable, RawValue: TupleField {
+    /// What a formal of this type matches: everything of the raw value's type.
+    public static var fieldType: FieldType { RawValue.fieldType }
+
+    /// Appends the raw value.
+    public func encode(into encoder: inout TupleEncoder) {
+        rawValue.encode(into: &encoder)
+    }
+
+    /// Reads a raw value that has a case.
+    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Self {
+        let raw = try RawValue.decode(from: &decoder)
+        guard let result = Self(rawValue: raw) else {
+            throw TupleCodingError(.typeMismatch, "no \(Self.self) has the raw value \(raw)")
+        }
+        return result
+    }
+}

@@ -1,0 +1,13 @@
+/// The limits that the encoding itself keeps; how long a tuple may be is for the storage to say.
+public enum TupleLimits {
+    /// How many arrays and objects may enclose each other inside one field, and inside a record with the record counted.
+    ///
+    /// The same number bounds every recursion over bytes, JSON text and Codable values, so none can exhaust the stack.
+    public static let maximumDepth = 64
+
+    /// The longest regular expression that a template accepts, in bytes of UTF-8.
+    public static let maximumPatternLength = 1024
+
+    /// How many groups and character classes may enclose each other in a regular expression.
+    public static let maximumPatternDepth = 16
+}

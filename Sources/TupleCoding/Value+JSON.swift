@@ -1,0 +1,86 @@
+// The JSON form of values and tuples.
+//
+// Numbers without a point or an exponent are integers, all others doubles. What JSON lacks is an object with one name:
+// {"$base64": "AP8="}, {"$uuid": "…"}, {"$double": "nan"|"inf"|"-inf"}; an object of the user's whose only name begins
+// with `$` is written with one more.
+
+extension Value {
+    /// Reads JSON text.
+    ///
+    /// - Parameters:
+    ///   - text: One value, with nothing but white space around it.
+    ///   - arguments: The values of bare `$NAME` in the text.
+    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    public init(json text: String, arguments: [String: Value] = [:]) throws(TupleCodingError) {
+        try self.init(json: Array(text.utf8), arguments: arguments)
+    }
+
+    /// Reads JSON text in UTF-8.
+    ///
+    /// - Parameters:
+    ///   - text: One value, with nothing but white space around it.
+    ///   - arguments: The values of bare `$NAME` in the text.
+    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    public init(json text: [UInt8], arguments: [String: Value] = [:]) throws(TupleCodingError) {
+        var parser = JSONParser(text, arguments: arguments)
+        let node = try parser.parse()
+        self = try JSONReader(parser: parser).value(node)
+        // The parser allows one level more, and arguments bring their own.
+        if isNested(deeperThan: TupleLimits.maximumDepth) { throw .tooDeep() }
+    }
+
+    /// The value as JSON text, on one line; equal values give equal text.
+    ///
+    /// Reading it gives the same value, but for the bits of a NaN.
+    public var json: String {
+        var writer = JSONWriter()
+        writer.write(self)
+        return writer.string
+    }
+}
+
+extension Record {
+    /// The record as JSON text, on one line.
+    public var json: String { Value.object(self).json }
+}
+
+extension Tuple {
+    /// Reads JSON text: an array of fields or an object, which is a record.
+    ///
+    /// - Parameters:
+    ///   - text: One array or object, with nothing but white space around it.
+    ///   - arguments: The values of bare `$NAME` in the text.
+    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    public init(json text: String, arguments: [String: TupleCoding.Value] = [:]) throws(TupleCodingError) {
+        try self.init(json: Array(text.utf8), arguments: arguments)
+    }
+
+    /// Reads JSON text in UTF-8: an array of fields or an object, which is a record.
+    ///
+    /// - Parameters:
+    ///   - text: One array or object, with nothing but white space around it.
+    ///   - arguments: The values of bare `$NAME` in the text.
+    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    public init(json text: [UInt8], arguments: [String: TupleCoding.Value] = [:]) throws(TupleCodingError) {
+        var parser = JSONParser(text, arguments: arguments)
+        let node = try parser.parse()
+        switch try JSONReader(parser: parser).value(node) {
+        case .array(let fields): try self.init(checking: fields)
+        case .object(let record): try self.init(checking: record)
+        default: throw parser.error(.syntax, "a tuple is an array of fields or an object", at: node.offset)
+        }
+    }
+
+    /// The tuple as JSON text, on one line; equal tuples give equal text.
+    ///
+    /// Reading it gives the same tuple, but for the bits of a NaN.
+    public var json: String {
+        var writer = JSONWriter()
+        if let record {
+            writer.write(.object(record))
+        } else {
+            writer.write(.array(fields))
+        }
+        return writer.string
+    }
+}
