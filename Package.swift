@@ -81,7 +81,7 @@ let package = Package(
             dependencies: ["SpaceSystem", "CSpaceShims", "space-system-probe", system, atomics],
             swiftSettings: settings
         ),
-        .testTarget(name: "LMDBTests", dependencies: ["LMDB", system], swiftSettings: settings),
+        .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CLMDB", system], swiftSettings: settings),
         .testTarget(name: "TupleCodingTests", dependencies: ["TupleCoding"], swiftSettings: settings),
         .testTarget(
             name: "SharedSpaceTests",

@@ -1,0 +1,19 @@
+/// The numbers that bound a namespace. Each is part of what the documentation promises.
+public enum Limits {
+    /// The longest encoded tuple or cell value, in bytes: 64 MiB.
+    public static let valueBytes = 64 << 20
+    /// The longest cell key, in bytes of UTF-8. (LMDB's keys end at 511 bytes.)
+    public static let cellKeyBytes = 480
+    /// The size of a namespace's map, in bytes: the most that it can ever hold, 64 GiB. Sparse: it costs address space only.
+    public static let mapBytes = 64 << 30
+    /// The smallest byte limit that a namespace can be created with: 16 MiB.
+    public static let smallestByteLimit = 16 << 20
+    /// How many readers may have a snapshot open at once, over all processes.
+    public static let readers = 2048
+    /// How many shapes of templates may have an index at once in a namespace.
+    public static let shapes = 64
+    /// The interval at which a waiting process looks for what a killed process left undone: 250 ms.
+    public static let tick = Duration.milliseconds(250)
+    /// Kept free in every namespace for takes and deletes alone, in bytes: 4 MiB.
+    static let removalReserve = 4 << 20
+}

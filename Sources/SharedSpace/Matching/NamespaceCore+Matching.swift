@@ -1,0 +1,154 @@
+import LMDB
+import TupleCoding
+
+/// A tuple copied out of a snapshot.
+package struct Match: Sendable {
+    package let id: TupleID
+    package let isRecord: Bool
+    /// The encoded tuple.
+    package let bytes: [UInt8]
+    /// When it expires, on the namespace's clock; 0: never.
+    package let expiry: Int64
+    package let deliveries: UInt32
+
+    init(_ id: UInt64, _ row: TupleRow) {
+        self.id = TupleID(rawValue: id)
+        isRecord = row.isRecord
+        bytes = Array(row.encoded.bytes)
+        expiry = row.expiry
+        deliveries = row.deliveries
+    }
+
+    package func tuple() throws(SpaceError) -> Tuple {
+        do throws(TupleCodingError) {
+            return try Tuple(encoded: bytes, isRecord: isRecord)
+        } catch {
+            throw SpaceError(.damaged, "read a tuple", reason: "tuple \(id.rawValue): \(error)")
+        }
+    }
+}
+
+// Reading, taking and counting, without waiting.
+//
+// A take first looks on a snapshot, outside the gate: that is where ranges, patterns and long scans cost their time, and a
+// look that finds nothing needs no lock. Under the gate only the candidate's id is looked up again: what stands under
+// an id never changes, and an id is never used twice.
+
+extension NamespaceCore {
+    /// How often a take looks anew when others were quicker, before it looks under the gate.
+    private static let optimisticAttempts = 4
+
+    private func search(_ snapshot: Snapshot, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Search {
+        let generation = try snapshot.counters().shapesGeneration
+        return Search(snapshot, try shapeCache.table(of: snapshot, generation: generation), template, order)
+    }
+
+    func readIfExists(_ operation: String, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
+        try read(operation) { (snapshot) throws(SpaceError) in
+            var found: Match?
+            var search = try search(snapshot, template, order)
+            try search.forEach { (id, row) throws(SpaceError) in
+                found = Match(id, row)
+                return false
+            }
+            return found
+        }
+    }
+
+    /// All matches of one snapshot, at most `max`.
+    func readAll(_ operation: String, _ template: Template, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match] {
+        guard max > 0 else { return [] }
+        return try read(operation) { (snapshot) throws(SpaceError) in
+            var found: [Match] = []
+            var search = try search(snapshot, template, order)
+            try search.forEach { (id, row) throws(SpaceError) in
+                found.append(Match(id, row))
+                return found.count < max
+            }
+            return found
+        }
+    }
+
+    func count(_ template: Template) throws(SpaceError) -> Int {
+        try read("count") { (snapshot) throws(SpaceError) in
+            if template.shape == .anything, try snapshot.counters().expiring == 0 {
+                return try snapshot.lmdb { () throws(LMDBError) in
+                    try snapshot.access.statistics(tables.tuples).entries
+                }
+            }
+            var count = 0
+            var search = try search(snapshot, template, .oldestFirst)
+            try search.forEach { (_, _) throws(SpaceError) in
+                count += 1
+                return true
+            }
+            return count
+        }
+    }
+
+    /// Takes the first match out of sight, and does with it what `end` does under the gate.
+    func takeIfExists<R>(
+        _ operation: String,
+        _ template: Template,
+        _ order: MatchOrder,
+        _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
+    ) throws(SpaceError) -> (match: Match, result: R)? {
+        var attempt = 0
+        while true {
+            var candidate: Match?
+            let searched = try read(operation) { (snapshot) throws(SpaceError) in
+                var search = try search(snapshot, template, order)
+                try search.forEach { (id, row) throws(SpaceError) in
+                    candidate = Match(id, row)
+                    return false
+                }
+                return (search.shapes, search.examined)
+            }
+            guard let candidate else {
+                followUp(template.shape, searched.0, examined: searched.1)
+                return nil
+            }
+            attempt += 1
+            let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
+            let taken = try write(operation, .removing(1)) { (scope) throws(SpaceError) -> (Match, R)? in
+                if let row = try scope.snapshot.tupleRow(candidate.id.rawValue) {
+                    return (candidate, try end(scope, candidate.id.rawValue, row))
+                }
+                guard underGate else { return nil }
+                var found: (UInt64, TupleRow)?
+                var search = Search(scope.snapshot, scope.shapes, template, order)
+                try search.forEach { (id, row) throws(SpaceError) in
+                    found = (id, row)
+                    return false
+                }
+                guard let (id, row) = found else { return nil }
+                let match = Match(id, row)
+                return (match, try end(scope, id, row))
+            }
+            if let taken {
+                followUp(template.shape, searched.0, examined: searched.1)
+                return taken
+            }
+        }
+    }
+
+    /// Takes all matches, at most `max`, in one transaction.
+    func takeAll<R>(
+        _ operation: String,
+        _ template: Template,
+        _ order: MatchOrder,
+        max: Int,
+        _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
+    ) throws(SpaceError) -> [(match: Match, result: R)] {
+        let candidates = try readAll(operation, template, order, max: max)
+        guard !candidates.isEmpty else { return [] }
+        return try write(operation, .removing(candidates.count)) { (scope) throws(SpaceError) in
+            var taken: [(match: Match, result: R)] = []
+            for candidate in candidates {
+                guard let row = try scope.snapshot.tupleRow(candidate.id.rawValue) else { continue }
+                taken.append((candidate, try end(scope, candidate.id.rawValue, row)))
+            }
+            return taken
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import LMDB
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+/// Which shapes this process has looked for by looking through everything, and how often.
+///
+/// A shape earns an index by use: when takes of one process have looked at enough tuples in vain, the shape is registered,
+/// and every writer keeps it up from then on. Reads and one-off commands never create one: they can't have scanned
+/// repeatedly.
+final class ShapeUsage: Sendable {
+    /// Registered after this many scans …
+    private static let scans = 4
+    /// … that looked at this many tuples together.
+    private static let examined = 2000
+    /// A scan shorter than this is as quick as an index.
+    private static let worthwhile = 64
+
+    private let usage = Mutex<[Shape: (scans: Int, examined: Int)]>([:])
+
+    /// Notes a scan.
+    ///
+    /// - Returns: Whether the shape has earned an index now.
+    func note(_ shape: Shape, examined: Int) -> Bool {
+        guard examined >= Self.worthwhile, shape != .anything else { return false }
+        return usage.withLock { usage in
+            // Templates are made from data at times: forget rather than grow.
+            if usage.count > 256 { usage.removeAll() }
+            var entry = usage[shape] ?? (0, 0)
+            entry.scans += 1
+            entry.examined += examined
+            let isEarned = entry.scans >= Self.scans && entry.examined >= Self.examined
+            usage[shape] = isEarned ? nil : entry
+            return isEarned
+        }
+    }
+}
+
+/// Building an index, and taking one down, in slices that hold the gate for about a millisecond.
+///
+/// Building goes from the newest tuple down: from the commit that registers the shape every writer indexes what it adds,
+/// and the watermark falls with each slice, so `index + everything below the watermark` is always complete. Any process
+/// that searches by the shape moves it along, so a builder that is killed is no loss.
+extension NamespaceCore {
+    private static let sliceLength = 256
+    private static let unusedAfter: Int64 = 3_600_000
+
+    /// What follows a take that searched: registers the shape if it has earned it, or moves a building index along.
+    ///
+    /// A failure (gate, full, limit) is no failure of the take: the next search scans.
+    func followUp(_ shape: Shape, _ shapes: ShapeTable, examined: Int) {
+        guard let index = shapes.index(for: shape) else {
+            if shapeUsage.note(shape, examined: examined) { try? register(shape) }
+            if shapes.isDropping { try? dropSlice() }
+            return
+        }
+        if index.state == .building {
+            try? buildSlice(index.number)
+        } else if index.lastUse + Self.unusedAfter / 4 < Clock.realtimeMilliseconds() {
+            try? touch(index.number)
+        }
+        if shapes.isDropping { try? dropSlice() }
+    }
+
+    private func register(_ shape: Shape) throws(SpaceError) {
+        try write("register a shape", .adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
+            guard scope.shapes.index(for: shape) == nil else { return }
+            let now = Clock.realtimeMilliseconds()
+            for unused in scope.shapes.indexed where unused.lastUse + Self.unusedAfter < now {
+                var changed = unused
+                changed.state = .dropping
+                try scope.put(changed)
+            }
+            let taken = Set(scope.shapes.all.map(\.number))
+            guard taken.count < Limits.shapes, let number = (1...UInt16(Limits.shapes)).first(where: { !taken.contains($0) })
+            else { return }
+            try scope.put(
+                IndexedShape(
+                    number: number,
+                    state: .building,
+                    watermark: scope.counters.nextTuple,
+                    lastUse: now,
+                    shape: shape
+                )
+            )
+        }
+    }
+
+    private func touch(_ number: UInt16) throws(SpaceError) {
+        try write("note the use of a shape", .adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
+            guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .ready else { return }
+            index.lastUse = Clock.realtimeMilliseconds()
+            try scope.put(index)
+        }
+    }
+
+    private func buildSlice(_ number: UInt16) throws(SpaceError) {
+        try write("build an index", .adding(Self.sliceLength, bytes: 0)) { (scope) throws(SpaceError) in
+            guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .building else { return }
+            var rows: [IndexKey] = []
+            var lowest: UInt64 = 0
+            try scope.lmdb { () throws(LMDBError) in
+                var cursor = try scope.access.cursor(scope.tables.tuples)
+                _ = try cursor.seek(index.watermark, .atLeast)
+                for _ in 0..<Self.sliceLength {
+                    guard let found = try cursor.previous(), let id = UInt64(key: found.key), let row = TupleRow(found.value)
+                    else {
+                        lowest = 0
+                        break
+                    }
+                    lowest = id
+                    if let hash = row.encoded.hash(of: index.shape) {
+                        rows.append(IndexKey(shape: number, hash: hash, id: id))
+                    }
+                }
+            }
+            for row in rows {
+                try scope.lmdb { () throws(LMDBError) in
+                    try row.withBytes { (key: UnsafeRawBufferPointer) throws(LMDBError) -> Void in try scope.access.put(scope.tables.index, key, .empty) }
+                }
+            }
+            index.watermark = lowest
+            index.lastUse = Clock.realtimeMilliseconds()
+            if lowest == 0 { index.state = .ready }
+            try scope.put(index)
+        }
+    }
+
+    private func dropSlice() throws(SpaceError) {
+        try write("drop an index", .removing(Self.sliceLength)) { (scope) throws(SpaceError) in
+            guard let index = scope.shapes.all.first(where: { $0.state == .dropping }) else { return }
+            var isEmpty = false
+            try scope.lmdb { () throws(LMDBError) in
+                var cursor = try scope.access.cursor(scope.tables.index)
+                for _ in 0..<Self.sliceLength {
+                    let start = IndexKey(shape: index.number, hash: 0, id: 0)
+                    let found = try start.withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
+                    guard let found, let key = IndexKey(found.key), key.shape == index.number else {
+                        isEmpty = true
+                        break
+                    }
+                    try cursor.delete()
+                }
+                if isEmpty {
+                    _ = try index.withKey { (key) throws(LMDBError) in try scope.access.delete(scope.tables.shapes, key) }
+                }
+            }
+            scope.noteShapesChanged()
+        }
+    }
+}
+
+extension WriteScope {
+    func put(_ index: IndexedShape) throws(SpaceError) {
+        try lmdb { () throws(LMDBError) in
+            try index.withKey { (key) throws(LMDBError) in
+                try index.encoded.withBytes { (value) throws(LMDBError) in
+                    try access.put(tables.shapes, key, value)
+                }
+            }
+        }
+        noteShapesChanged()
+    }
+
+    func noteShapesChanged() {
+        counters.shapesGeneration += 1
+        noteUpkeep()
+    }
+}

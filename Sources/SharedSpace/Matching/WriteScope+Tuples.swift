@@ -1,0 +1,135 @@
+import LMDB
+import TupleCoding
+
+// The rows of a tuple: one in `tuples`, one in `index` for each shape it has a hash for, one in `expiries` if it expires.
+// Every way in and out of visibility goes through here, so the three agree.
+
+extension WriteScope {
+    /// Adds a tuple that nobody has seen yet.
+    ///
+    /// - Parameter expiry: On the namespace's clock; 0: never.
+    func insert(_ encoded: UnsafeRawBufferPointer, isRecord: Bool, expiry: Int64) throws(SpaceError) -> UInt64 {
+        let id = counters.nextTuple
+        guard id < 1 << 48 - 1 else {
+            throw SpaceError(
+                .limitReached,
+                operation,
+                namespace: namespace,
+                reason: "the namespace has given out all of its tuple ids",
+                advice: "make a new namespace"
+            )
+        }
+        counters.nextTuple = id + 1
+        noteChange()
+        let row = try lmdb { () throws(LMDBError) in
+            // Ids rise, so the row is the last: its page is filled without being split.
+            try access.reserve(tables.tuples, id, size: TupleRow.headerSize + encoded.count, flags: .append)
+        }
+        TupleRow.write(expiry: expiry, deliveries: 0, isRecord: isRecord, encoded, to: row)
+        try addReferences(id, EncodedTuple(bytes: encoded, isRecord: isRecord), expiry: expiry)
+        noteAppeared(id, isRecord: isRecord, encoded)
+        return id
+    }
+
+    /// Puts a tuple back under its old id, its delivery count raised.
+    func putBack(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
+        noteChange()
+        // The row lies in a page of `claims`, which the put may move.
+        let bytes = Array(row.encoded.bytes)
+        let (expiry, deliveries, isRecord) = (row.expiry, row.deliveries, row.isRecord)
+        let target = try lmdb { () throws(LMDBError) in
+            try access.reserve(tables.tuples, id, size: TupleRow.headerSize + bytes.count)
+        }
+        try bytes.withBytes { (bytes) throws(SpaceError) in
+            TupleRow.write(expiry: expiry, deliveries: deliveries &+ 1, isRecord: isRecord, bytes, to: target)
+            try addReferences(id, EncodedTuple(bytes: bytes, isRecord: isRecord), expiry: expiry)
+            if expiry == 0 || expiry > clock.milliseconds { noteAppeared(id, isRecord: isRecord, bytes) }
+        }
+    }
+
+    /// Removes a visible tuple. `row` is its row; it is not valid afterwards.
+    func remove(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
+        noteChange()
+        try removeReferences(id, row)
+        _ = try lmdb { () throws(LMDBError) in try access.delete(tables.tuples, id) }
+    }
+
+    private func addReferences(_ id: UInt64, _ tuple: EncodedTuple, expiry: Int64) throws(SpaceError) {
+        for index in shapes.indexed {
+            guard let hash = tuple.hash(of: index.shape) else { continue }
+            try lmdb { () throws(LMDBError) in
+                try IndexKey(shape: index.number, hash: hash, id: id).withBytes { (key) throws(LMDBError) in
+                    try access.put(tables.index, key, .empty)
+                }
+            }
+        }
+        guard expiry != 0 else { return }
+        try addExpiry(ExpiryKey(kind: .tuple, deadline: expiry, id: id))
+    }
+
+    private func removeReferences(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
+        let (tuple, expiry) = (row.encoded, row.expiry)
+        // Hashes first: the rows' bytes stay valid only until something is changed.
+        for index in shapes.indexed.map({ ($0.number, tuple.hash(of: $0.shape)) }) {
+            guard let hash = index.1 else { continue }
+            // While an index is built, a tuple below the watermark may have no row.
+            _ = try lmdb { () throws(LMDBError) in
+                try IndexKey(shape: index.0, hash: hash, id: id).withBytes { (key) throws(LMDBError) in
+                    try access.delete(tables.index, key)
+                }
+            }
+        }
+        if expiry != 0 { try removeExpiry(ExpiryKey(kind: .tuple, deadline: expiry, id: id)) }
+    }
+
+    // MARK: What passes with time
+
+    func addExpiry(_ expiry: ExpiryKey) throws(SpaceError) {
+        try lmdb { () throws(LMDBError) in
+            try expiry.withBytes { (key) throws(LMDBError) in try access.put(tables.expiries, key, .empty) }
+        }
+        counters.expiring += 1
+    }
+
+    func removeExpiry(_ expiry: ExpiryKey) throws(SpaceError) {
+        let wasThere = try lmdb { () throws(LMDBError) in
+            try expiry.withBytes { (key) throws(LMDBError) in try access.delete(tables.expiries, key) }
+        }
+        if wasThere { counters.expiring -= min(1, counters.expiring) }
+    }
+
+    /// Removes tuples whose time has passed, and returns claims whose deadline has: the oldest first, at most `limit`.
+    func removeExpired(limit: Int) throws(SpaceError) {
+        let now = clock.milliseconds
+        var due: [ExpiryKey] = []
+        for kind in [ExpiryKey.Kind.tuple, .claim] {
+            try lmdb { () throws(LMDBError) in
+                var cursor = try access.cursor(tables.expiries)
+                var row = try ExpiryKey(kind: kind, deadline: 0, id: 0)
+                    .withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
+                while let found = row, due.count < limit, let key = ExpiryKey(found.key), key.kind == kind,
+                    key.deadline <= now
+                {
+                    due.append(key)
+                    row = try cursor.next()
+                }
+            }
+        }
+        for key in due {
+            try removeExpiry(key)
+            noteUpkeep()
+            switch key.kind {
+            case .tuple:
+                let bytes = try lmdb { () throws(LMDBError) in try access.get(tables.tuples, key.id) }
+                if let bytes, let row = TupleRow(bytes), row.expiry == key.deadline { try remove(key.id, row) }
+            case .claim:
+                try returnClaim(key.id) { $0.deadline == key.deadline }
+            }
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// No bytes: the value of a row that is all key.
+    static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+}

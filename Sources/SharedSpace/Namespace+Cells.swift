@@ -1,0 +1,222 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+// Cells: named values in a namespace.
+
+extension Namespace {
+    // MARK: Codable values
+
+    /// Sets a cell.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 480 bytes of UTF-8.
+    ///   - content: Any `Codable` value, up to 64 MiB encoded.
+    public func set(_ key: String, _ content: some Encodable) throws(SpaceError) {
+        try set(key, value: try encoded(content, "set a cell"))
+    }
+
+    /// The value of a cell; `nil` when it is not set.
+    ///
+    /// - Throws: `badData` when the cell holds something else.
+    public func get<Content: Decodable>(_ key: String, as type: Content.Type = Content.self) throws(SpaceError) -> Content? {
+        guard let value = try get(key) else { return nil }
+        do throws(TupleCodingError) {
+            return try value.decode(type)
+        } catch {
+            throw SpaceError(error, "get the cell \(key.quotedForPeople)", namespace: name)
+        }
+    }
+
+    // MARK: Values
+
+    /// Sets a cell.
+    ///
+    /// - Returns: The old value.
+    @discardableResult
+    public func set(_ key: String, value: Value) throws(SpaceError) -> Value? {
+        try change(key, to: value, "set a cell") { _ in true }.old
+    }
+
+    /// Sets a cell if its value is what is expected: compare-and-set.
+    ///
+    /// - Returns: Whether it was, and so was set. An unset cell equals nothing.
+    public func set(_ key: String, value: Value, ifEquals expected: Value) throws(SpaceError) -> Bool {
+        let expected = expected.encodedElement
+        return try change(key, to: value, "set a cell") { old in
+            old.map { $0.elementsEqual(expected) } ?? false
+        }.isSet
+    }
+
+    /// Sets a cell if it is not set.
+    ///
+    /// - Returns: Whether it was not, and so was set.
+    public func setIfAbsent(_ key: String, value: Value) throws(SpaceError) -> Bool {
+        try change(key, to: value, "set a cell") { $0 == nil }.isSet
+    }
+
+    /// The value of a cell; `nil` when it is not set.
+    ///
+    /// - Complexity: O(log n); no lock, no system call.
+    public func get(_ key: String) throws(SpaceError) -> Value? {
+        try check(key, "get a cell")
+        return try usableCore("get a cell").cell(key)
+    }
+
+    /// Waits until a cell is set; `nil` when the time has passed. Blocks the thread.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func get(_ key: String, timeout: Duration) throws(SpaceError) -> Value? {
+        try getBlocking(key, timeout: timeout, interruption: nil)
+    }
+
+    /// - Parameter timeout: `nil`: no limit but the interruption.
+    package func getBlocking(_ key: String, timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Value? {
+        try check(key, "get a cell")
+        let core = try usableCore("get a cell")
+        return try core.block(
+            "get a cell",
+            Interest(cell: key),
+            text: Value.string(key).json,
+            until: MonotonicInstant.deadline(after: timeout),
+            interruption: interruption
+        ) { () throws(SpaceError) in
+            try core.cell(key).map { Found(result: $0, removed: nil) }
+        }
+    }
+
+    /// Waits until a cell is set.
+    ///
+    /// - Parameter timeout: `nil`: no limit.
+    /// - Returns: `nil` when the time has passed.
+    /// - Throws: `cancelled` when the task is.
+    public func get(_ key: String, timeout: Duration?) async throws(SpaceError) -> Value? {
+        try check(key, "get a cell")
+        let core = try usableCore("get a cell")
+        return try await core.suspend(
+            "get a cell",
+            Interest(cell: key),
+            text: { Value.string(key).json },
+            until: MonotonicInstant.deadline(after: timeout)
+        ) { () throws(SpaceError) in
+            try core.cell(key).map { Found(result: $0, removed: nil) }
+        }
+    }
+
+    /// Unsets a cell.
+    ///
+    /// - Returns: The value it had; `nil` when it was not set.
+    @discardableResult
+    public func unset(_ key: String) throws(SpaceError) -> Value? {
+        let operation = "unset a cell"
+        try check(key, operation)
+        let core = try usableCore(operation)
+        guard try core.cell(key) != nil else { return nil }
+        return try core.write(operation, .removing(1)) { (scope) throws(SpaceError) -> Value? in
+            guard let old = try scope.snapshot.cell(key) else { return nil }
+            let value = try scope.snapshot.value(key, old)
+            try scope.unset(key)
+            return value
+        }
+    }
+
+    /// Adds to a cell that holds an integer; one that is not set counts as 0.
+    ///
+    /// - Returns: The sum.
+    /// - Throws: `badData` when the cell holds something else, or the sum is beyond 64 bits.
+    @discardableResult
+    public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
+        let operation = "increment a cell"
+        try check(key, operation)
+        return try usableCore(operation).write(operation, .adding(1, bytes: 16)) { (scope) throws(SpaceError) in
+            var current = 0
+            if let old = try scope.snapshot.cell(key) {
+                guard case .int(let number) = try scope.snapshot.value(key, old) else {
+                    throw SpaceError(
+                        .badData,
+                        operation,
+                        namespace: name,
+                        reason: "the cell \(key.quotedForPeople) holds no integer",
+                        advice: "set it to one first"
+                    )
+                }
+                current = number
+            }
+            let (sum, overflow) = current.addingReportingOverflow(amount)
+            guard !overflow else {
+                throw SpaceError(
+                    .badData,
+                    operation,
+                    namespace: name,
+                    reason: "\(current) and \(amount) make more than 64 bits hold"
+                )
+            }
+            try scope.set(key, Value.int(sum).encodedElement)
+            return sum
+        }
+    }
+
+    /// All cells of one snapshot, by key.
+    public func cells() throws(SpaceError) -> [(key: String, value: Value)] {
+        let operation = "get the cells"
+        return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
+            var rows: [(key: String, bytes: UnsafeRawBufferPointer)] = []
+            try snapshot.lmdb { () throws(LMDBError) in
+                var cursor = try snapshot.access.cursor(snapshot.tables.cells)
+                while let row = try cursor.next() { rows.append((String(decoding: row.key, as: UTF8.self), row.value)) }
+            }
+            var cells: [(key: String, value: Value)] = []
+            for row in rows { cells.append((row.key, try snapshot.value(row.key, row.bytes))) }
+            return cells
+        }
+    }
+
+    // MARK: Helpers
+
+    private func change(
+        _ key: String,
+        to value: Value,
+        _ operation: String,
+        if condition: (UnsafeRawBufferPointer?) -> Bool
+    ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
+        try check(key, operation)
+        let encoded = value.encodedElement
+        guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
+        return try usableCore(operation).write(operation, .adding(1, bytes: encoded.count + key.utf8.count + 16)) {
+            (scope) throws(SpaceError) in
+            let old = try scope.snapshot.cell(key)
+            let oldValue = try old.map { (bytes) throws(SpaceError) in try scope.snapshot.value(key, bytes) }
+            guard condition(old) else { return (false, oldValue) }
+            try scope.set(key, encoded)
+            return (true, oldValue)
+        }
+    }
+
+    private func check(_ key: String, _ operation: String) throws(SpaceError) {
+        guard (1...Limits.cellKeyBytes).contains(key.utf8.count) else {
+            throw SpaceError(
+                .tooLarge,
+                operation,
+                namespace: name,
+                reason: "a key of \(key.utf8.count) bytes is out of range",
+                advice: "a key is 1 to \(Limits.cellKeyBytes) bytes of UTF-8"
+            )
+        }
+    }
+
+    private func encoded(_ content: some Encodable, _ operation: String) throws(SpaceError) -> Value {
+        do throws(TupleCodingError) {
+            return try Value(encoding: content)
+        } catch {
+            throw SpaceError(error, operation, namespace: name)
+        }
+    }
+}
+
+extension NamespaceCore {
+    func cell(_ key: String) throws(SpaceError) -> Value? {
+        try read("get a cell") { (snapshot) throws(SpaceError) in
+            guard let bytes = try snapshot.cell(key) else { return nil }
+            return try snapshot.value(key, bytes)
+        }
+    }
+}

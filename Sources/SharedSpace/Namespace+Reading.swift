@@ -1,0 +1,211 @@
+import SpaceSystem
+import TupleCoding
+
+// Reading and taking with templates. Each comes in four forms: at once (`…IfExists`), blocking its thread for a bounded time,
+// async without a limit, and async with one. A wait that ends without a result has taken nothing.
+
+extension Namespace {
+    // MARK: At once
+
+    /// The first tuple that matches; `nil` when there is none.
+    ///
+    /// - Complexity: O(log n) once the template's shape has an index, else O(n).
+    public func readIfExists(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst
+    ) throws(SpaceError) -> Tuple? {
+        try usableCore("read").readIfExists("read", template, order)?.tuple()
+    }
+
+    /// Takes the first tuple that matches; `nil` when there is none.
+    public func takeIfExists(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst
+    ) throws(SpaceError) -> Tuple? {
+        try usableCore("take").takeIfExists("take", template, order) { (scope, id, row) throws(SpaceError) in
+            try scope.remove(id, row)
+        }?.match.tuple()
+    }
+
+    /// All tuples that match, of one snapshot.
+    ///
+    /// - Parameter max: How many at most.
+    public func readAll(
+        matching template: Template = .any,
+        order: MatchOrder = .oldestFirst,
+        max: Int = .max
+    ) throws(SpaceError) -> [Tuple] {
+        var tuples: [Tuple] = []
+        for match in try matches(template, order: order, max: max) { tuples.append(try match.tuple()) }
+        return tuples
+    }
+
+    /// Takes all tuples that match, in one transaction: no other process sees some of them taken and some not.
+    ///
+    /// - Parameter max: How many at most.
+    public func takeAll(
+        matching template: Template = .any,
+        order: MatchOrder = .oldestFirst,
+        max: Int = .max
+    ) throws(SpaceError) -> [Tuple] {
+        let taken = try usableCore("take").takeAll("take", template, order, max: max) {
+            (scope, id, row) throws(SpaceError) in
+            try scope.remove(id, row)
+        }
+        var tuples: [Tuple] = []
+        for (match, _) in taken { tuples.append(try match.tuple()) }
+        return tuples
+    }
+
+    /// How many tuples match.
+    ///
+    /// - Complexity: O(1) for all tuples where none expires; O(log n + matches) with an index; else O(n).
+    public func count(matching template: Template = .any) throws(SpaceError) -> Int {
+        try usableCore("count").count(template)
+    }
+
+    package func matches(
+        _ template: Template,
+        order: MatchOrder = .oldestFirst,
+        max: Int = .max
+    ) throws(SpaceError) -> [Match] {
+        try usableCore("read").readAll("read", template, order, max: max)
+    }
+
+    // MARK: Blocking the thread
+
+    /// Waits for a tuple that matches; `nil` when the time has passed.
+    ///
+    /// - Parameter timeout: How long; zero looks once.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func read(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        timeout: Duration
+    ) throws(SpaceError) -> Tuple? {
+        try readBlocking(template, order, timeout: timeout, interruption: nil)
+    }
+
+    /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
+    ///
+    /// - Parameter timeout: How long; zero looks once.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func take(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        timeout: Duration
+    ) throws(SpaceError) -> Tuple? {
+        try takeBlocking(template, order, timeout: timeout, interruption: nil) { (scope, id, row) throws(SpaceError) in
+            try scope.remove(id, row)
+        }?.match.tuple()
+    }
+
+    /// - Parameter timeout: `nil`: no limit but the interruption.
+    package func readBlocking(
+        _ template: Template,
+        _ order: MatchOrder,
+        timeout: Duration?,
+        interruption: Interruption?
+    ) throws(SpaceError) -> Tuple? {
+        let core = try usableCore("read")
+        return try core.block(
+            "read",
+            Interest(template, isTaking: false),
+            text: template.json,
+            until: MonotonicInstant.deadline(after: timeout),
+            interruption: interruption
+        ) { () throws(SpaceError) in
+            try core.readIfExists("read", template, order).map { Found(result: $0, removed: nil) }
+        }?.tuple()
+    }
+
+    func takeBlocking<R>(
+        _ template: Template,
+        _ order: MatchOrder,
+        timeout: Duration?,
+        interruption: Interruption?,
+        _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
+    ) throws(SpaceError) -> (match: Match, result: R)? {
+        let core = try usableCore("take")
+        return try core.block(
+            "take",
+            Interest(template, isTaking: true),
+            text: template.json,
+            until: MonotonicInstant.deadline(after: timeout),
+            interruption: interruption
+        ) { () throws(SpaceError) in
+            try core.takeIfExists("take", template, order, end).map { Found(result: $0, removed: $0.match.id.rawValue) }
+        }
+    }
+
+    // MARK: Suspending the task
+
+    /// Waits for a tuple that matches.
+    ///
+    /// - Throws: `cancelled` when the task is.
+    public func read(matching template: Template, order: MatchOrder = .oldestFirst) async throws(SpaceError) -> Tuple {
+        try await readSuspending(template, order, timeout: nil).orEnded("read", name).tuple()
+    }
+
+    /// Waits for a tuple that matches; `nil` when the time has passed.
+    public func read(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        timeout: Duration
+    ) async throws(SpaceError) -> Tuple? {
+        try await readSuspending(template, order, timeout: timeout)?.tuple()
+    }
+
+    /// Takes a tuple that matches as soon as there is one.
+    ///
+    /// - Throws: `cancelled` when the task is; nothing was taken then.
+    public func take(matching template: Template, order: MatchOrder = .oldestFirst) async throws(SpaceError) -> Tuple {
+        try await takeSuspending(template, order, timeout: nil).orEnded("take", name).tuple()
+    }
+
+    /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
+    public func take(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        timeout: Duration
+    ) async throws(SpaceError) -> Tuple? {
+        try await takeSuspending(template, order, timeout: timeout)?.tuple()
+    }
+
+    func readSuspending(_ template: Template, _ order: MatchOrder, timeout: Duration?) async throws(SpaceError) -> Match? {
+        let core = try usableCore("read")
+        return try await core.suspend(
+            "read",
+            Interest(template, isTaking: false),
+            text: { template.json },
+            until: MonotonicInstant.deadline(after: timeout)
+        ) { () throws(SpaceError) in
+            try core.readIfExists("read", template, order).map { Found(result: $0, removed: nil) }
+        }
+    }
+
+    func takeSuspending(_ template: Template, _ order: MatchOrder, timeout: Duration?) async throws(SpaceError) -> Match? {
+        let core = try usableCore("take")
+        return try await core.suspend(
+            "take",
+            Interest(template, isTaking: true),
+            text: { template.json },
+            until: MonotonicInstant.deadline(after: timeout)
+        ) { () throws(SpaceError) in
+            let taken = try core.takeIfExists("take", template, order) { (scope, id, row) throws(SpaceError) in
+                try scope.remove(id, row)
+            }
+            return taken.map { Found(result: $0.match, removed: $0.match.id.rawValue) }
+        }
+    }
+}
+
+extension Optional {
+    /// What a wait without a limit came to: it has a result, or it threw.
+    func orEnded(_ operation: String, _ namespace: String) throws(SpaceError) -> Wrapped {
+        guard let self else {
+            throw SpaceError(.cancelled, operation, namespace: namespace, reason: "the wait ended without a result")
+        }
+        return self
+    }
+}

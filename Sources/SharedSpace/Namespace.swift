@@ -1,0 +1,140 @@
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// A handle on a namespace: writes, reads and takes tuples, sets and gets cells.
+///
+/// While an owning handle lives, in this process or another, the namespace does. When the last owner has gone, however it
+/// ended, the namespace is deleted, unless it is persistent. All methods may be called from any thread. After `fork` the
+/// child's calls throw `forked`.
+public final class Namespace: Sendable {
+    let core: NamespaceCore
+    private let entry: CoreRegistry.Entry
+    private let hasLeft = Atomic<Bool>(false)
+
+    /// Whether this handle keeps the namespace alive.
+    public let isOwning: Bool
+
+    init(core: NamespaceCore, entry: CoreRegistry.Entry, isOwning: Bool) {
+        self.core = core
+        self.entry = entry
+        self.isOwning = isOwning
+    }
+
+    deinit { try? leave() }
+
+    /// The name.
+    public var name: String { core.name.text }
+
+    /// The storage mode.
+    public var mode: StorageMode { core.mode }
+
+    /// The number of this process's session in the namespace.
+    package var session: UInt64 { core.session.number }
+
+    @inline(__always)
+    func usableCore(_ operation: String) throws(SpaceError) -> NamespaceCore {
+        guard !hasLeft.load(ordering: .relaxed) else {
+            throw SpaceError(.closed, operation, namespace: name, reason: "this handle was left", advice: "open another")
+        }
+        return core
+    }
+
+    // MARK: Owning
+
+    /// Ends the use of this handle now, and not when it goes out of scope.
+    ///
+    /// With the process's last handle its session ends: claims return, waits of other threads end with `closed`, and if it
+    /// was the last owner, the namespace is deleted. Leaving twice does nothing.
+    ///
+    /// - Throws: `holderStopped`, `holderBusy`: the namespace could not be looked after in time. The handle is left all
+    ///   the same, and a reaper does the rest.
+    public func leave() throws(SpaceError) {
+        guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
+    }
+
+    /// Makes an object an owner: the namespace stays as long as the object lives, or until `removeOwner`.
+    ///
+    /// Swift on Linux tells nobody when an object ends, so that is noticed at the next tick (250 ms).
+    public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) {
+        let core = try usableCore("add an owner")
+        try core.checkUsable("add an owner")
+        guard core.owners.add(object) else { return }
+        guard try core.join(.session) else { return try core.checkUsable("add an owner") }
+        DoorbellRoom.of(core.root).watch(core)
+    }
+
+    /// Undoes `addOwner`.
+    ///
+    /// - Returns: Whether the object was an owner.
+    @discardableResult
+    public func removeOwner(_ object: any AnyObject & Sendable) throws(SpaceError) -> Bool {
+        let core = try usableCore("remove an owner")
+        let (wasThere, wasLast) = core.owners.remove(object)
+        if wasLast { try CoreRegistry.shared.endOwning(of: core, entry) }
+        return wasThere
+    }
+
+    /// Makes another process an owner: the namespace stays as long as it lives.
+    ///
+    /// - Throws: `noSuchProcess` for a process that has exited, and for PID 0 and 1, which never do.
+    public func enrol(pid: Int32) throws(SpaceError) {
+        guard let process = ProcessIdentity.of(pid: pid) else {
+            throw SpaceError(
+                .noSuchProcess,
+                "enrol an owner",
+                namespace: name,
+                reason: "there is no process \(pid), or it can't be seen",
+                advice: "name a process that lives as long as the namespace is to"
+            )
+        }
+        try usableCore("enrol an owner").enrol(process)
+    }
+
+    /// Undoes `enrol`. If that was the last owner, the namespace is deleted.
+    ///
+    /// - Returns: Whether the process was enrolled.
+    @discardableResult
+    public func disenrol(pid: Int32) throws(SpaceError) -> Bool {
+        try usableCore("disown the namespace").disenrol(pid: pid)
+    }
+
+    /// Whether the namespace stays when nobody owns it.
+    public var isPersistent: Bool { core.control.persistent.load() != 0 }
+
+    /// Says whether the namespace stays when nobody owns it. One that stops being persistent and has no owner is deleted.
+    public func setPersistent(_ isPersistent: Bool) throws(SpaceError) {
+        try usableCore("change the namespace").setPersistent(isPersistent)
+    }
+}
+
+extension CoreRegistry {
+    func endHandle(of core: NamespaceCore, _ entry: Entry, isOwning: Bool) throws(SpaceError) {
+        try entry.state.withLock { (state) throws(SpaceError) in
+            // The entry may serve a later namespace in the same folder's inode.
+            guard state.core === core else { return }
+            state.handles -= 1
+            if isOwning { state.owningHandles -= 1 }
+            if state.handles == 0 {
+                state.core = nil
+                try core.leave(timeout: core.timeout)
+            } else if state.owningHandles == 0, core.owners.isEmpty {
+                try core.stopOwning()
+            }
+        }
+    }
+
+    /// The last owner object has gone.
+    func endOwning(of core: NamespaceCore, _ entry: Entry) throws(SpaceError) {
+        try entry.state.withLock { (state) throws(SpaceError) in
+            guard state.core === core, state.owningHandles == 0, core.owners.isEmpty else { return }
+            try core.stopOwning()
+        }
+    }
+
+    /// The same, noticed at a tick.
+    func lostObjectOwners(_ core: NamespaceCore) {
+        try? endOwning(of: core, entry(NamespaceFolder.ID(device: core.folder.device, inode: core.folder.inode)))
+    }
+}

@@ -1,0 +1,81 @@
+/// A namespace's name, and the folder name that stands for it.
+///
+/// The folder's name is the percent-encoded name: letters, digits, `-`, `_` and inner dots stand for themselves, all other
+/// bytes of the UTF-8 form are `%XX`. So no folder name begins with a dot, and the root's own folders (`.nursery`,
+/// `.graveyard`) can't be mistaken for namespaces.
+struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
+    /// The longest folder name that Linux file systems take, in bytes (NAME_MAX), less room for a graveyard suffix.
+    static let maximumEncodedLength = 200
+
+    let text: String
+    let encoded: String
+
+    var description: String { text }
+
+    /// Checks a name.
+    ///
+    /// - Throws: `invalidName` for the empty name, `.`, `..`, names with `/` or NUL, and names whose encoded form is
+    ///   longer than 200 bytes.
+    init(_ text: String, for operation: String = "use a namespace") throws(SpaceError) {
+        func refuse(_ reason: String) -> SpaceError {
+            SpaceError(
+                .invalidName,
+                operation,
+                namespace: text,
+                reason: reason,
+                advice: "a name is 1 to \(Self.maximumEncodedLength) bytes of UTF-8 without '/' and NUL, not '.' or '..'"
+            )
+        }
+        if text.isEmpty { throw refuse("the name is empty") }
+        if text == "." || text == ".." { throw refuse("'.' and '..' are no names") }
+        if text.utf8.contains(0) { throw refuse("the name has a NUL in it") }
+        if text.utf8.contains(UInt8(ascii: "/")) { throw refuse("the name has a '/' in it") }
+        guard text.utf8.count <= Self.maximumEncodedLength else { throw refuse("the name is too long") }
+        var encoded = ""
+        for (position, byte) in text.utf8.enumerated() {
+            if Self.standsForItself(byte, at: position) {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                encoded += "%" + String(byte >> 4, radix: 16, uppercase: true)
+                encoded += String(byte & 15, radix: 16, uppercase: true)
+            }
+        }
+        guard encoded.utf8.count <= Self.maximumEncodedLength else {
+            throw refuse("the name is too long in its percent-encoded form")
+        }
+        self.text = text
+        self.encoded = encoded
+    }
+
+    /// The name that a folder stands for; `nil` for a folder that no name encodes to.
+    init?(folder: String) {
+        var bytes: [UInt8] = []
+        var rest = folder.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst(), let low = rest.popFirst(),
+                let value = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(value)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self), let name = try? NamespaceName(text),
+            name.encoded == folder
+        else { return nil }
+        self = name
+    }
+
+    private static func standsForItself(_ byte: UInt8, at position: Int) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        case UInt8(ascii: "."):
+            position > 0
+        default:
+            false
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import Glibc
+import LMDB
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// Making a namespace: complete, in the nursery, then renamed into place in one step.
+///
+/// Guarantees: nobody ever sees half a namespace, and of two creators one wins (`renameat2(2)`, RENAME_NOREPLACE) while
+/// the other opens what the first has made. A creator killed before the rename leaves a folder in the nursery
+/// whose name says who made it; whoever comes by after its death removes it. Blocks are reserved before anything is mapped:
+/// sparse files raise SIGBUS on a full disk, LMDB's lock file included, in every mode.
+struct Creation {
+    let opening: Opening
+    let host: HostIdentity
+
+    private static let counter = Atomic<UInt64>(0)
+
+    private var name: String { opening.name.text }
+    private var operation: String { "create the namespace" }
+
+    struct Made {
+        let id: NamespaceFolder.ID
+        let core: NamespaceCore
+    }
+
+    /// - Returns: `nil` when somebody else was quicker.
+    func run(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> Made? {
+        let nursery = try opening.root.ownFolder(SpaceRoot.nursery, in: rootFolder, for: operation)
+        Nursery.clean(nursery, host: host)
+        let cradle = Nursery.name(
+            for: try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current },
+            pidNamespace: host.pidNamespace,
+            number: Self.counter.add(1, ordering: .relaxed).newValue
+        )
+        do throws(SpaceError) {
+            let made = try build(cradle, nursery)
+            do throws(Errno) {
+                try Directory.renameNoReplace(from: nursery.raw, cradle, to: rootFolder.raw, opening.name.encoded)
+                if made.core.mode == .durable { try Directory.sync(rootFolder.raw) }
+            } catch .fileExists {
+                try? Directory.removeTree(at: nursery.raw, cradle)
+                return nil
+            } catch {
+                throw SpaceError(error, operation, namespace: name, subject: "renaming it into place")
+            }
+            return made
+        } catch {
+            try? Directory.removeTree(at: nursery.raw, cradle)
+            throw error
+        }
+    }
+
+    private func build(_ cradle: String, _ nursery: borrowing OwnedDescriptor) throws(SpaceError) -> Made {
+        let group = opening.options.group
+        let folder = try system(operation, "its folder", namespace: name) { () throws(Errno) in
+            try Directory.makeDirectory(at: nursery.raw, cradle, mode: 0o700)
+            let descriptor = try OwnedDescriptor.directory(at: nursery.raw, cradle)
+            if let group {
+                try Directory.setGroup(descriptor.raw, group)
+                // The setgid bit: files and folders made in it belong to the group too.
+                try Directory.setMode(descriptor.raw, 0o2770)
+            }
+            let info = try FileInfo.of(descriptor.raw)
+            return NamespaceFolder(name: opening.name, descriptor: descriptor, info: info)
+        }
+        let control = try makeControl(folder)
+        let session = try system(operation, "its session", namespace: name) { () throws(Errno) in
+            try Directory.makeDirectory(at: folder.descriptor.raw, SessionFolder.name, mode: 0o700)
+            if group != nil {
+                let sessions = try OwnedDescriptor.directory(at: folder.descriptor.raw, SessionFolder.name)
+                try Directory.setMode(sessions.raw, 0o2770)
+            }
+            return try SessionFolder(in: folder.descriptor)
+        }
+        let owner = try opening.owner.makeSession(in: session, control, mode: folder.fileMode, name)
+        let core = try makeData(folder, control, owner)
+        if core.mode == .durable { try sync(folder, core) }
+        return Made(id: folder.id, core: core)
+    }
+
+    private func makeControl(_ folder: borrowing NamespaceFolder) throws(SpaceError) -> ControlFile {
+        let options = opening.options
+        let mode = options.mode ?? .fast
+        let limit = try byteLimit(folder)
+        let directory = folder.descriptor.raw
+        let fileMode = folder.fileMode
+        let file = try system(operation, "the control file", namespace: name) { () throws(Errno) in
+            let flags = O_RDWR | O_CREAT | O_EXCL
+            let bell = try OwnedDescriptor.openat(directory: directory, NamespaceFolder.bell, flags: flags, mode: fileMode)
+            try Blocks.reserve(bell.raw, from: 0, to: 64, keepSize: false)
+            let lock = try OwnedDescriptor.openat(directory: directory, NamespaceFolder.lock, flags: flags, mode: fileMode)
+            try Blocks.reserve(lock.raw, from: 0, to: DataFile.lockFileSize, keepSize: false)
+            let control = try OwnedDescriptor.openat(directory: directory, NamespaceFolder.control, flags: flags, mode: fileMode)
+            try Blocks.reserve(control.raw, from: 0, to: ControlFile.size, keepSize: false)
+            return control
+        }
+        let kind = try system(operation, "its file system", namespace: name) { () throws(Errno) in
+            try FileSystemKind.of(directory)
+        }
+        if mode == .fast, case .other(let number) = kind {
+            throw SpaceError(
+                .invalidArgument,
+                operation,
+                namespace: name,
+                reason: "the mode fast needs tmpfs, ext4 or xfs, and the root lies on another file system "
+                    + "(type 0x\(String(number, radix: 16)))",
+                advice: "use the mode guarded (--guarded), or another root"
+            )
+        }
+        return try system(operation, "the control file", namespace: name) { () throws(Errno) in
+            let info = try FileInfo.of(file.raw)
+            let header = ControlHeader(
+                mode: mode,
+                mapSize: Limits.mapBytes,
+                byteLimit: limit,
+                host: host,
+                file: info,
+                group: options.group,
+                createdMilliseconds: Clock.realtimeMilliseconds()
+            )
+            try FileBytes.write(header.encoded(), to: file.raw)
+            let control = try ControlFile(descriptor: file.raw, header: header, identity: info)
+            try control.initialiseVolatilePart()
+            control.persistent.store(options.isPersistent ? 1 : 0)
+            return control
+        }
+    }
+
+    private func byteLimit(_ folder: borrowing NamespaceFolder) throws(SpaceError) -> Int {
+        if let limit = opening.options.byteLimit {
+            guard (Limits.smallestByteLimit...Limits.mapBytes).contains(limit) else {
+                throw SpaceError(
+                    .invalidArgument,
+                    operation,
+                    namespace: name,
+                    reason: "a byte limit of \(limit) is out of range",
+                    advice: "choose \(Limits.smallestByteLimit) (16 MiB) to \(Limits.mapBytes) (64 GiB)"
+                )
+            }
+            return limit
+        }
+        let room = try system(operation, "its file system", namespace: name) { () throws(Errno) in
+            try FileSystemRoom.of(folder.descriptor.raw)
+        }
+        guard let total = room.total else { return Limits.mapBytes }
+        return min(max(Int(clamping: total / 2), Limits.smallestByteLimit), Limits.mapBytes)
+    }
+
+    private func makeData(
+        _ folder: borrowing NamespaceFolder,
+        _ control: ControlFile,
+        _ session: Session
+    ) throws(SpaceError) -> NamespaceCore {
+        let environment = try DataFile.open(folder, control.header)
+        let start = Limits.removalReserve + 2 << 20
+        try system(operation, "the data file", namespace: name) { () throws(Errno) in
+            try Blocks.reserve(environment.descriptor, from: 0, to: start, keepSize: control.header.mode != .fast)
+        }
+        control.reserved.store(UInt64(start))
+        do throws(LMDBError) {
+            let transaction = try environment.beginWrite()
+            let tables = try Tables(transaction.access, create: true)
+            let row = try transaction.access.reserve(tables.main, Counters.keyBytes, size: Counters.size)
+            Counters().write(to: row)
+            try transaction.commit()
+            let reader = Reader(try environment.beginRead())
+            let core = NamespaceCore(
+                name: opening.name,
+                root: opening.root,
+                folder: folder.info,
+                control: control,
+                environment: environment,
+                tables: tables,
+                session: session,
+                idle: reader.transaction.access,
+                timeout: opening.timeout
+            )
+            reader.transaction.reset()
+            core.readers.put(reader)
+            return core
+        } catch {
+            throw SpaceError(error, operation, namespace: name)
+        }
+    }
+
+    /// `.durable`: what the rename publishes must be on the disk before it.
+    private func sync(_ folder: borrowing NamespaceFolder, _ core: NamespaceCore) throws(SpaceError) {
+        try system(operation, "syncing it", namespace: name) { () throws(Errno) in
+            let control = try folder.openControl()
+            try Directory.sync(control.raw)
+            try Directory.sync(folder.descriptor.raw)
+        }
+        do throws(LMDBError) {
+            try core.environment.sync(force: true)
+        } catch {
+            throw SpaceError(error, operation, namespace: name)
+        }
+    }
+}
+
+/// The nursery's folders, named for their makers: `<pid>.<start>.<pid namespace>.<number>`.
+enum Nursery {
+    static func name(for process: ProcessIdentity, pidNamespace: UInt64, number: UInt64) -> String {
+        "\(process.pid).\(process.startTime).\(pidNamespace).\(number)"
+    }
+
+    /// Removes what makers left who died before they were done. Deleting twice is harmless.
+    static func clean(_ nursery: borrowing OwnedDescriptor, host: HostIdentity) {
+        for name in (try? Directory.list(nursery.raw)) ?? [] {
+            let parts = name.split(separator: ".").map(String.init)
+            guard parts.count == 4, let pid = Int32(parts[0]), let start = UInt64(parts[1]), let space = UInt64(parts[2]),
+                space == host.pidNamespace, ProcessIdentity.life(pid: pid, startTime: start) == .dead
+            else { continue }
+            try? Directory.removeTree(at: nursery.raw, name)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import LMDB
+import SpaceSystem
+import SystemPackage
+
+/// Opening a namespace's LMDB environment.
+enum DataFile {
+    /// What LMDB wants in its lock file: a head and 64 bytes a reader (mdb.c: MDB_txninfo, MDB_reader).
+    static let lockFileSize = 192 + 64 * Limits.readers
+
+    static func flags(for mode: StorageMode) -> Environment.Flags {
+        switch mode {
+        case .fast: [.writeMap, .noSync]
+        case .guarded: [.noSync]
+        case .durable: []
+        }
+    }
+
+    /// Opens it through the folder's descriptor: a swapped path would mix two namespaces.
+    static func open(_ folder: borrowing NamespaceFolder, _ header: ControlHeader) throws(SpaceError) -> Environment {
+        let operation = Opening.operation
+        let name = folder.name.text
+        try checkFileSizeLimit(header, operation, name)
+        do throws(LMDBError) {
+            return try Environment(
+                path: folder.descriptor.procPath,
+                mapSize: Int(header.mapSize),
+                maxReaders: Int(header.maxReaders),
+                maxDatabases: Tables.count + 8,
+                flags: flags(for: header.mode),
+                mode: folder.fileMode
+            )
+        } catch .tryAgain {
+            throw SpaceError(
+                .incompatible,
+                operation,
+                namespace: name,
+                reason: "LMDB's lock for this PID is held by another process: two PID namespaces use it at once",
+                advice: "run both in one PID namespace, or give each a root of its own"
+            )
+        } catch {
+            throw SpaceError(error, operation, namespace: name)
+        }
+    }
+
+    /// With a writable map the data file is as long as the map, and a limit below that would be a SIGXFSZ.
+    static func checkFileSizeLimit(_ header: ControlHeader, _ operation: String, _ name: String) throws(SpaceError) {
+        let length = header.mode == .fast ? header.mapSize : header.byteLimit
+        guard let limit = ResourceLimits.fileSize, limit < length else { return }
+        throw SpaceError(
+            .limitReached,
+            operation,
+            namespace: name,
+            reason: "the process may write files of at most \(limit) bytes (RLIMIT_FSIZE); the data file needs \(length)",
+            advice: "raise it (ulimit -f unlimited)"
+        )
+    }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import SpaceSystem
+import SystemPackage
+
+/// A namespace's folder, opened and checked: whose it is, and that no symbolic link led here.
+///
+/// All files are reached through its descriptor, so a path swapped in between can't mix two namespaces.
+struct NamespaceFolder: ~Copyable {
+    static let control = "control"
+    static let bell = "bell"
+    static let data = "data.mdb"
+    static let lock = "lock.mdb"
+
+    let name: NamespaceName
+    let descriptor: OwnedDescriptor
+    let info: FileInfo
+
+    /// - Returns: `nil` when there is no such namespace.
+    static func open(
+        _ name: NamespaceName,
+        in rootFolder: borrowing OwnedDescriptor,
+        of root: SpaceRoot,
+        for operation: String
+    ) throws(SpaceError) -> NamespaceFolder? {
+        let path = "\(root.path)/\(name.encoded)"
+        let folder: NamespaceFolder
+        do throws(Errno) {
+            let descriptor = try OwnedDescriptor.directory(at: rootFolder.raw, name.encoded)
+            let info = try FileInfo.of(descriptor.raw)
+            folder = NamespaceFolder(name: name, descriptor: descriptor, info: info)
+        } catch .noSuchFileOrDirectory {
+            return nil
+        } catch .notDirectory, .tooManySymbolicLinkLevels {
+            throw SpaceError(
+                .permissionDenied,
+                operation,
+                namespace: name.text,
+                reason: "\(path.quotedForPeople) is a symbolic link or no folder",
+                advice: "look who made it, and remove it"
+            )
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text, subject: path.quotedForPeople)
+        }
+        try SpaceRoot.check(folder.info, path, operation)
+        return folder
+    }
+
+    init(name: NamespaceName, descriptor: consuming OwnedDescriptor, info: FileInfo) {
+        self.name = name
+        self.descriptor = descriptor
+        self.info = info
+    }
+
+    /// The identity under which a process keeps track of what it has open.
+    struct ID: Hashable, Sendable {
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    var id: ID { ID(device: info.device, inode: info.inode) }
+
+    /// Whether the path still leads here.
+    func isInPlace(in rootFolder: borrowing OwnedDescriptor) -> Bool {
+        guard let now = try? Directory.info(at: rootFolder.raw, name.encoded) else { return false }
+        return now.inode == info.inode && now.device == info.device
+    }
+
+    func openControl() throws(Errno) -> OwnedDescriptor {
+        try OwnedDescriptor.openat(directory: descriptor.raw, Self.control, flags: O_RDWR | O_NOFOLLOW)
+    }
+
+    func sessions(_ operation: String) throws(SpaceError) -> SessionFolder {
+        try system(operation, "the folder of sessions", namespace: name.text) { () throws(Errno) in
+            try SessionFolder(in: descriptor)
+        }
+    }
+
+    /// Raises an event for everybody whose inotify watches the bell.
+    func ringBell() {
+        guard let bell = try? OwnedDescriptor.openat(directory: descriptor.raw, Self.bell, flags: O_WRONLY | O_NOFOLLOW) else { return }
+        try? FileBytes.write([1], to: bell.raw)
+    }
+
+    /// The permissions of its files: shared with a group or not, as the folder is.
+    var fileMode: UInt32 { info.mode & 0o660 }
+}

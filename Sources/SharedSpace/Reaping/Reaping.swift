@@ -1,0 +1,162 @@
+import Glibc
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// Deleting a namespace.
+///
+/// Guarantees: a namespace with a living owner is never deleted; one without is, whatever was killed on the way. Under
+/// the door: the path still leads to this folder → every session looked at → no living owner, not persistent → the gate →
+/// `dead` → renamed to a unique name in the graveyard → everybody woken, the bell rung → released → deleted. Killed after
+/// `dead`, the folder stands in place, and every opener, lister and reaper who finds it goes on from there; killed after the
+/// rename, the graveyard is emptied by whoever comes by. Opening and enrolling happen under the same door, so an opener
+/// enrols before the look, and is seen, or finds `dead`.
+enum Reaping {
+    static let operation = "delete the namespace"
+
+    private static let counter = Atomic<UInt64>(0)
+
+    /// A folder in the graveyard.
+    struct Corpse: ~Copyable {
+        let graveyard: OwnedDescriptor
+        let name: String
+
+        /// Deletes it. What can't be deleted now is left to the next who comes by.
+        func delete() { try? Directory.removeTree(at: graveyard.raw, name) }
+    }
+
+    /// Marks a namespace dead and takes it out of the root. The caller holds the door.
+    static func bury(
+        _ folder: borrowing NamespaceFolder,
+        _ control: ControlFile,
+        in rootFolder: borrowing OwnedDescriptor,
+        of root: SpaceRoot,
+        timeout: Duration
+    ) throws(SpaceError) -> Corpse {
+        do throws(ProcessLock.Failure) {
+            if try control.gate.acquire(timeout: timeout) { control.gateNeedsRecovery.store(1) }
+        } catch {
+            throw SpaceError(error, operation, namespace: folder.name.text)
+        }
+        control.dead.store(1)
+        var wakes = WakeList()
+        control.slots.wakeEverybody(into: &wakes)
+        control.gate.release()
+        let corpse = try rename(folder, in: rootFolder, of: root)
+        wakes.carryOut(control.slots, root.doorbellFile)
+        folder.ringBell()
+        return corpse
+    }
+
+    /// Takes a folder out of the root, whatever state it is in.
+    static func rename(
+        _ folder: borrowing NamespaceFolder,
+        in rootFolder: borrowing OwnedDescriptor,
+        of root: SpaceRoot
+    ) throws(SpaceError) -> Corpse {
+        let graveyard = try root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
+        let process = try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current }
+        let number = counter.add(1, ordering: .relaxed).newValue
+        let corpse = "\(folder.name.encoded).\(process.pid).\(process.startTime).\(number)"
+        let name = folder.name
+        try system(operation, "moving it to the graveyard", namespace: name.text) { () throws(Errno) in
+            try Directory.renameNoReplace(from: rootFolder.raw, name.encoded, to: graveyard.raw, corpse)
+        }
+        return Corpse(graveyard: graveyard, name: corpse)
+    }
+
+    /// Deletes what others buried and did not get to delete, and what dead creators left.
+    static func tidy(_ rootFolder: borrowing OwnedDescriptor, host: HostIdentity) {
+        if let graveyard = try? OwnedDescriptor.directory(at: rootFolder.raw, SpaceRoot.graveyard) {
+            for name in (try? Directory.list(graveyard.raw)) ?? [] { try? Directory.removeTree(at: graveyard.raw, name) }
+        }
+        if let nursery = try? OwnedDescriptor.directory(at: rootFolder.raw, SpaceRoot.nursery) {
+            Nursery.clean(nursery, host: host)
+        }
+    }
+}
+
+/// Looks at namespaces from outside, without becoming a user of them: for reapers, listers, and `delete`.
+struct Undertaker {
+    let root: SpaceRoot
+    let timeout: Duration
+
+    enum Verdict: Equatable {
+        case stays, deleted, vanished
+    }
+
+    /// Deletes a namespace if nobody owns it.
+    func reap(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
+        guard let rootFolder = try root.open(create: false, for: Reaping.operation),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
+        else { return .vanished }
+        let finding = try ControlFinding.look(at: folder, host: host, for: Reaping.operation)
+        if finding.standing == .stale {
+            try Adoption(root: root, folderName: name, timeout: timeout, host: host).run(folder, rootFolder, finding)
+            return folder.isInPlace(in: rootFolder) ? try reap(name, host: host) : .deleted
+        }
+        let control = try system(Reaping.operation, "the control file", namespace: name.text) { () throws(Errno) in
+            try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
+        }
+        // A look without the door spares it where somebody lives, which is the usual case.
+        if control.dead.load() == 0, try isOwned(folder, control) { return .stays }
+        return try underDoor(folder, control, rootFolder) { () throws(SpaceError) in
+            if control.dead.load() != 0 { return true }
+            return try !isOwned(folder, control)
+        }
+    }
+
+    /// Deletes a namespace whoever owns it.
+    func delete(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
+        guard let rootFolder = try root.open(create: false, for: Reaping.operation),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
+        else { return .vanished }
+        let control: ControlFile?
+        do throws(SpaceError) {
+            let finding = try ControlFinding.look(at: folder, host: host, for: Reaping.operation)
+            control =
+                finding.standing == .stale
+                ? nil : try? ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
+        } catch where error.code == .damaged || error.code == .incompatible {
+            // Nobody of our kind can use it. Who has it open learns of it when its folder is gone.
+            control = nil
+        }
+        guard let control else {
+            guard folder.isInPlace(in: rootFolder) else { return .vanished }
+            let corpse = try Reaping.rename(folder, in: rootFolder, of: root)
+            corpse.delete()
+            return .deleted
+        }
+        return try underDoor(folder, control, rootFolder) { true }
+    }
+
+    private func isOwned(_ folder: borrowing NamespaceFolder, _ control: ControlFile) throws(SpaceError) -> Bool {
+        if control.persistent.load() != 0 { return true }
+        let sessions = try folder.sessions(Reaping.operation)
+        return try system(Reaping.operation, "its sessions", namespace: folder.name.text) { () throws(Errno) in
+            try sessions.hasLivingOwner()
+        }
+    }
+
+    private func underDoor(
+        _ folder: borrowing NamespaceFolder,
+        _ control: ControlFile,
+        _ rootFolder: borrowing OwnedDescriptor,
+        if condition: () throws(SpaceError) -> Bool
+    ) throws(SpaceError) -> Verdict {
+        do throws(ProcessLock.Failure) {
+            _ = try control.door.acquire(timeout: timeout)
+        } catch {
+            throw SpaceError(error, Reaping.operation, namespace: folder.name.text)
+        }
+        var isDoorHeld = true
+        defer { if isDoorHeld { control.door.release() } }
+        guard folder.isInPlace(in: rootFolder) else { return .vanished }
+        guard try condition() else { return .stays }
+        let corpse = try Reaping.bury(folder, control, in: rootFolder, of: root, timeout: timeout)
+        control.door.release()
+        isDoorHeld = false
+        corpse.delete()
+        return .deleted
+    }
+}

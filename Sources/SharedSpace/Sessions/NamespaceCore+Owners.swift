@@ -1,0 +1,126 @@
+import SpaceSystem
+import SystemPackage
+
+// Joining, enrolling and leaving a namespace that this process has open. All of it under the door, so that a reaper's look at the
+// owners and its deletion are one step for everybody who comes or goes.
+
+extension NamespaceCore {
+    /// Runs `body` under the door, with the namespace's folder opened anew. `nil` when the namespace is dead.
+    ///
+    /// `body` says whether the namespace may have lost its last owner; then it is looked at, and reaped if so.
+    private func underDoor(
+        _ operation: String,
+        timeout: Duration,
+        _ body: (borrowing SessionFolder, UInt32) throws(SpaceError) -> Bool
+    ) throws(SpaceError) -> Void? {
+        do throws(ProcessLock.Failure) {
+            _ = try control.door.acquire(timeout: timeout)
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text)
+        }
+        var isDoorHeld = true
+        defer { if isDoorHeld { control.door.release() } }
+        guard control.dead.load() == 0,
+            let rootFolder = try root.open(create: false, for: operation),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation),
+            folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)
+        else { return nil }
+        let sessions = try folder.sessions(operation)
+        guard try body(sessions, folder.fileMode), control.persistent.load() == 0 else { return () }
+        let hasOwner = try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in
+            try sessions.hasLivingOwner()
+        }
+        guard !hasOwner else { return () }
+        let corpse = try Reaping.bury(folder, control, in: rootFolder, of: root, timeout: timeout)
+        control.door.release()
+        isDoorHeld = false
+        corpse.delete()
+        return ()
+    }
+
+    /// Another handle of this process, or another owner.
+    ///
+    /// - Returns: `false` when the namespace was deleted meanwhile.
+    func join(_ owner: OwnerRequest) throws(SpaceError) -> Bool {
+        if !owner.isOwningSession || session.isOwning, owner.enrolled == nil { return control.dead.load() == 0 }
+        let operation = Opening.operation
+        return try underDoor(operation, timeout: timeout) { (sessions, mode) throws(SpaceError) in
+            if owner.isOwningSession { try setOwning(true, operation) }
+            if let process = owner.enrolled {
+                try Enrolment(process: process, namespace: name.text).run(in: sessions, mode: mode)
+            }
+            return false
+        } != nil
+    }
+
+    private func setOwning(_ isOwning: Bool, _ operation: String) throws(SpaceError) {
+        try system(operation, "its session file", namespace: name.text) { () throws(Errno) in
+            try session.setOwning(isOwning)
+        }
+    }
+
+    /// This process's session keeps the namespace alive no longer; reaps it if nobody else does.
+    func stopOwning() throws(SpaceError) {
+        guard session.isOwning else { return }
+        _ = try underDoor("stop owning the namespace", timeout: timeout) { (_, _) throws(SpaceError) in
+            try setOwning(false, "stop owning the namespace")
+            return true
+        }
+    }
+
+    func enrol(_ process: ProcessIdentity) throws(SpaceError) {
+        let operation = "enrol an owner"
+        try checkUsable(operation)
+        let done: Void? = try underDoor(operation, timeout: timeout) { (sessions, mode) throws(SpaceError) in
+            try Enrolment(process: process, namespace: name.text).run(in: sessions, mode: mode)
+            return false
+        }
+        if done == nil { try checkUsable(operation) }
+    }
+
+    /// - Returns: Whether the process was enrolled.
+    func disenrol(pid: Int32) throws(SpaceError) -> Bool {
+        let operation = "disown the namespace"
+        try checkUsable(operation)
+        var found = false
+        _ = try underDoor(operation, timeout: timeout) { (sessions, _) throws(SpaceError) in
+            try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in
+                for sighting in try sessions.sightings() where sighting.isEnrolled && sighting.record?.process.pid == pid {
+                    try sessions.remove(sighting.name)
+                    found = true
+                }
+            }
+            return found
+        }
+        return found
+    }
+
+    func setPersistent(_ isPersistent: Bool) throws(SpaceError) {
+        let operation = isPersistent ? "make the namespace persistent" : "make the namespace end with its owners"
+        try checkUsable(operation)
+        let done: Void? = try underDoor(operation, timeout: timeout) { (_, _) throws(SpaceError) in
+            control.persistent.store(isPersistent ? 1 : 0)
+            return !isPersistent
+        }
+        if done == nil { try checkUsable(operation) }
+        if mode == .durable {
+            try system(operation, "the control file", namespace: name.text) { () throws(Errno) in try control.sync() }
+        }
+    }
+
+    /// Leaves: claims return, the session file goes, and the namespace with it if this was the last owner.
+    ///
+    /// When the door can't be had in time the lock is let go all the same at the process's exit, and a reaper does the rest.
+    func leave(timeout: Duration) throws(SpaceError) {
+        guard !isLeft else { return }
+        try? returnClaims(of: [session.number])
+        guard markLeft() else { return }
+        wakeOwnWaiters()
+        _ = try underDoor("leave the namespace", timeout: timeout) { (sessions, _) throws(SpaceError) in
+            try system("leave the namespace", "its session file", namespace: name.text) { () throws(Errno) in
+                try sessions.remove(session.name)
+            }
+            return true
+        }
+    }
+}

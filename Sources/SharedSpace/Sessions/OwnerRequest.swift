@@ -1,0 +1,106 @@
+package import SpaceSystem
+import SystemPackage
+
+/// Who is to own a namespace through an opening: this process's session, another process, or nobody.
+package struct OwnerRequest: Sendable {
+    /// Whether this process's session keeps the namespace alive.
+    package var isOwningSession: Bool
+    /// Another process that does.
+    package var enrolled: ProcessIdentity?
+
+    package static let session = OwnerRequest(isOwningSession: true, enrolled: nil)
+    package static let nobody = OwnerRequest(isOwningSession: false, enrolled: nil)
+
+    package static func process(_ process: ProcessIdentity) -> OwnerRequest {
+        OwnerRequest(isOwningSession: false, enrolled: process)
+    }
+
+    func checkMayCreate(persistent: Bool, _ name: String) throws(SpaceError) {
+        guard !isOwningSession, enrolled == nil, !persistent else { return }
+        throw SpaceError(
+            .noOwner,
+            "create the namespace",
+            namespace: name,
+            reason: "nobody would own it, and it would be deleted at once",
+            advice: "name an owner, or create it persistent"
+        )
+    }
+
+    /// Makes this process's session file, and the enrolled process's. Under the door, or in the nursery.
+    func makeSession(
+        in sessions: borrowing SessionFolder,
+        _ control: ControlFile,
+        mode: UInt32,
+        _ name: String
+    ) throws(SpaceError) -> Session {
+        let session = try system(Opening.operation, "its session file", namespace: name) { () throws(Errno) in
+            while true {
+                let record = SessionFile(
+                    kind: .session(control.nextSession.add(1)),
+                    process: try ProcessIdentity.current,
+                    isOwning: isOwningSession
+                )
+                do throws(Errno) {
+                    let lock = try sessions.create(record, mode: mode)
+                    guard case .session(let number) = record.kind else { continue }
+                    return Session(number: number, lock: lock, record: record)
+                } catch .fileExists {
+                    // A number from before the control file was made anew.
+                    continue
+                }
+            }
+        }
+        if let enrolled {
+            do throws(SpaceError) {
+                try Enrolment(process: enrolled, namespace: name).run(in: sessions, mode: mode)
+            } catch {
+                try? sessions.remove(session.name)
+                throw error
+            }
+        }
+        return session
+    }
+}
+
+/// Making somebody else's process an owner.
+///
+/// The order keeps a PID that is used again from owning anything: open its pidfd, see that it is the process meant (the
+/// start time), see that it has not exited, write the file, see again.
+struct Enrolment {
+    let process: ProcessIdentity
+    let namespace: String
+
+    private static let operation = "enrol an owner"
+
+    func run(in sessions: borrowing SessionFolder, mode: UInt32) throws(SpaceError) {
+        let pid = process.pid
+        guard pid > 1 else { throw refused("PID \(pid) can't own a namespace: it never exits") }
+        let pidfd: PIDFD
+        do throws(Errno) {
+            pidfd = try PIDFD(pid: pid)
+        } catch .noSuchProcess {
+            throw refused("process \(pid) has exited")
+        } catch {
+            throw SpaceError(error, Self.operation, namespace: namespace, subject: "process \(pid)")
+        }
+        guard ProcessIdentity.of(pid: pid) == process, !pidfd.hasExited else { throw refused("process \(pid) has exited") }
+        let file = SessionFile(kind: .enrolled, process: process, isOwning: true)
+        try system(Self.operation, "its session file", namespace: namespace) { () throws(Errno) in
+            try sessions.enrol(file, mode: mode)
+        }
+        if pidfd.hasExited {
+            try? sessions.remove(file.name)
+            throw refused("process \(pid) has exited")
+        }
+    }
+
+    private func refused(_ reason: String) -> SpaceError {
+        SpaceError(
+            .noSuchProcess,
+            Self.operation,
+            namespace: namespace,
+            reason: reason,
+            advice: "name a process that lives as long as the namespace is to"
+        )
+    }
+}

@@ -1,0 +1,83 @@
+import Synchronization
+import TupleCoding
+
+/// Namespaces that a space holds open for its one-liners, until the process exits or lets go of them.
+final class HeldNamespaces: Sendable {
+    private let namespaces = Mutex<[String: Namespace]>([:])
+
+    func namespace(_ name: String, open: () throws(SpaceError) -> Namespace) throws(SpaceError) -> Namespace {
+        if let held = namespaces.withLock({ $0[name] }), held.isAlive { return held }
+        let opened = try open()
+        return namespaces.withLock { namespaces in
+            if let held = namespaces[name], held.isAlive { return held }
+            namespaces[name] = opened
+            return opened
+        }
+    }
+
+    func remove(_ name: String) -> Namespace? { namespaces.withLock { $0.removeValue(forKey: name) } }
+}
+
+extension Namespace {
+    /// Whether the namespace still exists and this handle can be used.
+    package var isAlive: Bool { (try? usableCore("look").checkUsable("look")) != nil }
+}
+
+// One line for one thing, as with a shared space inside one process: the namespace is opened at the first use and stays owned by
+// this process until it exits, or `letGo(of:)`.
+//
+//     try Space.default.write("resize", 42, to: "App")
+//     let job = try Space.default.takeIfExists("resize", any(Int.self), from: "App")
+
+extension Space {
+    /// Writes a tuple to a namespace, which is created if need be and owned by this process from then on.
+    public func write<each F: TupleField>(_ field: repeat each F, to name: String) throws(SpaceError) {
+        try held(name).write(repeat each field)
+    }
+
+    /// Writes a tuple that is made already.
+    public func write(tuple: Tuple, to name: String) throws(SpaceError) {
+        _ = try held(name).write(tuple: tuple)
+    }
+
+    /// The first tuple of a namespace that matches; `nil` when there is none.
+    public func readIfExists<each M: Matcher>(
+        _ matcher: repeat each M,
+        from name: String
+    ) throws(SpaceError) -> (repeat (each M).Matched)? {
+        try held(name).readIfExists(repeat each matcher)
+    }
+
+    /// Takes the first tuple of a namespace that matches; `nil` when there is none.
+    public func takeIfExists<each M: Matcher>(
+        _ matcher: repeat each M,
+        from name: String
+    ) throws(SpaceError) -> (repeat (each M).Matched)? {
+        try held(name).takeIfExists(repeat each matcher)
+    }
+
+    /// Waits for a tuple of a namespace that matches.
+    public func read<each M: Matcher>(
+        _ matcher: repeat each M,
+        from name: String
+    ) async throws(SpaceError) -> (repeat (each M).Matched) {
+        try await held(name).read(repeat each matcher)
+    }
+
+    /// Takes a tuple of a namespace as soon as one matches.
+    public func take<each M: Matcher>(
+        _ matcher: repeat each M,
+        from name: String
+    ) async throws(SpaceError) -> (repeat (each M).Matched) {
+        try await held(name).take(repeat each matcher)
+    }
+
+    /// Stops owning a namespace that a one-liner opened.
+    public func letGo(of name: String) throws(SpaceError) {
+        try held.remove(name)?.leave()
+    }
+
+    private func held(_ name: String) throws(SpaceError) -> Namespace {
+        try held.namespace(name) { () throws(SpaceError) in try namespace(name) }
+    }
+}

@@ -1,0 +1,147 @@
+import SpaceSystem
+import SystemPackage
+
+/// A root folder with namespaces in it: where processes meet that are given the same one.
+///
+/// ```swift
+/// let space = try Space()
+/// let jobs = try space.namespace("jobs")
+/// try jobs.write("resize", 42, "cat.png")
+/// ```
+///
+/// A space holds nothing open by itself; making one is cheap. All methods may be called from any thread.
+public final class Space: Sendable {
+    /// The space at `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`. Its folder is made at the first use.
+    public static let `default` = Space(trusting: nil, timeout: .seconds(5))
+
+    let folder: SpaceRoot
+    let timeout: Duration
+    let held = HeldNamespaces()
+
+    /// Opens the space in a folder, and makes the folder if it is not there.
+    ///
+    /// - Parameters:
+    ///   - root: The folder; `nil`: `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`.
+    ///   - timeout: How long an operation waits for a lock that another process holds before it throws `holderStopped` or
+    ///     `holderBusy`.
+    /// - Throws: `permissionDenied` when the folder belongs to somebody else, is a symbolic link, or others may write in it.
+    public convenience init(root: String? = nil, timeout: Duration = .seconds(5)) throws(SpaceError) {
+        self.init(trusting: root, timeout: timeout)
+        _ = try folder.open(create: true, for: "open the space")
+    }
+
+    /// Without looking at the folder, which need not exist.
+    package init(trusting root: String?, timeout: Duration) {
+        folder = SpaceRoot(path: root)
+        self.timeout = timeout
+    }
+
+    /// The root folder's path.
+    public var root: String { folder.path }
+
+    // MARK: Opening
+
+    /// Opens a namespace, and creates it if it is not there.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 200 bytes without `/` and NUL, not `.` or `..`.
+    ///   - owning: Whether this process keeps the namespace alive until the handle goes. With `false` it only looks: nothing is
+    ///     created, and the namespace may be deleted under it.
+    ///   - options: What it is created with.
+    /// - Throws: `invalidName`, `incompatible`, `permissionDenied`, `storageFull`, `damaged`, `holderStopped`, `holderBusy`;
+    ///   `namespaceNotFound` when not owning.
+    public func namespace(
+        _ name: String,
+        owning: Bool = true,
+        options: NamespaceOptions = NamespaceOptions()
+    ) throws(SpaceError) -> Namespace {
+        try open(name, owner: owning ? .session : .nobody, creates: owning, options: options)
+    }
+
+    /// Opens a namespace that exists.
+    ///
+    /// - Throws: `namespaceNotFound`, and what ``namespace(_:owning:options:)`` throws.
+    public func existingNamespace(_ name: String, owning: Bool = true) throws(SpaceError) -> Namespace {
+        try open(name, owner: owning ? .session : .nobody, creates: false, options: NamespaceOptions())
+    }
+
+    /// Opens a namespace for another owner than this process.
+    package func open(
+        _ name: String,
+        owner: OwnerRequest,
+        creates: Bool,
+        options: NamespaceOptions
+    ) throws(SpaceError) -> Namespace {
+        let opening = Opening(
+            root: folder,
+            name: try NamespaceName(name, for: Opening.operation),
+            options: options,
+            owner: owner,
+            creates: creates,
+            timeout: timeout
+        )
+        let (entry, core) = try opening.run()
+        return Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
+    }
+
+    // MARK: All namespaces
+
+    /// The names of the namespaces, sorted. Those that nobody owns any more are deleted on the way.
+    public func namespaceNames() throws(SpaceError) -> [String] {
+        try tend { _ in }
+    }
+
+    /// Deletes the namespaces that no living process owns, and what killed processes left half made or half deleted.
+    ///
+    /// - Returns: The names of those deleted, sorted.
+    public func reap() throws(SpaceError) -> [String] {
+        var deleted: [String] = []
+        _ = try tend { deleted.append($0) }
+        return deleted
+    }
+
+    /// Deletes a namespace, whoever owns it: their operations throw `namespaceDeleted` from then on.
+    ///
+    /// - Throws: `namespaceNotFound`; `holderStopped` and `holderBusy` when its locks can't be had.
+    public func delete(_ name: String) throws(SpaceError) {
+        let name = try NamespaceName(name, for: Reaping.operation)
+        let verdict = try Undertaker(root: folder, timeout: timeout).delete(name, host: try .current())
+        guard verdict == .deleted else {
+            throw SpaceError(
+                .namespaceNotFound,
+                Reaping.operation,
+                namespace: name.text,
+                reason: "there is no such namespace in \(root.quotedForPeople)"
+            )
+        }
+    }
+
+    /// Looks after every namespace.
+    ///
+    /// - Returns: The names of those that stay.
+    private func tend(_ onDeleted: (String) -> Void) throws(SpaceError) -> [String] {
+        let operation = "look at the namespaces"
+        guard let rootFolder = try folder.open(create: false, for: operation) else { return [] }
+        let host = try HostIdentity.current()
+        Reaping.tidy(rootFolder, host: host)
+        let entries = try system(operation, root.quotedForPeople) { () throws(Errno) in
+            try Directory.list(rootFolder.raw)
+        }
+        var names: [String] = []
+        let undertaker = Undertaker(root: folder, timeout: timeout)
+        for entry in entries.sorted() {
+            guard let name = NamespaceName(folder: entry) else { continue }
+            do throws(SpaceError) {
+                switch try undertaker.reap(name, host: host) {
+                case .stays: names.append(name.text)
+                case .deleted: onDeleted(name.text)
+                case .vanished: break
+                }
+            } catch {
+                // Not to be looked after from here (damaged, another's, its holder stopped): it is there all the same.
+                names.append(name.text)
+            }
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,107 @@
+import LMDB
+import SystemPackage
+import TupleCoding
+
+// The one place where errors of the layers below become errors of the space.
+
+extension SpaceError {
+    /// An error of the operating system. `subject` is what it happened to, in words.
+    init(_ errno: Errno, _ operation: String, namespace: String? = nil, subject: String) {
+        let code: Code
+        var advice: String?
+        switch errno {
+        case .noSpace, Errno(rawValue: 122) /* EDQUOT */:
+            code = .storageFull
+            advice = "free space on the file system, then try again"
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
+            code = .descriptorsExhausted
+            advice = "raise the limit of open files (ulimit -n), or close namespaces that are not needed"
+        case .permissionDenied, .notPermitted, .readOnlyFileSystem:
+            code = .permissionDenied
+            advice = "use a root folder that belongs to you (SHARED_SPACE_ROOT or --root)"
+        case .tooManySymbolicLinkLevels:
+            code = .permissionDenied
+            advice = "symbolic links are not followed here; name the real folder"
+        case .noMemory:
+            code = .inputOutput
+            advice = "check the limit of address space (ulimit -v) and the free memory"
+        default:
+            code = .inputOutput
+        }
+        self.init(code, operation, namespace: namespace, reason: "\(subject): \(errno)", advice: advice)
+    }
+
+    /// An error of LMDB.
+    init(_ error: LMDBError, _ operation: String, namespace: String? = nil) {
+        switch error {
+        case .mapFull:
+            self.init(
+                .limitReached,
+                operation,
+                namespace: namespace,
+                reason: "the namespace's map is full",
+                advice: "take or delete tuples, or create it with a larger limit"
+            )
+        case .transactionFull:
+            self.init(
+                .transactionTooLarge,
+                operation,
+                namespace: namespace,
+                reason: "more pages were changed at once than one transaction holds",
+                advice: "write in smaller batches"
+            )
+        case .readersFull:
+            self.init(
+                .readersExhausted,
+                operation,
+                namespace: namespace,
+                reason: "all reader slots of the namespace are in use",
+                advice: "end processes or threads that read at the same time"
+            )
+        case .corrupted, .invalid, .versionMismatch, .panic, LMDBError(code: -30796), LMDBError(code: -30797):
+            self.init(
+                .damaged,
+                operation,
+                namespace: namespace,
+                reason: "the data file is damaged (\(error))",
+                advice: "inspect it with space-dump --check, then delete the namespace"
+            )
+        default:
+            if error.code > 0 {
+                self.init(Errno(rawValue: error.code), operation, namespace: namespace, subject: "the data file")
+            } else {
+                self.init(.inputOutput, operation, namespace: namespace, reason: "LMDB: \(error)")
+            }
+        }
+    }
+
+    /// Bytes in the database that don't decode.
+    package init(_ error: TupleCodingError, _ operation: String, namespace: String? = nil) {
+        self.init(.badData, operation, namespace: namespace, reason: "\(error)")
+    }
+
+    static func damaged(_ operation: String, namespace: String, _ reason: String) -> SpaceError {
+        SpaceError(
+            .damaged,
+            operation,
+            namespace: namespace,
+            reason: reason,
+            advice: "inspect it with space-dump --check, then delete the namespace"
+        )
+    }
+}
+
+/// Runs system calls with their errors told as the operation's, on what they happened to.
+@inline(__always)
+func system<R: ~Copyable>(
+    _ operation: String,
+    _ subject: @autoclosure () -> String,
+    namespace: String? = nil,
+    _ body: () throws(Errno) -> R
+) throws(SpaceError) -> R {
+    do throws(Errno) {
+        return try body()
+    } catch {
+        throw SpaceError(error, operation, namespace: namespace, subject: subject())
+    }
+}

@@ -1,0 +1,166 @@
+/// What went wrong in a space: a code to act on, and a message that says what was attempted, on what, why it failed and
+/// what to do.
+///
+/// ```swift
+/// do {
+///     try jobs.write("resize", 42)
+/// } catch where error.code == .storageFull {
+///     …
+/// }
+/// ```
+public struct SpaceError: Error, Sendable {
+    /// The kind of failure.
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        /// The code's name, stable across versions.
+        public let rawValue: String
+
+        /// Makes a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The code's name.
+        public var description: String { rawValue }
+
+        /// A name that no namespace can have: empty, too long, `.`, `..`, or with a slash or NUL in it.
+        public static let invalidName = Code(rawValue: "invalidName")
+        /// An argument outside its range, or used where it has no meaning.
+        public static let invalidArgument = Code(rawValue: "invalidArgument")
+        /// A value of the wrong kind: a cell that is no integer, JSON that is none, a tuple that doesn't decode.
+        public static let badData = Code(rawValue: "badData")
+        /// A tuple, key or value beyond its size limit.
+        public static let tooLarge = Code(rawValue: "tooLarge")
+        /// No namespace of that name exists.
+        public static let namespaceNotFound = Code(rawValue: "namespaceNotFound")
+        /// The namespace was deleted while this handle was open.
+        public static let namespaceDeleted = Code(rawValue: "namespaceDeleted")
+        /// A namespace would have been created that nobody owns.
+        public static let noOwner = Code(rawValue: "noOwner")
+        /// The namespace can't be used from here: another format version, mode, PID namespace or C library.
+        public static let incompatible = Code(rawValue: "incompatible")
+        /// A file of the namespace is truncated or holds bytes that it can't hold.
+        public static let damaged = Code(rawValue: "damaged")
+        /// The folder belongs to somebody else, is a symbolic link, or may not be written.
+        public static let permissionDenied = Code(rawValue: "permissionDenied")
+        /// The file system is full.
+        public static let storageFull = Code(rawValue: "storageFull")
+        /// The namespace's own byte limit is reached.
+        public static let limitReached = Code(rawValue: "limitReached")
+        /// LMDB's reader table is full.
+        public static let readersExhausted = Code(rawValue: "readersExhausted")
+        /// The process or the system has no file descriptors left.
+        public static let descriptorsExhausted = Code(rawValue: "descriptorsExhausted")
+        /// More was changed at once than one transaction holds.
+        public static let transactionTooLarge = Code(rawValue: "transactionTooLarge")
+        /// The process that holds a lock is stopped; ``SpaceError/holder`` names it.
+        public static let holderStopped = Code(rawValue: "holderStopped")
+        /// A lock could not be had in time; ``SpaceError/holder`` names who had it last.
+        public static let holderBusy = Code(rawValue: "holderBusy")
+        /// The handle was made before `fork` and used in the child.
+        public static let forked = Code(rawValue: "forked")
+        /// The handle was left.
+        public static let closed = Code(rawValue: "closed")
+        /// The waiting task was cancelled, or the waiting thread interrupted. Nothing was taken.
+        public static let cancelled = Code(rawValue: "cancelled")
+        /// The process that was to be enrolled has exited, or may not be an owner.
+        public static let noSuchProcess = Code(rawValue: "noSuchProcess")
+        /// The claim had already returned to the space.
+        public static let claimLost = Code(rawValue: "claimLost")
+        /// The system refused a read, write or map for a reason without a code of its own.
+        public static let inputOutput = Code(rawValue: "inputOutput")
+    }
+
+    private final class Storage: Sendable {
+        let code: Code
+        let operation: String
+        let namespace: String?
+        let holder: Int32?
+        let reason: String
+        let advice: String?
+
+        init(code: Code, operation: String, namespace: String?, holder: Int32?, reason: String, advice: String?) {
+            self.code = code
+            self.operation = operation
+            self.namespace = namespace
+            self.holder = holder
+            self.reason = reason
+            self.advice = advice
+        }
+    }
+
+    // One pointer wide, so that the untaken error path of a hot call costs a register.
+    private let storage: Storage
+
+    package init(
+        _ code: Code,
+        _ operation: String,
+        namespace: String? = nil,
+        holder: Int32? = nil,
+        reason: String,
+        advice: String? = nil
+    ) {
+        storage = Storage(
+            code: code,
+            operation: operation,
+            namespace: namespace,
+            holder: holder,
+            reason: reason,
+            advice: advice
+        )
+    }
+
+    /// The kind of failure.
+    public var code: Code { storage.code }
+
+    /// What was attempted, for example `"write"`.
+    public var operation: String { storage.operation }
+
+    /// The namespace's name, where one was concerned.
+    public var namespace: String? { storage.namespace }
+
+    /// The PID of the process that stands in the way, where one does.
+    public var holder: Int32? { storage.holder }
+
+    /// Why it failed.
+    public var reason: String { storage.reason }
+
+    /// What to do about it, where there is something to do.
+    public var advice: String? { storage.advice }
+
+    /// The same error, told of the operation and namespace that a caller higher up knows.
+    package func within(_ operation: String, namespace: String?) -> SpaceError {
+        SpaceError(
+            code,
+            operation,
+            namespace: namespace ?? self.namespace,
+            holder: holder,
+            reason: reason,
+            advice: advice
+        )
+    }
+}
+
+extension SpaceError: CustomStringConvertible {
+    /// One line: what was attempted, on what, why it failed, what to do.
+    public var description: String {
+        var text = "cannot \(operation)"
+        if let namespace { text += " (namespace \(namespace.quotedForPeople))" }
+        text += ": \(reason)"
+        if let advice { text += "; \(advice)" }
+        return text
+    }
+}
+
+extension String {
+    /// The string in quotes, cut to a readable length, control characters escaped, for messages.
+    package var quotedForPeople: String {
+        var text = "\""
+        for scalar in unicodeScalars.prefix(80) {
+            switch scalar {
+            case "\"", "\\": text += "\\\(scalar)"
+            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
+                text += "\\u{\(String(scalar.value, radix: 16))}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + (unicodeScalars.count > 80 ? "…\"" : "\"")
+    }
+}

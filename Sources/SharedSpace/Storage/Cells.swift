@@ -1,0 +1,79 @@
+import LMDB
+import TupleCoding
+
+// Cells: named values. The row's value is one encoded element, so that equality is equality of bytes.
+
+extension Snapshot {
+    func cell(_ key: String) throws(SpaceError) -> UnsafeRawBufferPointer? {
+        var key = key
+        do throws(LMDBError) {
+            return try key.withUTF8Bytes { (bytes) throws(LMDBError) in try access.get(tables.cells, bytes) }
+        } catch {
+            throw SpaceError(error, operation, namespace: namespace)
+        }
+    }
+
+    func value(_ key: String, _ bytes: UnsafeRawBufferPointer) throws(SpaceError) -> Value {
+        do throws(TupleCodingError) {
+            return try Value(encodedElement: bytes)
+        } catch {
+            throw damaged("the cell \(key.quotedForPeople): \(error)")
+        }
+    }
+}
+
+extension WriteScope {
+    func set(_ key: String, _ encoded: [UInt8]) throws(SpaceError) {
+        noteChange()
+        var name = key
+        do throws(LMDBError) {
+            try name.withUTF8Bytes { (bytes) throws(LMDBError) in
+                try encoded.withBytes { (value) throws(LMDBError) in try access.put(tables.cells, bytes, value) }
+            }
+        } catch {
+            throw SpaceError(error, operation, namespace: namespace)
+        }
+        noteSet(cell: key)
+    }
+
+    func unset(_ key: String) throws(SpaceError) {
+        noteChange()
+        var name = key
+        do throws(LMDBError) {
+            _ = try name.withUTF8Bytes { (bytes) throws(LMDBError) in try access.delete(tables.cells, bytes) }
+        } catch {
+            throw SpaceError(error, operation, namespace: namespace)
+        }
+    }
+}
+
+extension String {
+    /// The bytes of the UTF-8 form; contiguous after the first call.
+    mutating func withUTF8Bytes<R>(_ body: (UnsafeRawBufferPointer) throws(LMDBError) -> R) throws(LMDBError) -> R {
+        var result: Result<R, LMDBError>?
+        withUTF8 { bytes in
+            do throws(LMDBError) {
+                result = .success(try body(UnsafeRawBufferPointer(bytes)))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        guard let result else { throw .invalidArgument }
+        return try result.get()
+    }
+}
+
+extension Value {
+    /// The encoding of the value as one element.
+    var encodedElement: [UInt8] {
+        var encoder = TupleEncoder()
+        encoder.encode(self)
+        return encoder.bytes
+    }
+
+    init(encodedElement bytes: UnsafeRawBufferPointer) throws(TupleCodingError) {
+        var decoder = TupleDecoder(bytes)
+        self = try decoder.decodeValue()
+        try decoder.finish()
+    }
+}

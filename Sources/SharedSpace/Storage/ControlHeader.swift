@@ -1,0 +1,138 @@
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+
+/// The immutable beginning of a control file: what an opener must know before it takes any lock and before LMDB opens
+/// anything, because the mode decides LMDB's flags and the boot id decides whether the mutexes behind it mean anything.
+///
+/// 256 bytes, little-endian, the last eight a checksum (`hash64` of what precedes).
+struct ControlHeader: Equatable, Sendable {
+    static let size = 256
+    /// Raised with every change of the on-disk format; an older or newer one is refused.
+    static let currentVersion: UInt32 = 1
+    static let magic: UInt64 = 0x4543_4150_5344_4853  // "SHDSPACE", read as little-endian
+
+    var version: UInt32 = currentVersion
+    var mode: StorageMode
+    var slotCount: UInt32
+    var maxReaders: UInt32
+    var mapSize: UInt64
+    var byteLimit: UInt64
+    var bootID: [UInt8]
+    var pidNamespace: UInt64
+    var mutexABI: UInt32
+    var device: UInt64
+    var inode: UInt64
+    /// The group that shares the namespace; `UInt32.max`: none.
+    var group: UInt32
+    var createdMilliseconds: Int64
+
+    func encoded() -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.size)
+        func append(_ value: some FixedWidthInteger) {
+            withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+        append(Self.magic)
+        append(version)
+        append(mode.number)
+        append(slotCount)
+        append(maxReaders)
+        append(mapSize)
+        append(byteLimit)
+        bytes.append(contentsOf: bootID.prefix(16))
+        append(pidNamespace)
+        append(mutexABI)
+        append(group)
+        append(device)
+        append(inode)
+        append(createdMilliseconds)
+        bytes.append(contentsOf: repeatElement(0, count: Self.size - 8 - bytes.count))
+        append(hash64(bytes))
+        return bytes
+    }
+
+    /// Why bytes are no header that this version of the library can use.
+    enum Refusal: Error, Equatable {
+        case notAControlFile
+        case version(UInt32)
+        case damaged(String)
+    }
+
+    init(decoding bytes: [UInt8]) throws(Refusal) {
+        var position = 0
+        func next<I: FixedWidthInteger>(_: I.Type) -> I {
+            let value = bytes[position..<position + I.bitWidth / 8].withUnsafeBytes { $0.loadUnaligned(as: I.self) }
+            position += I.bitWidth / 8
+            return I(littleEndian: value)
+        }
+        guard bytes.count >= Self.size else { throw .damaged("the control file is truncated to \(bytes.count) bytes") }
+        guard next(UInt64.self) == Self.magic else { throw .notAControlFile }
+        version = next(UInt32.self)
+        guard version == Self.currentVersion else { throw .version(version) }
+        let checksum = bytes[(Self.size - 8)..<Self.size].withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+        guard UInt64(littleEndian: checksum) == hash64(Array(bytes[..<(Self.size - 8)])) else {
+            throw .damaged("the control file's header has a wrong checksum")
+        }
+        guard let mode = StorageMode(number: next(UInt32.self)) else { throw .damaged("the header names no known mode") }
+        self.mode = mode
+        slotCount = next(UInt32.self)
+        maxReaders = next(UInt32.self)
+        mapSize = next(UInt64.self)
+        byteLimit = next(UInt64.self)
+        bootID = Array(bytes[position..<position + 16])
+        position += 16
+        pidNamespace = next(UInt64.self)
+        mutexABI = next(UInt32.self)
+        group = next(UInt32.self)
+        device = next(UInt64.self)
+        inode = next(UInt64.self)
+        createdMilliseconds = next(Int64.self)
+        guard slotCount == WaitSlots.capacity, (1...65536).contains(maxReaders), mapSize <= 1 << 46,
+            byteLimit <= mapSize
+        else { throw .damaged("the header's sizes make no sense") }
+    }
+
+    init(
+        mode: StorageMode,
+        mapSize: Int,
+        byteLimit: Int,
+        host: HostIdentity,
+        file: FileInfo,
+        group: UInt32?,
+        createdMilliseconds: Int64
+    ) {
+        self.mode = mode
+        slotCount = UInt32(WaitSlots.capacity)
+        maxReaders = UInt32(Limits.readers)
+        self.mapSize = UInt64(mapSize)
+        self.byteLimit = UInt64(byteLimit)
+        bootID = host.bootID
+        pidNamespace = host.pidNamespace
+        mutexABI = SharedMutex.abi
+        device = file.device
+        inode = file.inode
+        self.group = group ?? .max
+        self.createdMilliseconds = createdMilliseconds
+    }
+}
+
+/// The running system, as far as mutexes, PIDs and locks in a file mean anything only on it.
+struct HostIdentity: Equatable, Sendable {
+    var bootID: [UInt8]
+    var pidNamespace: UInt64
+
+    init(bootID: [UInt8], pidNamespace: UInt64) {
+        self.bootID = bootID
+        self.pidNamespace = pidNamespace
+    }
+
+    /// Reads the identity from /proc.
+    static func current() throws(SpaceError) -> HostIdentity {
+        do throws(Errno) {
+            return HostIdentity(bootID: try SystemIdentity.bootID().bytes, pidNamespace: try SystemIdentity.pidNamespace())
+        } catch {
+            throw SpaceError(error, "identify the running system", subject: "/proc")
+        }
+    }
+}

@@ -1,0 +1,341 @@
+import LMDB
+import SpaceSystem
+import Synchronization
+import SystemPackage
+import TupleCoding
+
+/// A namespace as this process has it open: one environment, one control file, one session, whatever the number of handles.
+///
+/// Guarantees: every write runs under the gate, with room reserved, and wakes who waits for it; every read sees one whole
+/// commit; nothing is done with a namespace that was deleted, left, or inherited over fork.
+///
+/// Unchecked Sendable: what is mutable is either atomic, behind a Mutex, or (`scope`, `room`, `wakes`) touched only by the
+/// holder of the gate, which is a mutex between threads as well as between processes.
+final class NamespaceCore: @unchecked Sendable {
+    let name: NamespaceName
+    let root: SpaceRoot
+    let folder: FileInfo
+    let control: ControlFile
+    let environment: Environment
+    let tables: Tables
+    let clock: NamespaceClock
+    let session: Session
+    let timeout: Duration
+
+    let readers = ReaderPool()
+    let shapeCache = ShapeCache()
+    let owners = ObjectOwners()
+    private let forkGeneration = ForkGuard.generation
+    private let hasLeft = Atomic<Bool>(false)
+    /// When this process last looked after the namespace, monotonic ns.
+    let lastTick = Atomic<UInt64>(0)
+    let shapeUsage = ShapeUsage()
+
+    private let scope: WriteScope
+    private var room: Room
+    private var wakes = WakeList()
+    private let combiner = WriteCombiner()
+
+    init(
+        name: NamespaceName,
+        root: SpaceRoot,
+        folder: FileInfo,
+        control: ControlFile,
+        environment: Environment,
+        tables: Tables,
+        session: Session,
+        idle access: Access,
+        timeout: Duration
+    ) {
+        self.name = name
+        self.root = root
+        self.folder = folder
+        self.control = control
+        self.environment = environment
+        self.tables = tables
+        self.session = session
+        self.timeout = timeout
+        clock = NamespaceClock(mode: control.header.mode)
+        scope = WriteScope(tables: tables, clock: clock, namespace: name.text, idle: access)
+        room = Room(environment: environment, control: control, tables: tables)
+    }
+
+    var mode: StorageMode { control.header.mode }
+    var slots: WaitSlots { control.slots }
+
+    // MARK: Usable or not
+
+    var isLeft: Bool { hasLeft.load(ordering: .acquiring) }
+
+    /// Marks the namespace as left by this process. `false` if it was already.
+    func markLeft() -> Bool { !hasLeft.exchange(true, ordering: .acquiringAndReleasing) }
+
+    @inline(__always)
+    func checkUsable(_ operation: String) throws(SpaceError) {
+        if ForkGuard.generation != forkGeneration || control.dead.load() != 0 || hasLeft.load(ordering: .acquiring) {
+            throw unusable(operation)
+        }
+    }
+
+    private func unusable(_ operation: String) -> SpaceError {
+        if ForkGuard.generation != forkGeneration {
+            return SpaceError(
+                .forked,
+                operation,
+                namespace: name.text,
+                reason: "this handle was opened before fork, by another process",
+                advice: "open the namespace anew in the child (after exec, if LMDB was open)"
+            )
+        }
+        if control.dead.load() != 0 {
+            return SpaceError(
+                .namespaceDeleted,
+                operation,
+                namespace: name.text,
+                reason: "the namespace was deleted",
+                advice: "open it again to start afresh"
+            )
+        }
+        return SpaceError(
+            .closed,
+            operation,
+            namespace: name.text,
+            reason: "this process has left the namespace",
+            advice: "open it again"
+        )
+    }
+
+    /// Whether somebody removed the folder behind everybody's back (logind does, in /dev/shm, at logout).
+    ///
+    /// The namespace is marked dead then, so that everybody learns of it at once.
+    func noticeRemoval() {
+        guard !session.isLinked else { return }
+        control.dead.store(1)
+    }
+
+    // MARK: Reading
+
+    /// Runs `body` on a snapshot.
+    ///
+    /// `body` must copy out what it returns, and is short: a snapshot keeps freed pages from being used again.
+    func read<R>(_ operation: String, _ body: (Snapshot) throws(SpaceError) -> R) throws(SpaceError) -> R {
+        try checkUsable(operation)
+        let reader: Reader
+        if let idle = readers.take() { reader = idle } else { reader = try newReader(operation) }
+        defer {
+            reader.transaction.reset()
+            readers.put(reader)
+        }
+        repeat {
+            do throws(LMDBError) {
+                reader.transaction.reset()
+                try reader.transaction.renew()
+            } catch {
+                throw SpaceError(error, operation, namespace: name.text)
+            }
+            // A reader preempted between LMDB's look at the last id and its own entry in the table can see later pages.
+        } while environment.lastTransaction != reader.transaction.access.id
+        return try body(snapshot(reader.transaction.access, operation))
+    }
+
+    func snapshot(_ access: Access, _ operation: String) -> Snapshot {
+        Snapshot(access: access, tables: tables, clock: clock, operation: operation, namespace: name.text)
+    }
+
+    /// A new reader slot: LMDB takes its reader mutex for it, without a bound, so only under the gate.
+    private func newReader(_ operation: String) throws(SpaceError) -> Reader {
+        try underGate(operation) { () throws(SpaceError) in
+            do throws(LMDBError) {
+                return Reader(try environment.beginRead())
+            } catch .readersFull {
+                // mdb_txn_begin returns this without cleaning up after the dead.
+                do throws(LMDBError) {
+                    _ = try environment.checkReaders()
+                    return Reader(try environment.beginRead())
+                } catch {
+                    throw SpaceError(error, operation, namespace: name.text)
+                }
+            } catch {
+                throw SpaceError(error, operation, namespace: name.text)
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Runs `body` in a write transaction and commits it; undoes everything if it throws.
+    ///
+    /// `body` may run more than once (in `.durable`, when it shares a transaction with another that fails), so it has no
+    /// effects but on the scope and its result.
+    func write<R>(
+        _ operation: String,
+        _ demand: Room.Demand,
+        _ body: (WriteScope) throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
+        try checkUsable(operation)
+        if mode == .durable {
+            return try combiner.run(operation, demand, on: self, body)
+        }
+        return try underGate(operation) { () throws(SpaceError) in
+            let result = try commit(operation, demand, body)
+            announce()
+            return result
+        }
+    }
+
+    /// One transaction, under the gate.
+    func commit<R>(
+        _ operation: String,
+        _ demand: Room.Demand,
+        _ body: (WriteScope) throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
+        let transaction: WriteTransaction
+        do throws(LMDBError) {
+            transaction = try environment.beginWrite()
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text)
+        }
+        try scope.begin(transaction.access, operation: operation)
+        scope.shapes = try shapeCache.table(of: scope.snapshot, generation: scope.counters.shapesGeneration)
+        do throws(SpaceError) {
+            try room.ensure(demand, shapes: scope.shapes.indexed.count, transaction.access)
+        } catch {
+            throw error.within(operation, namespace: name.text)
+        }
+        if scope.counters.expiring != 0 { try scope.removeExpired(limit: 64) }
+        let result = try body(scope)
+        guard scope.hasChanges else { return result }
+        try scope.finish()
+        do throws(LMDBError) {
+            try transaction.commit()
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text)
+        }
+        return result
+    }
+
+    /// After the commit, still under the gate: the sequence, and grants to those who wait.
+    func announce() {
+        guard scope.hasChanges else { return }
+        control.sequence.store(scope.counters.sequence)
+        for tuple in scope.appeared {
+            tuple.bytes.withUnsafeBytes { bytes in
+                var appearance = Appearance(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord))
+                slots.grant(tuple.id, &appearance, into: &wakes)
+            }
+        }
+        for cell in scope.setCells { slots.announce(cell: cell, into: &wakes) }
+    }
+
+    // MARK: The gate
+
+    /// Runs `body` under the gate, and afterwards, with the gate released, wakes whom it found to wake.
+    func underGate<R>(_ operation: String, _ body: () throws(SpaceError) -> R) throws(SpaceError) -> R {
+        do throws(ProcessLock.Failure) {
+            if try control.gate.acquire(timeout: timeout) { control.gateNeedsRecovery.store(1) }
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text)
+        }
+        do throws(SpaceError) {
+            try checkUsable(operation)
+            if control.gateNeedsRecovery.load() != 0 { try recover(operation) }
+            let result = try body()
+            releaseGate()
+            return result
+        } catch {
+            releaseGate()
+            throw error
+        }
+    }
+
+    private func releaseGate() {
+        guard !wakes.isEmpty else { return control.gate.release() }
+        let wakes = wakes
+        self.wakes.removeAll()
+        control.gate.release()
+        wakes.carryOut(slots, root.doorbellFile)
+    }
+
+    /// Hands a tuple that was granted and not taken on to a younger waiter, if it is still visible.
+    ///
+    /// A failure loses a hint, which costs the others one tick.
+    func offer(_ id: UInt64, youngerThan ticket: UInt64) {
+        let operation = "hand a tuple on"
+        let tuple = try? read(operation) { (snapshot) throws(SpaceError) -> WriteScope.Appeared? in
+            guard let row = try snapshot.tupleRow(id) else { return nil }
+            return WriteScope.Appeared(id: id, isRecord: row.isRecord, bytes: Array(row.encoded.bytes))
+        }
+        guard let tuple else { return }
+        // Taken between the look and the gate? Then the one who is woken finds nothing, and there is nothing to find.
+        try? underGate(operation) { () throws(SpaceError) in
+            tuple.bytes.withUnsafeBytes { bytes in
+                var appearance = Appearance(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord))
+                slots.grant(id, &appearance, youngerThan: ticket, wakingReaders: false, into: &wakes)
+            }
+        }
+    }
+
+    /// Wakes everybody who waits here. Under the gate.
+    func wakeEverybody() { slots.wakeEverybody(into: &wakes) }
+
+    /// What a holder of the gate who was killed may have left: a commit that no reader sees, a sequence that was not
+    /// announced, grants that were not made.
+    ///
+    /// An empty write transaction makes LMDB look at its meta pages (a writer killed between the meta page and
+    /// `mti_txnid` has committed, but nobody sees it before the next one begins).
+    private func recover(_ operation: String) throws(SpaceError) {
+        do throws(LMDBError) {
+            let transaction = try environment.beginWrite()
+            let row = try transaction.access.get(tables.main, Counters.keyBytes)
+            if let counters = row.flatMap(Counters.init) { control.sequence.store(counters.sequence) }
+            transaction.abort()
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text)
+        }
+        wakeEverybody()
+        control.gateNeedsRecovery.store(0)
+    }
+
+    /// Takes over an abandoned gate, if it is one: waiters and openers look for it.
+    func lookForAbandonedGate() {
+        do throws(ProcessLock.Failure) {
+            guard let abandoned = try control.gate.tryAcquire() else { return }
+            if abandoned { control.gateNeedsRecovery.store(1) }
+        } catch {
+            return
+        }
+        if control.gateNeedsRecovery.load() != 0 { try? recover("recover the gate") }
+        releaseGate()
+    }
+}
+
+extension SpaceError {
+    /// A lock that could not be had in time.
+    init(_ failure: ProcessLock.Failure, _ operation: String, namespace: String?) {
+        if let errno = failure.errno {
+            self.init(errno, operation, namespace: namespace, subject: "the \(failure.lock.rawValue)")
+            return
+        }
+        let command = ProcessIdentity.commandName(of: failure.pid).map { " (\($0))" } ?? ""
+        if failure.isStopped {
+            self.init(
+                .holderStopped,
+                operation,
+                namespace: namespace,
+                holder: failure.pid,
+                reason: "process \(failure.pid)\(command) holds the \(failure.lock.rawValue) and is stopped",
+                advice: "let it go on (kill -CONT \(failure.pid)) or end it, then try again"
+            )
+        } else {
+            self.init(
+                .holderBusy,
+                operation,
+                namespace: namespace,
+                holder: failure.pid,
+                reason: "the \(failure.lock.rawValue) could not be had in time; "
+                    + (failure.pid > 0 ? "process \(failure.pid)\(command) holds it" : "others kept taking it"),
+                advice: "try again"
+            )
+        }
+    }
+}

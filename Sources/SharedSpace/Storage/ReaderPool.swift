@@ -1,0 +1,22 @@
+import LMDB
+import Synchronization
+
+/// A read transaction that is kept: renewing it takes neither a lock nor memory.
+///
+/// Unchecked: it is owned by the pool's array or by the one thread that took it out.
+final class Reader: @unchecked Sendable {
+    var transaction: ReadTransaction
+
+    init(_ transaction: consuming ReadTransaction) { self.transaction = transaction }
+}
+
+/// The idle readers of a namespace in this process. As many exist as have been in use at once.
+final class ReaderPool: Sendable {
+    private let idle = Mutex<[Reader]>([])
+
+    func take() -> Reader? { idle.withLock { $0.popLast() } }
+
+    func put(_ reader: Reader) { idle.withLock { $0.append(reader) } }
+
+    func removeAll() { idle.withLock { $0.removeAll() } }
+}

@@ -1,0 +1,174 @@
+import LMDB
+import SpaceSystem
+import SystemPackage
+
+/// Room to write: the data file's blocks, reserved ahead of use.
+///
+/// Guarantees: a full disk is an error before anything was changed, never a SIGBUS. With a writable map the kernel raises
+/// SIGBUS when a page can't be had, so every page that a transaction could touch has its block before the transaction
+/// touches it. The last 4 MiB are for takes and deletes alone: a full namespace can still be emptied.
+///
+/// How many pages a transaction could add is not to be had from LMDB (inside a write transaction `mdb_env_info` shows the
+/// last *committed* page), so it is bounded: each change of a row copies at most the path to it and splits every page on
+/// it, `2·(depth + 1)` pages a table, the free and main tables included; plus large values, plus the list of freed pages.
+/// Twice that is asked for. The usual case is one comparison against a still more generous bound that needs no statistics.
+///
+/// Everything here happens under the gate.
+struct Room {
+    /// What a transaction is about to do, for the bound.
+    struct Demand {
+        /// Tuples or cells added or changed.
+        var additions = 0
+        /// Their bytes, rows' headers included.
+        var bytes = 0
+        /// Tuples or cells removed or moved.
+        var removals = 0
+
+        /// Additions may not touch the reserve for removals.
+        var isRemoval: Bool { additions == 0 }
+
+        static func adding(_ count: Int, bytes: Int) -> Demand { Demand(additions: count, bytes: bytes) }
+        static func removing(_ count: Int) -> Demand { Demand(removals: count) }
+
+        static func + (a: Demand, b: Demand) -> Demand {
+            Demand(additions: a.additions + b.additions, bytes: a.bytes + b.bytes, removals: a.removals + b.removals)
+        }
+    }
+
+    private static let pageSize = 4096
+    private static let deepestTree = 8
+    /// What is reserved at once: an eighth of the file, within these bounds. (285 ms a GiB on tmpfs, under the gate.)
+    private static let steps = (1 << 20)...(64 << 20)
+
+    private let environment: Environment
+    private let control: ControlFile
+    private let tables: Tables
+    /// Pages of the free list that can be used without growing, as last counted; spent with every demand.
+    private var reusablePages = 0
+
+    init(environment: Environment, control: ControlFile, tables: Tables) {
+        self.environment = environment
+        self.control = control
+        self.tables = tables
+    }
+
+    /// Sees that the blocks for a demand are there, or throws before anything was changed.
+    mutating func ensure(_ demand: Demand, shapes: Int, _ access: Access) throws(SpaceError) {
+        let end = environment.info.lastPage + 1
+        let reserve = demand.isRemoval ? 0 : Limits.removalReserve / Self.pageSize
+        let reserved = Int(control.reserved.loadRelaxed()) / Self.pageSize
+        if demand.additions + demand.removals <= 1, demand.bytes < 1 << 16 {
+            let generous = 2 * (Tables.count + 2 + shapes) * 2 * (Self.deepestTree + 1) + 64 + end / 64
+            if end + generous + reserve <= reserved { return }
+        }
+        try ensureExactly(demand, shapes: shapes, access, end: end, reserve: reserve)
+    }
+
+    private mutating func ensureExactly(
+        _ demand: Demand,
+        shapes: Int,
+        _ access: Access,
+        end: Int,
+        reserve: Int
+    ) throws(SpaceError) {
+        let needed: Int
+        do throws(LMDBError) {
+            needed = try pages(for: demand, shapes: shapes, access)
+        } catch {
+            throw SpaceError(error, "measure the namespace")
+        }
+        let wanted = end + needed + reserve
+        if wanted * Self.pageSize <= Int(control.reserved.load()) { return }
+        // A reader killed inside a transaction pins every page freed since, until somebody looks: before growing, look.
+        _ = try? environment.checkReaders()
+        do throws(SpaceError) {
+            try grow(to: wanted)
+            return
+        } catch where error.code == .limitReached || error.code == .storageFull {
+            // No more blocks. But pages that were freed lie within those that are there.
+            if reusablePages < needed * 2 {
+                do throws(LMDBError) {
+                    reusablePages = try access.reusableFreePages(oldestReader: oldestReader())
+                } catch {
+                    throw SpaceError(error, "measure the namespace")
+                }
+            }
+            // Without a page beyond the last: twice the need, and the reserve if it is not ours to use.
+            let usable = reusablePages + max(0, Int(control.reserved.load()) / Self.pageSize - end)
+            guard usable >= needed * 2 + reserve, demand.bytes < 1 << 20 else { throw explain(error) }
+            reusablePages -= needed
+        }
+    }
+
+    private func pages(for demand: Demand, shapes: Int, _ access: Access) throws(LMDBError) -> Int {
+        func path(_ statistics: Statistics) -> Int { 2 * (statistics.depth + 1) }
+        let index = path(try access.statistics(tables.index))
+        let tuples = path(try access.statistics(tables.tuples))
+        let claims = path(try access.statistics(tables.claims))
+        let expiries = path(try access.statistics(tables.expiries))
+        let free = try access.freeListStatistics()
+        let once =
+            path(free) + path(try access.statistics(tables.main)) + path(try access.statistics(tables.shapes))
+            + path(try access.statistics(tables.cells)) + tuples + claims + expiries + index * max(1, shapes)
+        // Tuples are appended: a batch shares the path, and fills pages. Index rows and removals are scattered.
+        let more = max(0, demand.additions - 1) * (index * shapes + expiries)
+            + max(0, demand.removals - 1) * (index * shapes + tuples + claims + expiries)
+        let data = 2 * (demand.bytes / Self.pageSize + 1) + demand.additions / 16
+        let changed = once + more + data
+        return 2 * (changed + changed / 500 + 1) + 2 * free.pages
+    }
+
+    private func grow(to pages: Int) throws(SpaceError) {
+        let limit = Int(control.header.byteLimit)
+        let start = Int(control.reserved.load())
+        let wanted = pages * Self.pageSize
+        guard wanted <= limit else {
+            throw SpaceError(
+                .limitReached,
+                "write",
+                reason: "the namespace has reached its limit of \(limit) bytes",
+                advice: "take or delete tuples, or create it with a larger limit"
+            )
+        }
+        let step = min(max(start / 8, Self.steps.lowerBound), Self.steps.upperBound)
+        let target = min(limit, max(wanted, start + step) + Self.pageSize - 1) / Self.pageSize * Self.pageSize
+        do throws(Errno) {
+            try reserve(from: start, to: target)
+        } catch {
+            guard error == .noSpace, target > wanted else { throw SpaceError(error, "write", subject: "the data file") }
+            do throws(Errno) {
+                try reserve(from: start, to: wanted)
+            } catch {
+                throw SpaceError(error, "write", subject: "the data file")
+            }
+        }
+    }
+
+    private func reserve(from start: Int, to end: Int) throws(Errno) {
+        // Without a writable map the file's length must stay LMDB's own business; the blocks behind it are only kept.
+        try Blocks.reserve(environment.descriptor, from: start, to: end, keepSize: control.header.mode != .fast)
+        control.reserved.store(UInt64(end))
+    }
+
+    /// The oldest snapshot that anybody reads; `nil` when nobody does.
+    private func oldestReader() -> Int? {
+        (try? environment.readers())?.compactMap(\.transaction).min()
+    }
+
+    /// Names the living reader that pins freed pages, if one does: the limit is not reached by what is alive then.
+    private func explain(_ error: SpaceError) -> SpaceError {
+        let readers = (try? environment.readers()) ?? []
+        let last = environment.lastTransaction
+        guard let oldest = readers.filter({ $0.transaction.map { last - $0 > 64 } ?? false })
+            .min(by: { ($0.transaction ?? 0) < ($1.transaction ?? 0) })
+        else { return error }
+        return SpaceError(
+            error.code,
+            error.operation,
+            holder: oldest.pid,
+            reason: "\(error.reason), and process \(oldest.pid) has been reading the same snapshot for "
+                + "\(last - (oldest.transaction ?? last)) transactions, which keeps freed pages from being used",
+            advice: "let process \(oldest.pid) go on, or end it"
+        )
+    }
+}

@@ -1,0 +1,79 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// One consistent view of a namespace, inside a read or a write transaction: what reading operations are written against.
+struct Snapshot {
+    let access: Access
+    let tables: Tables
+    /// The namespace's clock: boot time where everything ends with the boot, real time in `.durable`.
+    let clock: NamespaceClock
+    let operation: String
+    let namespace: String
+
+    /// Runs LMDB calls with their errors told as the operation's.
+    @inline(__always)
+    func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R {
+        do throws(LMDBError) { return try body() } catch { throw SpaceError(error, operation, namespace: namespace) }
+    }
+
+    func damaged(_ reason: String) -> SpaceError { .damaged(operation, namespace: namespace, reason) }
+
+    func counters() throws(SpaceError) -> Counters {
+        let row = try lmdb { () throws(LMDBError) in try access.get(tables.main, Counters.keyBytes) }
+        guard let row, let counters = Counters(row) else { throw damaged("the row of counters is missing or damaged") }
+        return counters
+    }
+
+    /// The tuple under an id; `nil` when it is not there, or has expired.
+    func tupleRow(_ id: UInt64) throws(SpaceError) -> TupleRow? {
+        let bytes = try lmdb { () throws(LMDBError) in
+            try withKey(id) { (key) throws(LMDBError) in try access.get(tables.tuples, key) }
+        }
+        guard let bytes else { return nil }
+        guard let row = TupleRow(bytes) else { throw damaged("tuple \(id) is too short") }
+        return isVisible(row) ? row : nil
+    }
+
+    /// Whether a tuple has not expired. The clock is read only for tuples that can.
+    @inline(__always)
+    func isVisible(_ row: TupleRow) -> Bool { row.expiry == 0 || row.expiry > clock.milliseconds }
+
+    func tuple(_ id: UInt64, _ row: TupleRow) throws(SpaceError) -> Tuple {
+        do throws(TupleCodingError) { return try row.tuple() } catch { throw damaged("tuple \(id): \(error)") }
+    }
+}
+
+extension Counters {
+    static var keyBytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
+    }
+}
+
+/// The clock of a namespace's expiries and deadlines.
+struct NamespaceClock: Sendable {
+    let mode: StorageMode
+
+    /// Milliseconds since boot, suspended time included (`CLOCK_BOOTTIME`), or since 1970 in `.durable`.
+    var milliseconds: Int64 {
+        mode == .durable ? Clock.realtimeMilliseconds() : Clock.boottimeMilliseconds()
+    }
+
+    /// A time of this clock as milliseconds since 1970, for people.
+    func realtime(_ milliseconds: Int64) -> Int64 {
+        milliseconds - self.milliseconds + Clock.realtimeMilliseconds()
+    }
+
+    /// A time since 1970 on this clock.
+    func time(ofRealtime milliseconds: Int64) -> Int64 {
+        milliseconds - Clock.realtimeMilliseconds() + self.milliseconds
+    }
+
+    /// The time after a duration, in milliseconds, rounded up; at most a few hundred million years ahead.
+    func time(after duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        let span = Int64(clamping: seconds.multipliedFullWidth(by: 1000).high == 0 ? seconds &* 1000 : .max)
+        let bounded = min(max(span, 0), 1 << 60) + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        return milliseconds + bounded
+    }
+}

@@ -1,0 +1,151 @@
+import Glibc
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// The root folder of a space: where its namespaces, its nursery and its graveyard lie.
+///
+/// It is opened anew for each use, so that a root removed and made again (logind does that in /dev/shm at logout) is the
+/// new one, and no descriptor is held for it. Opening checks who owns it and follows no symbolic link.
+final class SpaceRoot: Sendable {
+    static let nursery = ".nursery"
+    static let graveyard = ".graveyard"
+    static let doorbells = ".doorbells"
+    static let variable = "SHARED_SPACE_ROOT"
+
+    let path: String
+
+    private let doorbellCache = Mutex<DoorbellFile?>(nil)
+
+    /// - Parameter path: `nil`: `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`, whatever else the environment
+    ///   says (`XDG_RUNTIME_DIR` is missing under cron, sudo and services, and processes would silently meet elsewhere).
+    init(path: String?) {
+        if let path {
+            self.path = path
+        } else if let value = getenv(Self.variable), value[0] != 0 {
+            self.path = String(cString: value)
+        } else {
+            self.path = "/dev/shm/shared-space-\(geteuid())"
+        }
+    }
+
+    /// Opens the root, and makes it if asked.
+    ///
+    /// - Returns: `nil` when it does not exist and `create` is false.
+    func open(create: Bool, for operation: String) throws(SpaceError) -> OwnedDescriptor? {
+        let path = path
+        if path.isEmpty || path.utf8.contains(0) {
+            throw SpaceError(
+                .invalidArgument,
+                operation,
+                reason: "the root folder's path is empty or has a NUL in it",
+                advice: "name a folder with --root or $\(Self.variable)"
+            )
+        }
+        let isThere: Bool
+        do throws(Errno) {
+            _ = try Directory.info(at: AT_FDCWD, path)
+            isThere = true
+        } catch .noSuchFileOrDirectory {
+            isThere = false
+        } catch {
+            throw refuse(error, operation)
+        }
+        if !isThere {
+            guard create else { return nil }
+            do throws(Errno) {
+                try Directory.makeDirectory(at: AT_FDCWD, path, mode: 0o700)
+            } catch .fileExists {
+                // Another process was quicker.
+            } catch {
+                throw refuse(error, operation)
+            }
+        }
+        let descriptor = try openExisting(operation)
+        let info = try system(operation, path.quotedForPeople) { () throws(Errno) in try FileInfo.of(descriptor.raw) }
+        try Self.check(info, path, operation)
+        return descriptor
+    }
+
+    private func openExisting(_ operation: String) throws(SpaceError) -> OwnedDescriptor {
+        do throws(Errno) {
+            return try OwnedDescriptor.directory(FilePath(path))
+        } catch {
+            throw refuse(error, operation)
+        }
+    }
+
+    private func refuse(_ error: Errno, _ operation: String) -> SpaceError {
+        // openat(2) with O_DIRECTORY | O_NOFOLLOW says ENOTDIR for a symbolic link, as it does for a file.
+        if error == .notDirectory || error == .tooManySymbolicLinkLevels {
+            return SpaceError(
+                .permissionDenied,
+                operation,
+                reason: "the root \(path.quotedForPeople) is a symbolic link or no folder",
+                advice: "name the real folder: links are not followed, lest somebody redirects the space"
+            )
+        }
+        return SpaceError(error, operation, subject: "the root folder \(path.quotedForPeople)")
+    }
+
+    /// A folder is used if it is ours, or shared with one of our groups, and nobody else may write in it.
+    static func check(_ info: FileInfo, _ path: String, _ operation: String) throws(SpaceError) {
+        let isShared = info.mode & 0o070 == 0o070 && belongsToGroup(info.group)
+        guard info.owner == geteuid() || isShared else {
+            throw SpaceError(
+                .permissionDenied,
+                operation,
+                reason: "the folder \(path.quotedForPeople) belongs to uid \(info.owner), not to \(geteuid())",
+                advice: "use a root of your own (SHARED_SPACE_ROOT or --root)"
+            )
+        }
+        guard info.mode & 0o002 == 0, isShared || info.mode & 0o020 == 0 else {
+            throw SpaceError(
+                .permissionDenied,
+                operation,
+                reason: "others may write in the folder \(path.quotedForPeople) (mode \(String(info.mode & 0o7777, radix: 8)))",
+                advice: "chmod go-w it, after a look at what is in it"
+            )
+        }
+    }
+
+    private static func belongsToGroup(_ group: UInt32) -> Bool {
+        if getegid() == group { return true }
+        let count = getgroups(0, nil)
+        guard count > 0 else { return false }
+        var groups = [gid_t](repeating: 0, count: Int(count))
+        return getgroups(count, &groups) > 0 && groups.contains(group)
+    }
+
+    // MARK: Folders in the root
+
+    /// Opens one of the root's own folders, made if need be.
+    func ownFolder(_ name: String, in root: borrowing OwnedDescriptor, for operation: String) throws(SpaceError) -> OwnedDescriptor {
+        try system(operation, "\(path)/\(name)") { () throws(Errno) in
+            do throws(Errno) {
+                try Directory.makeDirectory(at: root.raw, name, mode: try FileInfo.of(root.raw).mode & 0o770)
+            } catch .fileExists {
+                // As it should be from the second use on.
+            }
+            return try OwnedDescriptor.directory(at: root.raw, name)
+        }
+    }
+
+    /// Where processes with waiting tasks are rung; `nil` as long as no process ever had one.
+    var doorbellFile: DoorbellFile? {
+        doorbellCache.withLock { cache in
+            if cache == nil { cache = try? DoorbellFile.open(in: self, create: false) }
+            return cache
+        }
+    }
+
+    /// The same, made if need be.
+    func makeDoorbellFile() throws(SpaceError) -> DoorbellFile {
+        if let file = doorbellFile { return file }
+        let file = try DoorbellFile.open(in: self, create: true)
+        return doorbellCache.withLock { cache in
+            cache = cache ?? file
+            return cache ?? file
+        }
+    }
+}

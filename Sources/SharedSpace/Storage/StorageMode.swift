@@ -1,0 +1,43 @@
+/// How a namespace keeps its data. Fixed when the namespace is created, and checked by every opener.
+public enum StorageMode: String, Sendable, Hashable, CaseIterable {
+    /// In memory files, written through a shared map: the fastest. Survives the crash of any process; discarded after a
+    /// reboot, when its owners are gone too. Needs tmpfs, ext4 or xfs.
+    case fast
+    /// Like `fast`, but no stray pointer of a client can touch the data: pages are written by system calls.
+    case guarded
+    /// Every commit is synced to the disk: survives power loss. For persistent namespaces on a disk.
+    case durable
+
+    package var number: UInt32 {
+        switch self {
+        case .fast: 1
+        case .guarded: 2
+        case .durable: 3
+        }
+    }
+
+    package init?(number: UInt32) {
+        guard let mode = Self.allCases.first(where: { $0.number == number }) else { return nil }
+        self = mode
+    }
+}
+
+/// What a namespace is created with. An opener that names a `mode` other than the namespace's is refused.
+public struct NamespaceOptions: Sendable, Hashable {
+    /// The storage mode; `nil` takes what is there, and creates `.fast`.
+    public var mode: StorageMode?
+    /// Whether a namespace that this call creates stays when its last owner has exited.
+    public var isPersistent: Bool
+    /// How large the data file may grow, in bytes, 16 MiB to 64 GiB; `nil`: half of the file system, 64 GiB at most.
+    public var byteLimit: Int?
+    /// The group that may use the namespace too: folders become 0770 and files 0660; `nil`: the owner's uid alone.
+    public var group: UInt32?
+
+    /// Makes options; every one has a default.
+    public init(mode: StorageMode? = nil, isPersistent: Bool = false, byteLimit: Int? = nil, group: UInt32? = nil) {
+        self.mode = mode
+        self.isPersistent = isPersistent
+        self.byteLimit = byteLimit
+        self.group = group
+    }
+}

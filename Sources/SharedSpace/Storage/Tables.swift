@@ -1,0 +1,82 @@
+import LMDB
+
+/// The tables of a namespace, opened once with the environment.
+///
+/// No table uses duplicate keys (LMDB 0.9.24 has unfixed faults there): what would be a duplicate is a composite key with an
+/// empty value. The counters stand in the unnamed main table, whose root page every commit writes anyway, because the roots
+/// of the named tables stand there: so they cost no page of their own.
+struct Tables {
+    let main: Database
+    let tuples: Database
+    let index: Database
+    let shapes: Database
+    let cells: Database
+    let claims: Database
+    let expiries: Database
+
+    static let count = 7
+
+    /// The tables that exist are opened, the others created if `create` says so.
+    init(_ access: Access, create: Bool) throws(LMDBError) {
+        main = try access.database(nil, create: false)
+        tuples = try access.database("tuples", create: create)
+        index = try access.database("index", create: create)
+        shapes = try access.database("shapes", create: create)
+        cells = try access.database("cells", create: create)
+        claims = try access.database("claims", create: create)
+        expiries = try access.database("expiries", create: create)
+    }
+}
+
+/// The numbers that every write needs, in one row of the main table.
+struct Counters: Equatable {
+    static let key: StaticString = "counters"
+    static let size = 48
+
+    /// The id that the next tuple gets. Ids rise, so ascending ids are the order of writing; they are never used twice.
+    var nextTuple: UInt64 = 1
+    /// The number of the last change.
+    var sequence: UInt64 = 0
+    var nextClaim: UInt64 = 1
+    /// Changes whenever the table of shapes does, so that processes can keep a copy.
+    var shapesGeneration: UInt64 = 1
+    /// How many rows the table of expiries has: with none, nobody reads a clock.
+    var expiring: UInt64 = 0
+    /// How many claims are out.
+    var claimed: UInt64 = 0
+
+    init() {}
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == Self.size else { return nil }
+        func word(_ index: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
+        }
+        nextTuple = word(0)
+        sequence = word(1)
+        nextClaim = word(2)
+        shapesGeneration = word(3)
+        expiring = word(4)
+        claimed = word(5)
+        // 48 bits are what a waiter's slot has for an id.
+        guard (1..<1 << 48).contains(nextTuple) else { return nil }
+    }
+
+    func write(to bytes: UnsafeMutableRawBufferPointer) {
+        for (index, word) in [nextTuple, sequence, nextClaim, shapesGeneration, expiring, claimed].enumerated() {
+            bytes.storeBytes(of: word.littleEndian, toByteOffset: index * 8, as: UInt64.self)
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// An unaligned little-endian integer. The caller has checked the bounds.
+    func little<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
+        I(littleEndian: loadUnaligned(fromByteOffset: offset, as: I.self))
+    }
+
+    /// An unaligned big-endian integer, as keys have it. The caller has checked the bounds.
+    func big<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
+        I(bigEndian: loadUnaligned(fromByteOffset: offset, as: I.self))
+    }
+}

@@ -1,0 +1,73 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// A write transaction in progress: what writing operations are written against.
+///
+/// It keeps the counters, knows the shapes that are indexed, and remembers which tuples and cells became visible, so that
+/// the commit can wake who waits for them. One object per process and namespace is used again and again: only the holder
+/// of the gate touches it.
+final class WriteScope {
+    let tables: Tables
+    let clock: NamespaceClock
+    let namespace: String
+
+    private(set) var snapshot: Snapshot
+    var counters = Counters()
+    var shapes: ShapeTable = .empty
+    /// Whether anything was changed; a transaction without changes is not committed.
+    private(set) var hasChanges = false
+    /// Tuples that became visible, in order.
+    private(set) var appeared: [Appeared] = []
+    private(set) var setCells: [Interest] = []
+
+    struct Appeared {
+        let id: UInt64
+        let isRecord: Bool
+        let bytes: [UInt8]
+    }
+
+    init(tables: Tables, clock: NamespaceClock, namespace: String, idle access: Access) {
+        self.tables = tables
+        self.clock = clock
+        self.namespace = namespace
+        snapshot = Snapshot(access: access, tables: tables, clock: clock, operation: "write", namespace: namespace)
+    }
+
+    var access: Access { snapshot.access }
+    var operation: String { snapshot.operation }
+
+    func begin(_ access: Access, operation: String) throws(SpaceError) {
+        snapshot = Snapshot(access: access, tables: tables, clock: clock, operation: operation, namespace: namespace)
+        hasChanges = false
+        appeared.removeAll(keepingCapacity: true)
+        setCells.removeAll(keepingCapacity: true)
+        counters = try snapshot.counters()
+    }
+
+    /// Notes a change: the sequence rises with every one.
+    func noteChange() {
+        counters.sequence += 1
+        hasChanges = true
+    }
+
+    /// Notes upkeep that is no change in anybody's eyes: indexes, flags.
+    func noteUpkeep() { hasChanges = true }
+
+    func noteAppeared(_ id: UInt64, isRecord: Bool, _ encoded: UnsafeRawBufferPointer) {
+        appeared.append(Appeared(id: id, isRecord: isRecord, bytes: Array(encoded)))
+    }
+
+    func noteSet(cell key: String) { setCells.append(Interest(cell: key)) }
+
+    /// Writes the counters back; the last step before the commit.
+    func finish() throws(SpaceError) {
+        let row = try lmdb { () throws(LMDBError) in
+            try access.reserve(tables.main, Counters.keyBytes, size: Counters.size)
+        }
+        counters.write(to: row)
+    }
+
+    @inline(__always)
+    func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R { try snapshot.lmdb(body) }
+}

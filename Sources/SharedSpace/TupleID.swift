@@ -1,0 +1,14 @@
+/// The id of a tuple in its namespace: ids rise in the order of writing and are never used twice.
+public struct TupleID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// The number.
+    public let rawValue: UInt64
+
+    /// Makes an id from its number.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+    /// The number.
+    public var description: String { String(rawValue) }
+
+    /// Whether the left tuple was written before the right one.
+    public static func < (left: TupleID, right: TupleID) -> Bool { left.rawValue < right.rawValue }
+}

@@ -1,0 +1,60 @@
+import Glibc
+import SpaceSystem
+import SystemPackage
+
+/// The doorbells of a root: one word for each process whose tasks wait, because a thread can't sleep on the futexes of
+/// five hundred namespaces at once (`futex_waitv(2)` takes 128).
+///
+/// Which doorbell is whose is told by the kernel: a process holds an OFD lock on the byte with its doorbell's number, so
+/// the doorbell of a killed process is free again at once. Ringing one that nobody has any more is harmless.
+final class DoorbellFile: Sendable {
+    private static let capacity = 4096
+    private static let stride = 64
+    private static let size = capacity * stride
+
+    private let map: MappedFile
+    private let file: OwnedDescriptor
+
+    private init(_ file: consuming OwnedDescriptor) throws(Errno) {
+        map = try MappedFile(descriptor: file.raw, length: Self.size)
+        self.file = file
+    }
+
+    static func open(in root: SpaceRoot, create: Bool) throws(SpaceError) -> DoorbellFile {
+        let operation = "wait"
+        guard let folder = try root.open(create: create, for: operation) else {
+            throw SpaceError(.namespaceNotFound, operation, reason: "the root \(root.path.quotedForPeople) does not exist")
+        }
+        return try system(operation, "\(root.path)/\(SpaceRoot.doorbells)") { () throws(Errno) in
+            let mode = try FileInfo.of(folder.raw).mode & 0o660
+            let flags = O_RDWR | O_NOFOLLOW | (create ? O_CREAT : 0)
+            let file = try OwnedDescriptor.openat(directory: folder.raw, SpaceRoot.doorbells, flags: flags, mode: mode)
+            // Reserved before it is mapped by anybody: a hole on a full disk would be a SIGBUS. fallocate(2) also lengthens.
+            if try FileInfo.of(file.raw).size < Self.size {
+                guard create else { throw .noSuchFileOrDirectory }
+            }
+            if create { try Blocks.reserve(file.raw, from: 0, to: Self.size, keepSize: false) }
+            return try DoorbellFile(file)
+        }
+    }
+
+    /// Takes a doorbell for this process, for as long as it lives; `nil` when all are taken.
+    func acquire() throws(Errno) -> UInt32? {
+        let start = Int(getpid()) % Self.capacity
+        for offset in 0..<Self.capacity {
+            let number = (start + offset) % Self.capacity
+            if try FileLock.tryExclusive(file.raw, byte: number) { return UInt32(number) }
+        }
+        return nil
+    }
+
+    func word(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride) }
+    /// Set while somebody sleeps on the word: ringing one who is awake costs no system call.
+    func isSleeping(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride + 4) }
+
+    func ring(_ number: UInt32) {
+        guard number < Self.capacity else { return }
+        word(number).add(1)
+        if isSleeping(number).loadSequential() != 0 { _ = Futex(at: word(number).address).wake() }
+    }
+}

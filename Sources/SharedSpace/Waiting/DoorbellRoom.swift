@@ -1,0 +1,205 @@
+import LMDB
+import Glibc
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// Where the waiting tasks of this process are kept, for one root: one thread sleeps on the process's doorbell and
+/// resumes the tasks whose bells have moved.
+///
+/// Guarantees: a task is resumed exactly once for each sleep, by its bell, its deadline, its cancellation, or a tick,
+/// whichever comes first. Without a doorbell (the table is full, the disk is) the tick alone does it: slower, never stuck.
+///
+/// Unchecked Sendable for `localWord` alone, which never changes and is reached by atomic operations.
+final class DoorbellRoom: @unchecked Sendable {
+    private static let rooms = Mutex<[String: DoorbellRoom]>([:])
+
+    /// The room of a root; made, with its thread, at the first wait.
+    static func of(_ root: SpaceRoot) -> DoorbellRoom {
+        rooms.withLock { rooms in
+            if let room = rooms[root.path] { return room }
+            let room = DoorbellRoom(root)
+            rooms[root.path] = room
+            return room
+        }
+    }
+
+    /// The process's doorbell, if one was to be had.
+    let doorbell: UInt32?
+
+    private let file: DoorbellFile?
+    /// Stands in for the doorbell's word where there is none.
+    private let localWord: UnsafeMutablePointer<UInt32>
+    private let state = Mutex(State())
+    private let forkGeneration = ForkGuard.generation
+
+    private struct State {
+        var sleepers: [UInt64: Sleeper] = [:]
+        var next: UInt64 = 1
+        /// Namespaces with owner objects, which only a tick can see die.
+        var watched: [ObjectIdentifier: Watched] = [:]
+        var hasThread = false
+
+        struct Watched { weak var core: NamespaceCore? }
+    }
+
+    private struct Sleeper {
+        let core: NamespaceCore
+        let bell: SharedWord32
+        let heard: UInt32
+        let transaction: Int
+        let deadline: MonotonicInstant?
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private init(_ root: SpaceRoot) {
+        let file = try? root.makeDoorbellFile()
+        doorbell = (try? file?.acquire()) ?? nil
+        self.file = doorbell == nil ? nil : file
+        localWord = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+        localWord.initialize(to: 0)
+    }
+
+    private var word: SharedWord32 {
+        if let doorbell, let file { return file.word(doorbell) }
+        return SharedWord32(at: localWord)
+    }
+
+    private func wakeThread() {
+        if let doorbell, let file { return file.ring(doorbell) }
+        word.add(1)
+        _ = Futex(at: word.address).wake()
+    }
+
+    /// Suspends the task until the wait's bell has moved, the deadline has passed, the task is cancelled, or a tick found that
+    /// the namespace has changed.
+    func sleep(_ wait: Wait, in core: NamespaceCore, until deadline: MonotonicInstant?) async {
+        let id = state.withLock { state in
+            defer { state.next += 1 }
+            return state.next
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let sleeper = Sleeper(
+                    core: core,
+                    bell: wait.bell,
+                    heard: wait.bellAtLook,
+                    transaction: wait.transactionAtLook,
+                    deadline: deadline,
+                    continuation: continuation
+                )
+                let mustStart = state.withLock { state in
+                    state.sleepers[id] = sleeper
+                    defer { state.hasThread = true }
+                    return !state.hasThread
+                }
+                if mustStart { startThread() } else { wakeThread() }
+                // Cancelled before the sleeper was entered: the handler found nobody.
+                if Task.isCancelled { resume(id) }
+            }
+        } onCancel: {
+            resume(id)
+        }
+    }
+
+    private func resume(_ id: UInt64) {
+        state.withLock { $0.sleepers.removeValue(forKey: id) }?.continuation.resume()
+    }
+
+    /// Ticks for a namespace as long as it has owner objects.
+    func watch(_ core: NamespaceCore) {
+        let mustStart = state.withLock { state in
+            state.watched[ObjectIdentifier(core)] = State.Watched(core: core)
+            defer { state.hasThread = true }
+            return !state.hasThread
+        }
+        if mustStart { startThread() } else { wakeThread() }
+    }
+
+    // MARK: The thread
+
+    private func startThread() {
+        let context = Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let result = pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<DoorbellRoom>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            },
+            context.toOpaque()
+        )
+        if result == 0 {
+            pthread_detach(thread)
+        } else {
+            // No thread to be had: everybody looks again at once, which is slow, and right.
+            context.release()
+            let sleepers = state.withLock { state in
+                state.hasThread = false
+                defer { state.sleepers = [:] }
+                return Array(state.sleepers.values)
+            }
+            for sleeper in sleepers { sleeper.continuation.resume() }
+        }
+    }
+
+    private func run() {
+        var nextTick = MonotonicInstant.now.advanced(by: Limits.tick)
+        while true {
+            let heard = word.loadSequential()
+            let now = MonotonicInstant.now
+            let isTick = now >= nextTick
+            if isTick { nextTick = now.advanced(by: Limits.tick) }
+            let limit = turn(now: now, isTick: isTick, nextTick: nextTick)
+            setSleeping(true)
+            _ = try? Futex(at: word.address).wait(while: heard, for: limit)
+            setSleeping(false)
+        }
+    }
+
+    private func setSleeping(_ isSleeping: Bool) {
+        if let doorbell, let file { file.isSleeping(doorbell).storeSequential(isSleeping ? 1 : 0) }
+    }
+
+    /// Resumes who is to be resumed.
+    ///
+    /// - Returns: How long there is nothing to do; `nil`: until the doorbell rings.
+    private func turn(now: MonotonicInstant, isTick: Bool, nextTick: MonotonicInstant) -> Duration? {
+        if isTick {
+            let cores = state.withLock { state in
+                state.watched = state.watched.filter { $0.value.core.map { !$0.isLeft } ?? false }
+                return state.sleepers.values.map(\.core) + state.watched.values.compactMap(\.core)
+            }
+            for core in cores {
+                core.tick()
+                if core.owners.forgetTheDead() { CoreRegistry.shared.lostObjectOwners(core) }
+            }
+        }
+        var due: [CheckedContinuation<Void, Never>] = []
+        let limit: Duration? = state.withLock { state in
+            var end = nextTick
+            for (id, sleeper) in state.sleepers {
+                let isDue =
+                    sleeper.bell.load() != sleeper.heard || sleeper.deadline.map { $0 <= now } ?? false
+                    || (isTick
+                        && (sleeper.core.environment.lastTransaction != sleeper.transaction
+                            || (try? sleeper.core.checkUsable("wait")) == nil))
+                if isDue {
+                    due.append(sleeper.continuation)
+                    state.sleepers[id] = nil
+                } else if let deadline = sleeper.deadline {
+                    end = min(end, deadline)
+                }
+            }
+            if state.sleepers.isEmpty, state.watched.isEmpty { return nil }
+            return end.duration(since: now)
+        }
+        for continuation in due { continuation.resume() }
+        return limit
+    }
+
+    /// At a left or deleted namespace: everybody of this process who waits there looks again.
+    func wakeWaiters() { wakeThread() }
+}

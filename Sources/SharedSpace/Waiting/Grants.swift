@@ -1,0 +1,93 @@
+import SpaceSystem
+import TupleCoding
+
+/// Whom a commit, or a grant handed on, has to wake. Filled under the gate, carried out after its release: no system call
+/// that a stopped process could draw out happens while others wait.
+struct WakeList {
+    private var sleepers: [Int] = []
+    private var doorbells: [UInt32] = []
+    private var wakesOverflow = false
+
+    var isEmpty: Bool { sleepers.isEmpty && doorbells.isEmpty && !wakesOverflow }
+
+    mutating func removeAll() {
+        sleepers.removeAll(keepingCapacity: true)
+        doorbells.removeAll(keepingCapacity: true)
+        wakesOverflow = false
+    }
+
+    /// Raises the slot's bell at once, which a spinning waiter sees, and notes who has to be woken by the kernel.
+    mutating func add(_ slot: WaitSlots.Slot) {
+        _ = slot.bell.add(1)
+        if slot.isSleeping.loadSequential() != 0 { sleepers.append(slot.index) }
+        let doorbell = slot.doorbell.load()
+        if doorbell != 0, !doorbells.contains(doorbell - 1) { doorbells.append(doorbell - 1) }
+    }
+
+    mutating func addOverflow(of slots: WaitSlots) {
+        guard slots.hasOverflowWaiters else { return }
+        _ = slots.overflow.add(1)
+        wakesOverflow = true
+    }
+
+    /// Wakes them. A wake-up that fails is a lost hint, which costs its waiter one tick.
+    func carryOut(_ slots: WaitSlots, _ doorbellFile: DoorbellFile?) {
+        for index in sleepers { _ = slots.slot(index).bellFutex.wake() }
+        if wakesOverflow { _ = slots.overflowFutex.wake() }
+        for doorbell in doorbells { doorbellFile?.ring(doorbell) }
+    }
+}
+
+extension WaitSlots {
+    var overflowFutex: Futex { Futex(at: overflow.address) }
+
+    /// Grants a visible tuple to the oldest active taker that may match and whose ticket is younger than `ticket`, and wakes
+    /// every active reader that may match. Called under the gate, after the commit.
+    func grant(_ id: UInt64, _ appearance: inout Appearance, youngerThan ticket: UInt64 = 0, wakingReaders: Bool = true, into wakes: inout WakeList) {
+        SharedWord64.fence()
+        guard inUse.load() != 0 else { return wakes.addOverflow(of: self) }
+        while true {
+            var oldest: (slot: Slot, word: Word, ticket: UInt64)?
+            for index in range {
+                let slot = slot(index)
+                guard appearance.mayMatch(slot.interest) else { continue }
+                // The word first, then the key again: if the word is still the same at the exchange, so was the key.
+                let word = slot.current
+                guard word.state == .active else { continue }
+                let interest = slot.interest
+                guard appearance.mayMatch(interest) else { continue }
+                if !interest.isTaking {
+                    if wakingReaders { wakes.add(slot) }
+                    continue
+                }
+                let candidate = slot.ticket.load()
+                if candidate > ticket, candidate < oldest?.ticket ?? .max { oldest = (slot, word, candidate) }
+            }
+            guard let oldest else { break }
+            if oldest.slot.change(from: oldest.word, to: oldest.word.next(.granted, payload: id)) {
+                wakes.add(oldest.slot)
+                break
+            }
+        }
+        wakes.addOverflow(of: self)
+    }
+
+    /// Wakes every active reader that waits for the cell.
+    func announce(cell interest: Interest, into wakes: inout WakeList) {
+        SharedWord64.fence()
+        if inUse.load() != 0 {
+            for index in range {
+                let slot = slot(index)
+                if slot.interest == interest, slot.current.state == .active { wakes.add(slot) }
+            }
+        }
+        wakes.addOverflow(of: self)
+    }
+
+    /// Wakes everybody: after a recovery, and when the namespace is deleted.
+    func wakeEverybody(into wakes: inout WakeList) {
+        SharedWord64.fence()
+        for index in range where slot(index).current.state != .free { wakes.add(slot(index)) }
+        wakes.addOverflow(of: self)
+    }
+}

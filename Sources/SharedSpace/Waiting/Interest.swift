@@ -1,0 +1,88 @@
+import TupleCoding
+
+/// What a waiter waits for, in 16 bytes that a writer can compare without reading the template: enough to skip most
+/// waiters that can't match, never one that can. Types, ranges and patterns can't be seen here.
+///
+/// A shape of field tuples is its arity and the mask of its bound positions; the hash is the sum of the bound fields'
+/// hashes. For records the hash is that of one bound name and value, so that no table of shapes is needed between the
+/// processes.
+struct Interest: Equatable, Sendable {
+    var selector: UInt64
+    var hash: UInt64
+
+    enum Form: UInt64, Sendable { case none, anything, fields, record, cell }
+
+    private static let taking: UInt64 = 1 << 63
+    private static let hashed: UInt64 = 1 << 62
+    private static let maskBits: UInt64 = 48
+    private static let largestArity = 0x3FF
+
+    init(selector: UInt64, hash: UInt64) {
+        self.selector = selector
+        self.hash = hash
+    }
+
+    private init(_ form: Form, arity: Int = 0, mask: UInt64 = 0, hash: UInt64?, isTaking: Bool) {
+        selector = form.rawValue << 58 | UInt64(arity) << Self.maskBits | mask
+        if isTaking { selector |= Self.taking }
+        if hash != nil { selector |= Self.hashed }
+        self.hash = hash ?? 0
+    }
+
+    init(_ template: Template, isTaking: Bool) {
+        switch template.shape {
+        case .fields(let arity, let bound) where arity < Self.largestArity && bound >> Self.maskBits == 0:
+            self.init(.fields, arity: arity, mask: bound, hash: bound == 0 ? nil : template.boundHash, isTaking: isTaking)
+        case .record:
+            self.init(.record, hash: template.firstPairHash, isTaking: isTaking)
+        default:
+            self.init(.anything, hash: nil, isTaking: isTaking)
+        }
+    }
+
+    /// Waits for a cell to be set.
+    init(cell key: String) {
+        var key = key
+        self.init(.cell, hash: key.withUTF8 { Hash64.hash(UnsafeRawBufferPointer($0)) }, isTaking: false)
+    }
+
+    var form: Form { Form(rawValue: selector >> 58 & 0xF) ?? .none }
+    var isTaking: Bool { selector & Self.taking != 0 }
+    var isHashed: Bool { selector & Self.hashed != 0 }
+    var arity: Int { Int(selector >> Self.maskBits & UInt64(Self.largestArity)) }
+    var mask: UInt64 { selector & (1 << Self.maskBits - 1) }
+}
+
+/// A tuple that became visible, as a writer compares it with what the waiters wait for.
+struct Appearance {
+    private let tuple: EncodedTuple
+    private var pairHashes: [UInt64]?
+    private var lastMask: (selector: UInt64, hash: UInt64?)?
+
+    init(_ tuple: EncodedTuple) { self.tuple = tuple }
+
+    /// Whether a waiter may match. False positives are handed on; false negatives don't exist.
+    mutating func mayMatch(_ interest: Interest) -> Bool {
+        switch interest.form {
+        case .none, .cell: return false
+        case .anything: return true
+        case .record:
+            guard tuple.isRecord else { return false }
+            guard interest.isHashed else { return true }
+            if pairHashes == nil {
+                var hashes: [UInt64] = []
+                tuple.forEachPairHash { hashes.append($0) }
+                pairHashes = hashes
+            }
+            return pairHashes?.contains(interest.hash) ?? true
+        case .fields:
+            let selector = interest.selector & ~(1 << 63)
+            if let lastMask, lastMask.selector == selector {
+                return lastMask.hash.map { !interest.isHashed || $0 == interest.hash } ?? false
+            }
+            let hash = tuple.hash(of: .fields(arity: interest.arity, bound: interest.mask))
+            lastMask = (selector, hash)
+            return hash.map { !interest.isHashed || $0 == interest.hash } ?? false
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import SpaceSystem
+import TupleCoding
+
+extension NamespaceCore {
+    /// Looks until `look` finds something, suspending the task in between.
+    ///
+    /// - Parameter deadline: `nil`: no limit.
+    /// - Returns: `nil` when the time has passed.
+    /// - Throws: `cancelled` when the task is; nothing was taken then.
+    func suspend<R>(
+        _ operation: String,
+        _ interest: Interest,
+        text: () -> String,
+        until deadline: MonotonicInstant?,
+        _ look: () throws(SpaceError) -> Found<R>?
+    ) async throws(SpaceError) -> R? {
+        if Task.isCancelled { throw cancelled(operation) }
+        if let found = try look() { return found.result }
+        if deadline?.hasPassed ?? false { return nil }
+        let room = DoorbellRoom.of(root)
+        var wait = Wait(self, interest, doorbell: room.doorbell)
+        wait.slot?.text = text()
+        var took: UInt64?
+        defer { wait.end(took: took) }
+        while true {
+            wait.prepare()
+            if let found = try look() {
+                took = found.removed
+                return found.result
+            }
+            wait.foundNothing()
+            if deadline?.hasPassed ?? false { return nil }
+            await room.sleep(wait, in: self, until: deadline)
+            if Task.isCancelled { throw cancelled(operation) }
+            try checkUsable(operation)
+        }
+    }
+
+    /// Wakes whoever of this process waits here, so that they learn that it has left.
+    func wakeOwnWaiters() {
+        var wakes = WakeList()
+        for index in slots.range {
+            let slot = slots.slot(index)
+            if slot.current.state != .free, slot.session.load() == session.number { wakes.add(slot) }
+        }
+        wakes.carryOut(slots, root.doorbellFile)
+    }
+}

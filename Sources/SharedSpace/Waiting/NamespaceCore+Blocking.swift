@@ -1,0 +1,114 @@
+import SpaceSystem
+import Synchronization
+import SystemPackage
+import TupleCoding
+
+extension NamespaceCore {
+    /// Rounds of spinning before a thread sleeps: about 10 µs, less than a futex takes to wake it.
+    private static let spinRounds = 400
+
+    /// Looks until `look` finds something, sleeping in between; blocks the calling thread.
+    ///
+    /// - Parameter deadline: `nil`: no limit.
+    /// - Returns: `nil` when the time has passed.
+    func block<R>(
+        _ operation: String,
+        _ interest: @autoclosure () -> Interest,
+        text: @autoclosure () -> String,
+        until deadline: MonotonicInstant?,
+        interruption: Interruption? = nil,
+        _ look: () throws(SpaceError) -> Found<R>?
+    ) throws(SpaceError) -> R? {
+        if let found = try look() { return found.result }
+        if deadline?.hasPassed ?? false { return nil }
+        var wait = Wait(self, interest(), doorbell: nil)
+        var took: UInt64?
+        defer { wait.end(took: took) }
+        var hasSpun = false
+        while true {
+            wait.prepare()
+            if let found = try look() {
+                took = found.removed
+                return found.result
+            }
+            wait.foundNothing()
+            while !wait.hasRung {
+                if interruption?.isTriggered ?? false { throw cancelled(operation) }
+                if deadline?.hasPassed ?? false { return nil }
+                if !hasSpun, Spin.isWorthwhile {
+                    hasSpun = true
+                    if Spin.wait(rounds: Self.spinRounds, until: { wait.hasRung }) { break }
+                    // Only now: who is served while spinning has no need to be described.
+                    wait.slot?.text = text()
+                }
+                if !sleep(wait, until: deadline) {
+                    tick()
+                    if wait.mayHaveMissed { break }
+                }
+                try checkUsable(operation)
+            }
+            hasSpun = false
+        }
+    }
+
+    func cancelled(_ operation: String) -> SpaceError {
+        SpaceError(.cancelled, operation, namespace: name.text, reason: "the wait was cancelled; nothing was taken")
+    }
+
+    /// Sleeps until the bell has moved, the deadline, or a tick.
+    private func sleep(_ wait: Wait, until deadline: MonotonicInstant?) -> Bool {
+        let limit = min(Limits.tick, deadline?.remaining ?? Limits.tick)
+        if let slot = wait.slot { slot.isSleeping.storeSequential(1) }
+        defer { wait.slot?.isSleeping.store(0) }
+        // An error here could only be a bad address or a bad time; a tick later the loop looks again all the same.
+        let woken = try? Futex(at: wait.bell.address).wait(while: wait.bellAtLook, for: limit)
+        return woken ?? false
+    }
+}
+
+/// What a process does once a tick (250 ms) for a namespace in which something of it waits: whatever a killed process may
+/// have left undone is found here at the latest.
+extension NamespaceCore {
+    func tick() {
+        let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
+        let last = lastTick.load(ordering: .relaxed)
+        guard now &- last > 200_000_000,
+            lastTick.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+        else { return }
+        noticeRemoval()
+        guard (try? checkUsable("tick")) != nil else { return }
+        lookForAbandonedGate()
+        sweepSlots(force: false)
+        returnClaimsOfTheDead()
+        removeWhatExpired()
+    }
+
+    private func removeWhatExpired() {
+        let operation = "remove what expired"
+        let isDue = try? read(operation) { (snapshot) throws(SpaceError) in try snapshot.counters().expiring > 0 }
+        // The transaction itself removes what is due, before anything else.
+        if isDue ?? false { try? write(operation, .removing(64)) { (_) throws(SpaceError) in } }
+    }
+
+    /// Frees the slots of sessions that no longer live, and hands on what had been granted to them. One process a tick does it.
+    func sweepSlots(force: Bool) {
+        let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
+        let last = slots.lastSweep.load()
+        guard force || now &- last > 200_000_000,
+            slots.lastSweep.compareExchange(expected: last, desired: now).exchanged
+        else { return }
+        slots.forgetOverflow(before: now)
+        guard slots.inUse.load() != 0 else { return }
+        var isDead: [UInt64: Bool] = [session.number: false]
+        for index in slots.range {
+            let slot = slots.slot(index)
+            let word = slot.current
+            guard word.state != .free else { continue }
+            let owner = word.state == .filling ? word.payload : slot.session.load()
+            let dead = isDead[owner] ?? !isAlive(session: owner)
+            isDead[owner] = dead
+            guard dead, slot.current == word else { continue }
+            if let granted = slots.withdraw(slot) { offer(granted, youngerThan: 0) }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// One wait: a published slot, and the rules by which a grant is taken up, ended and handed on.
+///
+/// The same for threads and for tasks; they differ only in how they sleep. A look goes:
+///
+///     remember the bell → re-arm (a grant becomes active again) → look → hand a grant on that came to nothing → sleep
+///     until the bell has moved
+///
+/// so that whatever is written from the re-arm on is either seen by the look or rings again.
+struct Wait {
+    private let core: NamespaceCore
+    /// `nil` when the table was full: then the shared word stands in, which every commit rings.
+    let slot: WaitSlots.Slot?
+    private let ticket: UInt64
+    private var pending: UInt64?
+    private(set) var bellAtLook: UInt32 = 0
+    private(set) var transactionAtLook = -1
+
+    init(_ core: NamespaceCore, _ interest: Interest, doorbell: UInt32?) {
+        self.core = core
+        let publish = {
+            core.slots.publish(
+                interest,
+                session: core.session.number,
+                doorbell: doorbell.map { $0 + 1 } ?? 0,
+                sinceMilliseconds: UInt64(Clock.realtimeMilliseconds())
+            )
+        }
+        var slot = publish()
+        if slot == nil {
+            core.sweepSlots(force: true)
+            slot = publish()
+        }
+        self.slot = slot
+        ticket = slot?.ticket.load() ?? .max
+        if slot == nil { core.slots.announceOverflowWaiter() }
+    }
+
+    var bell: SharedWord32 { slot?.bell ?? core.slots.overflow }
+    var hasRung: Bool { bell.load() != bellAtLook }
+
+    /// Before a look.
+    mutating func prepare() {
+        bellAtLook = bell.loadSequential()
+        transactionAtLook = core.environment.lastTransaction
+        guard let slot else { return core.slots.announceOverflowWaiter() }
+        while true {
+            let word = slot.current
+            guard word.state == .granted else { break }
+            if slot.change(from: word, to: word.next(.active)) {
+                pending = word.payload
+                break
+            }
+        }
+        SharedWord64.fence()
+    }
+
+    /// After a look that found nothing: hands on what had been granted.
+    mutating func foundNothing() {
+        guard let id = pending else { return }
+        pending = nil
+        core.offer(id, youngerThan: ticket)
+    }
+
+    /// Whether there may be something new, though no bell was heard.
+    var mayHaveMissed: Bool { core.environment.lastTransaction != transactionAtLook }
+
+    /// Ends the wait. What had been granted and was not taken is handed on.
+    func end(took id: UInt64?) {
+        let granted = slot.flatMap { core.slots.withdraw($0) }
+        for grant in [pending, granted] {
+            if let grant, grant != id { core.offer(grant, youngerThan: ticket) }
+        }
+    }
+}
+
+/// Lets another thread, or a signal handler, end a thread's wait: it then throws `cancelled`, and nothing was taken.
+package final class Interruption: Sendable {
+    private let word = UnsafeWord()
+
+    package init() {}
+
+    package var isTriggered: Bool { word.value.load() != 0 }
+
+    /// Async-signal-safe: one atomic store. A wait notices it when the signal interrupts it, or at its next tick.
+    package func trigger() { word.value.store(1) }
+
+    /// A word with an address that stays. Unchecked: accessed by atomic operations alone.
+    private final class UnsafeWord: @unchecked Sendable {
+        let value: SharedWord32
+        private let address = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+        init() {
+            address.initialize(to: 0)
+            value = SharedWord32(at: address)
+        }
+        deinit { address.deallocate() }
+    }
+}
+
+/// What a look found: the result, and the tuple that it removed, if it removed one.
+struct Found<Result> {
+    let result: Result
+    let removed: UInt64?
+}

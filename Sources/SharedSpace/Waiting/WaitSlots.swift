@@ -1,0 +1,189 @@
+import SpaceSystem
+
+/// The slots in the control file in which waiting takers and readers say what they wait for.
+///
+/// Guarantees: a tuple that becomes visible wakes the oldest taker that may match, and every reader that may match; who is
+/// woken for nothing, or leaves, hands the grant on. Waking merely "the oldest that matches" loses wake-ups with nobody
+/// killed (an exhaustive model shows it); granting, with a re-arm before the look, loses none.
+///
+/// Each slot has one atomic word, changed by compare-and-swap only:
+///
+///     FREE → FILLING(session) → ACTIVE → GRANTED(tuple id) → ACTIVE …  → FREE
+///
+/// - A waiter publishes its slot (ACTIVE), then a sequentially consistent fence, then looks. A writer commits, then the
+///   fence, then scans. So either the waiter sees the tuple or the writer sees the slot.
+/// - A granted waiter re-arms (GRANTED → ACTIVE) *before* it looks, so that a tuple written during its look can be granted
+///   to it again.
+/// - A grant that ends without its tuple being removed is offered to younger tickets.
+/// - FILLING carries the session's number, so that a slot whose owner was killed while filling it can be swept.
+///
+/// What a slot waits for lies apart from the words, packed: a writer's scan reads 24 bytes a slot.
+///
+/// Unchecked Sendable: everything is reached by atomic words; a slot's text and key are written only by who fills it.
+struct WaitSlots: @unchecked Sendable {
+    static let capacity = 1024
+    private static let keySize = 24
+    private static let blockSize = 128
+    private static let textCapacity = 72
+    static let byteCount = capacity * (keySize + blockSize)
+
+    /// How many slots are not free. Zero lets a writer skip everything: the usual case.
+    let inUse: SharedWord32
+    /// One more than the highest slot ever used.
+    private let end: SharedWord32
+    private let nextTicket: SharedWord64
+    /// Those who found the table full sleep on this word, and every commit wakes them all.
+    let overflow: SharedWord32
+    /// Until when somebody may sleep on `overflow`, monotonic ns; 0: nobody. A time, not a count: a waiter that is killed
+    /// leaves nothing to undo.
+    private let overflowUntil: SharedWord64
+    /// When slots of dead sessions were last swept, monotonic ns: one process a tick does it.
+    let lastSweep: SharedWord64
+    private let keys: UnsafeMutableRawPointer
+
+    init(summary: UnsafeMutableRawPointer, keys: UnsafeMutableRawPointer) {
+        inUse = SharedWord32(at: summary)
+        end = SharedWord32(at: summary + 4)
+        nextTicket = SharedWord64(at: summary + 8)
+        overflow = SharedWord32(at: summary + 64)
+        overflowUntil = SharedWord64(at: summary + 72)
+        lastSweep = SharedWord64(at: summary + 80)
+        self.keys = keys
+    }
+
+    // MARK: One slot
+
+    /// What a slot's word says.
+    struct Word: Equatable, Sendable {
+        enum State: UInt64, Sendable { case free, filling, active, granted }
+        var raw: UInt64
+
+        init(raw: UInt64) { self.raw = raw }
+
+        /// `payload` is the tuple id of a grant, or the session's number while filling: 48 bits.
+        init(_ state: State, generation: UInt64, payload: UInt64 = 0) {
+            raw = state.rawValue | (generation & 0x3FFF) << 2 | payload << 16
+        }
+
+        var state: State { State(rawValue: raw & 3) ?? .free }
+        var generation: UInt64 { raw >> 2 & 0x3FFF }
+        var payload: UInt64 { raw >> 16 }
+
+        func next(_ state: State, payload: UInt64 = 0) -> Word {
+            Word(state, generation: generation &+ 1, payload: payload)
+        }
+    }
+
+    struct Slot: @unchecked Sendable {
+        let index: Int
+        fileprivate let block: UnsafeMutableRawPointer
+        fileprivate let key: UnsafeMutableRawPointer
+
+        var word: SharedWord64 { SharedWord64(at: block) }
+        /// What the waiter sleeps on; raised with every wake-up.
+        var bell: SharedWord32 { SharedWord32(at: block + 8) }
+        var bellFutex: Futex { Futex(at: bell.address) }
+        /// Whether a thread sleeps on `bell`; while it spins, waking it costs no system call.
+        var isSleeping: SharedWord32 { SharedWord32(at: block + 12) }
+        var session: SharedWord64 { SharedWord64(at: block + 16) }
+        /// The doorbell of the process, plus one, when a task waits and not a thread; else 0.
+        var doorbell: SharedWord32 { SharedWord32(at: block + 24) }
+        var sinceMilliseconds: SharedWord64 { SharedWord64(at: block + 32) }
+        var ticket: SharedWord64 { SharedWord64(at: key + 16) }
+
+        var interest: Interest {
+            Interest(selector: SharedWord64(at: key).loadRelaxed(), hash: SharedWord64(at: key + 8).loadRelaxed())
+        }
+
+        /// The template as text, as much as fits, for those who look on.
+        var text: String {
+            get {
+                let count = min(Int(SharedWord32(at: block + 40).load()), textCapacity)
+                return String(decoding: UnsafeRawBufferPointer(start: block + 48, count: count), as: UTF8.self)
+            }
+            nonmutating set {
+                var bytes = Array(newValue.utf8)
+                if bytes.count > textCapacity { bytes = Array(bytes.prefix(textCapacity - 3)) + Array("…".utf8) }
+                bytes.withUnsafeBytes { (block + 48).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(block), byteCount: $0.count) }
+                SharedWord32(at: block + 40).store(UInt32(bytes.count))
+            }
+        }
+
+        var current: Word { Word(raw: word.load()) }
+
+        func change(from old: Word, to new: Word) -> Bool {
+            word.compareExchange(expected: old.raw, desired: new.raw).exchanged
+        }
+    }
+
+    func slot(_ index: Int) -> Slot {
+        Slot(
+            index: index,
+            block: keys + Self.capacity * Self.keySize + index * Self.blockSize,
+            key: keys + index * Self.keySize
+        )
+    }
+
+    /// The slots that have ever been used.
+    var range: Range<Int> { 0..<min(Int(end.load()), Self.capacity) }
+
+    // MARK: Publishing and leaving
+
+    /// Publishes that `session` waits for `interest`. `nil` when the table is full.
+    func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Slot? {
+        for index in 0..<Self.capacity {
+            let slot = slot(index)
+            let word = slot.current
+            guard word.state == .free, slot.change(from: word, to: word.next(.filling, payload: session)) else { continue }
+            _ = inUse.add(1)
+            raiseEnd(to: UInt32(index + 1))
+            slot.session.store(session)
+            slot.doorbell.store(doorbell)
+            slot.isSleeping.store(0)
+            slot.sinceMilliseconds.store(sinceMilliseconds)
+            slot.text = ""
+            SharedWord64(at: slot.key + 8).store(interest.hash)
+            slot.ticket.store(nextTicket.add(1))
+            SharedWord64(at: slot.key).store(interest.selector)
+            let filling = slot.current
+            guard filling.state == .filling, slot.change(from: filling, to: filling.next(.active)) else { continue }
+            SharedWord64.fence()
+            return slot
+        }
+        return nil
+    }
+
+    /// Takes a slot out of the table.
+    ///
+    /// - Returns: The tuple that was granted to it and not yet looked at, which is to be offered on.
+    func withdraw(_ slot: Slot) -> UInt64? {
+        while true {
+            let word = slot.current
+            guard word.state != .free else { return nil }
+            SharedWord64(at: slot.key).store(0)
+            guard slot.change(from: word, to: word.next(.free)) else { continue }
+            _ = inUse.subtract(1)
+            return word.state == .granted ? word.payload : nil
+        }
+    }
+
+    // MARK: When the table is full
+
+    var hasOverflowWaiters: Bool { overflowUntil.loadSequential() != 0 }
+
+    /// Says that somebody sleeps on `overflow` for the next tick.
+    func announceOverflowWaiter() {
+        let until = MonotonicInstant.now.advanced(by: Limits.tick + Limits.tick)
+        overflowUntil.storeSequential(UInt64(bitPattern: until.nanoseconds))
+    }
+
+    func forgetOverflow(before now: UInt64) {
+        let until = overflowUntil.load()
+        if until != 0, until < now { _ = overflowUntil.compareExchange(expected: until, desired: 0) }
+    }
+
+    private func raiseEnd(to value: UInt32) {
+        var current = end.load()
+        while current < value, !end.compareExchange(expected: current, desired: value).exchanged { current = end.load() }
+    }
+}
