@@ -158,16 +158,7 @@ extension Namespace {
     /// All cells of one snapshot, by key.
     public func cells() throws(SpaceError) -> [(key: String, value: Value)] {
         let operation = "get the cells"
-        return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
-            var rows: [(key: String, bytes: UnsafeRawBufferPointer)] = []
-            try snapshot.lmdb { () throws(LMDBError) in
-                var cursor = try snapshot.access.cursor(snapshot.tables.cells)
-                while let row = try cursor.next() { rows.append((String(decoding: row.key, as: UTF8.self), row.value)) }
-            }
-            var cells: [(key: String, value: Value)] = []
-            for row in rows { cells.append((row.key, try snapshot.value(row.key, row.bytes))) }
-            return cells
-        }
+        return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in try snapshot.allCells() }
     }
 
     // MARK: Helpers

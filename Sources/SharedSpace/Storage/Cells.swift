@@ -13,6 +13,18 @@ extension Snapshot {
         }
     }
 
+    /// All cells, by key.
+    func allCells() throws(SpaceError) -> [(key: String, value: Value)] {
+        var rows: [(key: String, bytes: UnsafeRawBufferPointer)] = []
+        try lmdb { () throws(LMDBError) in
+            var cursor = try access.cursor(tables.cells)
+            while let row = try cursor.next() { rows.append((String(decoding: row.key, as: UTF8.self), row.value)) }
+        }
+        var cells: [(key: String, value: Value)] = []
+        for row in rows { cells.append((row.key, try value(row.key, row.bytes))) }
+        return cells
+    }
+
     func value(_ key: String, _ bytes: UnsafeRawBufferPointer) throws(SpaceError) -> Value {
         do throws(TupleCodingError) {
             return try Value(encodedElement: bytes)

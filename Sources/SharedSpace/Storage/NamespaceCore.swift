@@ -77,6 +77,12 @@ final class NamespaceCore: @unchecked Sendable {
         }
     }
 
+    /// The folder has gone, or another stands in its place.
+    func goneError(_ operation: String) -> SpaceError {
+        noticeRemoval()
+        return unusable(operation)
+    }
+
     private func unusable(_ operation: String) -> SpaceError {
         if ForkGuard.generation != forkGeneration {
             return SpaceError(
@@ -87,7 +93,7 @@ final class NamespaceCore: @unchecked Sendable {
                 advice: "open the namespace anew in the child (after exec, if LMDB was open)"
             )
         }
-        if control.dead.load() != 0 {
+        if !hasLeft.load(ordering: .acquiring) {
             return SpaceError(
                 .namespaceDeleted,
                 operation,

@@ -1,0 +1,217 @@
+import LMDB
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+
+/// Everything in a namespace, looked at from outside: without a session, without reaping, and, where the locks can't be had,
+/// without them.
+///
+/// Guarantees: it works whatever state the namespace's processes are in, and holds nothing while its result is printed.
+/// With the door and the gate to be had within the time-out, the snapshot is one commit. Without (a holder is stopped, or
+/// the locks are from before a reboot) LMDB is opened without locks, and `isLockFree` says so: what writers change
+/// meanwhile may show half. For a process of its own: LMDB may be open only once in a process.
+package struct Inspection: Sendable {
+    package let status: NamespaceStatus
+    package let tuples: [Match]
+    package let cells: [(key: String, value: Value)]
+    /// Why the locks could not be had; `nil` when they could.
+    package let isLockFree: String?
+    /// What `IntegrityCheck` found, and what the control file shows.
+    package let damage: [String]
+    private let clock: NamespaceClock
+
+    /// When a tuple expires, milliseconds since 1970; `nil`: never.
+    package func expiry(of match: Match) -> Int64? { match.expiry == 0 ? nil : clock.realtime(match.expiry) }
+
+    /// What is to be looked at.
+    package enum Subject: Sendable {
+        case name(String, root: String?)
+        /// A namespace's folder, wherever it is.
+        case path(String)
+    }
+
+    static let operation = "inspect the namespace"
+
+    package init(_ subject: Subject, checking: Bool, timeout: Duration = .seconds(1)) throws(SpaceError) {
+        let (root, name) = try Self.locate(subject)
+        guard let rootFolder = try root.open(create: false, for: Self.operation),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Self.operation)
+        else {
+            throw SpaceError(
+                .namespaceNotFound,
+                Self.operation,
+                namespace: name.text,
+                reason: "there is no such namespace in \(root.path.quotedForPeople)",
+                advice: "look at the others with: space list"
+            )
+        }
+        try self.init(folder, checking: checking, timeout: timeout)
+    }
+
+    /// The names of the namespaces in a root, without reaping any.
+    package static func names(root path: String?) throws(SpaceError) -> [String] {
+        let root = SpaceRoot(path: path)
+        guard let folder = try root.open(create: false, for: operation) else { return [] }
+        let entries = try system(operation, root.path.quotedForPeople) { () throws(Errno) in try Directory.list(folder.raw) }
+        return entries.compactMap { NamespaceName(folder: $0)?.text }.sorted()
+    }
+
+    private static func locate(_ subject: Subject) throws(SpaceError) -> (SpaceRoot, NamespaceName) {
+        switch subject {
+        case .name(let name, let root):
+            return (SpaceRoot(path: root), try NamespaceName(name, for: operation))
+        case .path(let path):
+            let path = FilePath(path).lexicallyNormalized()
+            guard let last = path.lastComponent?.string else {
+                throw SpaceError(.invalidName, operation, reason: "\(path.string.quotedForPeople) names no folder")
+            }
+            let parent = path.removingLastComponent().string
+            guard let name = NamespaceName(folder: last) else {
+                throw SpaceError(
+                    .invalidName,
+                    operation,
+                    reason: "\(last.quotedForPeople) is no namespace's folder name",
+                    advice: "name the folder that holds data.mdb"
+                )
+            }
+            return (SpaceRoot(path: parent.isEmpty ? "." : parent), name)
+        }
+    }
+
+    private init(_ folder: borrowing NamespaceFolder, checking: Bool, timeout: Duration) throws(SpaceError) {
+        let host = try HostIdentity.current()
+        let name = folder.name.text
+        var lockFree: String?
+        let finding = try ControlFinding.look(at: folder, host: host, for: Self.operation)
+        if finding.standing == .stale { lockFree = "its locks are from before a reboot, or it is a copy" }
+        let control = try Self.map(finding, name)
+        let view = try View(folder, control, lockFree: lockFree, timeout: timeout)
+        let sightings = try folder.sightings(Self.operation)
+        let clock = NamespaceClock(mode: control.header.mode)
+        let bytes = (view.environment.info.lastPage + 1) * view.environment.pageSize
+        let snapshot = Snapshot(
+            access: view.reader.transaction.access,
+            tables: view.tables,
+            clock: clock,
+            operation: Self.operation,
+            namespace: name
+        )
+        var damage: [String] = []
+        if checking {
+            var check = IntegrityCheck(snapshot)
+            try check.run()
+            damage = check.damage
+            if view.lockFree == nil, bytes > Int(control.reserved.load()) {
+                damage.append("the data file uses \(bytes) bytes, and only \(control.reserved.load()) are reserved")
+            }
+            for sighting in sightings where sighting.record == nil {
+                damage.append("the session file \(sighting.name.quotedForPeople) does not decode")
+            }
+        }
+        status = try NamespaceStatus(name: name, control: control, sightings: sightings, snapshot: snapshot, bytes: bytes)
+        // A damaged namespace is reported, not dumped: rows that don't decode would end it halfway.
+        tuples = checking ? [] : try Self.tuples(snapshot)
+        cells = checking ? [] : try snapshot.allCells()
+        isLockFree = view.lockFree
+        self.damage = damage
+        self.clock = clock
+    }
+
+    private static func map(_ finding: borrowing ControlFinding, _ name: String) throws(SpaceError) -> ControlFile {
+        let (descriptor, header, info) = (finding.descriptor.raw, finding.header, finding.info)
+        return try system(operation, "the control file", namespace: name) { () throws(Errno) in
+            try ControlFile(descriptor: descriptor, header: header, identity: info)
+        }
+    }
+
+    private static func tuples(_ snapshot: Snapshot) throws(SpaceError) -> [Match] {
+        var tuples: [Match] = []
+        var search = Search(snapshot, .empty, .any, .oldestFirst)
+        try search.forEach { (id, row) throws(SpaceError) in
+            tuples.append(Match(id, row))
+            return true
+        }
+        return tuples
+    }
+
+    /// An environment and a reader in it, with locks if they are to be had.
+    private struct View {
+        let environment: Environment
+        let tables: Tables
+        let reader: Reader
+        let lockFree: String?
+
+        init(
+            _ folder: borrowing NamespaceFolder,
+            _ control: ControlFile,
+            lockFree: String?,
+            timeout: Duration
+        ) throws(SpaceError) {
+            if let obstacle = lockFree ?? Self.lock(control, timeout, folder.name.text) {
+                self = try Self.open(folder, control, flags: [.readOnly, .noLock], lockFree: obstacle)
+                return
+            }
+            defer {
+                control.gate.release()
+                control.door.release()
+            }
+            self = try Self.open(folder, control, flags: [.readOnly], lockFree: nil)
+        }
+
+        /// Takes door and gate.
+        ///
+        /// - Returns: Why they could not be had; then neither is held.
+        private static func lock(_ control: ControlFile, _ timeout: Duration, _ name: String) -> String? {
+            do throws(ProcessLock.Failure) {
+                // Nothing is enrolled, so what a killed holder of the door left need not be looked at here.
+                _ = try control.door.acquire(timeout: timeout)
+                do throws(ProcessLock.Failure) {
+                    if try control.gate.acquire(timeout: timeout) { control.gateNeedsRecovery.store(1) }
+                } catch {
+                    control.door.release()
+                    throw error
+                }
+                return nil
+            } catch {
+                return SpaceError(error, Inspection.operation, namespace: name).reason
+            }
+        }
+
+        private static func open(
+            _ folder: borrowing NamespaceFolder,
+            _ control: ControlFile,
+            flags: Environment.Flags,
+            lockFree: String?
+        ) throws(SpaceError) -> View {
+            do throws(LMDBError) {
+                let environment = try Environment(
+                    path: folder.descriptor.procPath,
+                    mapSize: Int(control.header.mapSize),
+                    maxReaders: Int(control.header.maxReaders),
+                    maxDatabases: Tables.count + 8,
+                    flags: flags
+                )
+                let first = try environment.beginRead()
+                let tables = try Tables(first.access, create: false)
+                try first.commit()
+                return View(
+                    environment: environment,
+                    tables: tables,
+                    reader: Reader(try environment.beginRead()),
+                    lockFree: lockFree
+                )
+            } catch .notFound {
+                throw .damaged(Inspection.operation, namespace: folder.name.text, "the data file lacks a table")
+            } catch {
+                throw SpaceError(error, Inspection.operation, namespace: folder.name.text)
+            }
+        }
+
+        private init(environment: Environment, tables: Tables, reader: Reader, lockFree: String?) {
+            self.environment = environment
+            self.tables = tables
+            self.reader = reader
+            self.lockFree = lockFree
+        }
+    }
+}

@@ -1,0 +1,217 @@
+import LMDB
+import TupleCoding
+
+/// A look at everything in a namespace's file that has to agree: what `space-dump --check` and every test end with.
+///
+/// - A tuple is in one place: in `tuples` or in `claims`, never in both; its bytes decode; its id has been given out.
+/// - Each shape with an index has a row for each tuple that it applies to (above the watermark while it is being built),
+///   and no other.
+/// - Each expiry and deadline has its row in `expiries`, and each row there what it stands for.
+/// - Counters, cells and shapes decode, and the counts that they keep are right.
+package struct IntegrityCheck {
+    private let snapshot: Snapshot
+    /// What is wrong, a sentence each.
+    package private(set) var damage: [String] = []
+
+    private static let longestReport = 200
+
+    init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+
+    private mutating func report(_ text: String) {
+        if damage.count < Self.longestReport { damage.append(text) }
+    }
+
+    /// Checks everything.
+    ///
+    /// - Complexity: O(tuples × indexed shapes · log n).
+    mutating func run() throws(SpaceError) {
+        let counters: Counters
+        do throws(SpaceError) {
+            counters = try snapshot.counters()
+        } catch {
+            return report(error.reason)
+        }
+        let shapes = checkShapes(counters)
+        var expiries = ExpiryTally()
+        var indexed: [UInt16: Int] = [:]
+        try checkTuples(counters, shapes, &expiries, &indexed)
+        try checkIndex(shapes, &indexed)
+        try checkClaims(counters, &expiries)
+        try checkExpiries(counters, expiries)
+        try checkCells()
+    }
+
+    /// Rows that have to be in `expiries`, found ones taken out.
+    private struct ExpiryTally {
+        var tuples: [UInt64: Int64] = [:]
+        var claims: [UInt64: Int64] = [:]
+    }
+
+    private mutating func checkShapes(_ counters: Counters) -> [IndexedShape] {
+        do throws(SpaceError) {
+            let table = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration)
+            let rows = try snapshot.lmdb { () throws(LMDBError) in
+                try snapshot.access.statistics(snapshot.tables.shapes).entries
+            }
+            if rows != table.all.count { report("\(rows - table.all.count) rows of the table of shapes don't decode") }
+            return table.all
+        } catch {
+            report(error.reason)
+            return []
+        }
+    }
+
+    private mutating func checkTuples(
+        _ counters: Counters,
+        _ shapes: [IndexedShape],
+        _ expiries: inout ExpiryTally,
+        _ indexed: inout [UInt16: Int]
+    ) throws(SpaceError) {
+        let (access, tables) = (snapshot.access, snapshot.tables)
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.tuples) }
+        while let entry = try next(&cursor) {
+            guard let id = UInt64(key: entry.key) else {
+                report("a key of the table of tuples has \(entry.key.count) bytes")
+                continue
+            }
+            guard let row = TupleRow(entry.value) else {
+                report("tuple \(id) is too short")
+                continue
+            }
+            checkTuple(id, row, counters)
+            if try snapshot.lmdb({ () throws(LMDBError) in try access.get(tables.claims, id) }) != nil {
+                report("tuple \(id) is visible and claimed at once")
+            }
+            if row.expiry != 0 { expiries.tuples[id] = row.expiry }
+            for shape in shapes where shape.state != .dropping {
+                guard let hash = row.encoded.hash(of: shape.shape) else { continue }
+                let key = IndexKey(shape: shape.number, hash: hash, id: id)
+                let isThere = try snapshot.lmdb { () throws(LMDBError) in
+                    try key.withBytes { (key) throws(LMDBError) in try access.get(tables.index, key) != nil }
+                }
+                if isThere {
+                    indexed[shape.number, default: 0] += 1
+                } else if id >= shape.watermark {
+                    report("tuple \(id) is missing in the index of shape \(shape.number)")
+                }
+            }
+        }
+    }
+
+    private mutating func checkTuple(_ id: UInt64, _ row: TupleRow, _ counters: Counters) {
+        if id == 0 || id >= counters.nextTuple { report("tuple \(id) has an id that was not given out") }
+        do throws(TupleCodingError) {
+            try row.encoded.validate()
+        } catch {
+            report("tuple \(id) does not decode: \(error)")
+        }
+    }
+
+    /// Every row that a tuple accounts for was counted; what is over stands for nothing.
+    private mutating func checkIndex(_ shapes: [IndexedShape], _ indexed: inout [UInt16: Int]) throws(SpaceError) {
+        let (access, tables) = (snapshot.access, snapshot.tables)
+        var rows: [UInt16: Int] = [:]
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.index) }
+        while let entry = try next(&cursor) {
+            guard let key = IndexKey(entry.key) else {
+                report("a key of the index has \(entry.key.count) bytes")
+                continue
+            }
+            rows[key.shape, default: 0] += 1
+        }
+        for (number, count) in rows.sorted(by: { $0.key < $1.key }) {
+            guard let shape = shapes.first(where: { $0.number == number }) else {
+                report("the index has \(count) rows of shape \(number), which there is not")
+                continue
+            }
+            let known = indexed[number, default: 0]
+            if shape.state != .dropping, count != known {
+                report("the index of shape \(number) has \(count) rows for \(known) tuples")
+            }
+        }
+    }
+
+    private mutating func checkClaims(_ counters: Counters, _ expiries: inout ExpiryTally) throws(SpaceError) {
+        let (access, tables) = (snapshot.access, snapshot.tables)
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.claims) }
+        var count: UInt64 = 0
+        while let entry = try next(&cursor) {
+            count += 1
+            guard let id = UInt64(key: entry.key), let claim = ClaimRow(entry.value), let row = TupleRow(claim.tupleBytes)
+            else {
+                report("a row of the table of claims is too short")
+                continue
+            }
+            checkTuple(id, row, counters)
+            if claim.number >= counters.nextClaim { report("the claim on tuple \(id) has a number that was not given out") }
+            if claim.deadline != 0 { expiries.claims[id] = claim.deadline }
+        }
+        if count != counters.claimed { report("\(count) claims are out, and the counter says \(counters.claimed)") }
+    }
+
+    private mutating func checkExpiries(_ counters: Counters, _ expected: ExpiryTally) throws(SpaceError) {
+        var missing = expected
+        let (access, tables) = (snapshot.access, snapshot.tables)
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.expiries) }
+        var count: UInt64 = 0
+        while let entry = try next(&cursor) {
+            count += 1
+            guard let key = ExpiryKey(entry.key) else {
+                report("a key of the table of expiries does not decode")
+                continue
+            }
+            switch key.kind {
+            case .tuple:
+                if missing.tuples.removeValue(forKey: key.id) != key.deadline {
+                    report("an expiry stands for tuple \(key.id), which has another or none")
+                }
+            case .claim:
+                if missing.claims.removeValue(forKey: key.id) != key.deadline {
+                    report("a deadline stands for the claim on tuple \(key.id), which has another or none")
+                }
+            }
+        }
+        for id in missing.tuples.keys.sorted() { report("tuple \(id) expires, and no row says so") }
+        for id in missing.claims.keys.sorted() { report("the claim on tuple \(id) has a deadline, and no row says so") }
+        if count != counters.expiring { report("\(count) expiries are kept, and the counter says \(counters.expiring)") }
+    }
+
+    private mutating func checkCells() throws(SpaceError) {
+        let (access, tables) = (snapshot.access, snapshot.tables)
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.cells) }
+        while let entry = try next(&cursor) {
+            guard let key = String(validating: entry.key, as: UTF8.self), (1...Limits.cellKeyBytes).contains(entry.key.count)
+            else {
+                report("a cell's key is no UTF-8, or too long")
+                continue
+            }
+            do throws(TupleCodingError) {
+                _ = try Value(encodedElement: entry.value)
+            } catch {
+                report("the cell \(key.quotedForPeople) does not decode: \(error)")
+            }
+        }
+    }
+
+    private func next(_ cursor: inout Cursor) throws(SpaceError) -> Cursor.Entry? {
+        do throws(LMDBError) {
+            return try cursor.next()
+        } catch {
+            throw SpaceError(error, snapshot.operation, namespace: snapshot.namespace)
+        }
+    }
+}
+
+extension Namespace {
+    /// Checks everything in the namespace's file that has to agree.
+    ///
+    /// - Returns: What is wrong, a sentence each; empty when all is well.
+    public func verify() throws(SpaceError) -> [String] {
+        let operation = "check the namespace"
+        return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
+            var check = IntegrityCheck(snapshot)
+            try check.run()
+            return check.damage
+        }
+    }
+}

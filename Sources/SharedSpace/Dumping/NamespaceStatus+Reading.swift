@@ -1,0 +1,108 @@
+import LMDB
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+
+extension NamespaceFolder {
+    func sightings(_ operation: String) throws(SpaceError) -> [SessionFolder.Sighting] {
+        let sessions = try sessions(operation)
+        return try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in try sessions.sightings() }
+    }
+}
+
+extension NamespaceStatus {
+    /// - Parameter control: `nil` when the control file can't be used; then nobody's waiting is known.
+    init(
+        name: String,
+        control: ControlFile,
+        sightings: [SessionFolder.Sighting],
+        snapshot: Snapshot,
+        bytes: Int
+    ) throws(SpaceError) {
+        let counters = try snapshot.counters()
+        var pids: [UInt64: Int32] = [:]
+        var owners: [Owner] = []
+        for sighting in sightings {
+            guard let record = sighting.record else { continue }
+            let kind: Owner.Kind
+            switch record.kind {
+            case .session(let number):
+                if sighting.isAlive { pids[number] = record.process.pid }
+                kind = record.isOwning ? .session : .visitor
+            case .enrolled:
+                kind = .enrolled
+            }
+            owners.append(
+                Owner(
+                    pid: record.process.pid,
+                    command: sighting.isAlive ? ProcessIdentity.commandName(of: record.process.pid) : nil,
+                    since: record.sinceMilliseconds,
+                    isAlive: sighting.isAlive,
+                    kind: kind
+                )
+            )
+        }
+        self.name = name
+        mode = control.header.mode
+        isPersistent = control.persistent.load() != 0
+        version = Int(control.header.version)
+        created = control.header.createdMilliseconds
+        sequence = counters.sequence
+        byteLimit = Int(control.header.byteLimit)
+        self.bytes = bytes
+        self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
+        (tuples, cells) = try snapshot.lmdb { () throws(LMDBError) in
+            (
+                try snapshot.access.statistics(snapshot.tables.tuples).entries,
+                try snapshot.access.statistics(snapshot.tables.cells).entries
+            )
+        }
+        waiters = Self.waiters(control.slots, pids)
+        claims = try Self.claims(snapshot, pids)
+        shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration).all.map { index in
+            Shape(description: index.shape.description, state: "\(index.state)")
+        }
+    }
+
+    private static func waiters(_ slots: WaitSlots, _ pids: [UInt64: Int32]) -> [Waiter] {
+        var waiters: [Waiter] = []
+        for index in slots.range {
+            let slot = slots.slot(index)
+            let word = slot.current
+            guard word.state == .active || word.state == .granted else { continue }
+            waiters.append(
+                Waiter(
+                    pid: pids[slot.session.load()],
+                    template: slot.text,
+                    isTaking: slot.interest.isTaking,
+                    since: Int64(clamping: slot.sinceMilliseconds.load())
+                )
+            )
+        }
+        return waiters
+    }
+
+    private static func claims(_ snapshot: Snapshot, _ pids: [UInt64: Int32]) throws(SpaceError) -> [Claim] {
+        var rows: [(UInt64, ClaimRow)] = []
+        try snapshot.lmdb { () throws(LMDBError) in
+            var cursor = try snapshot.access.cursor(snapshot.tables.claims)
+            while let found = try cursor.next() {
+                if let id = UInt64(key: found.key), let row = ClaimRow(found.value) { rows.append((id, row)) }
+            }
+        }
+        var claims: [Claim] = []
+        for (id, row) in rows {
+            guard let tuple = TupleRow(row.tupleBytes) else { throw snapshot.damaged("the claim on tuple \(id) is too short") }
+            claims.append(
+                Claim(
+                    id: TupleID(rawValue: id),
+                    pid: pids[row.session],
+                    deadline: row.deadline == 0 ? nil : snapshot.clock.realtime(row.deadline),
+                    tuple: try snapshot.tuple(id, tuple),
+                    deliveries: Int(tuple.deliveries)
+                )
+            )
+        }
+        return claims
+    }
+}

@@ -1,0 +1,112 @@
+import TupleCoding
+
+/// What a look at a namespace shows: what is in it, who keeps it alive, who waits, and what is claimed.
+///
+/// Times are milliseconds since 1970.
+public struct NamespaceStatus: Sendable {
+    /// A process that keeps the namespace alive, or uses it.
+    public struct Owner: Sendable, Hashable {
+        /// How a process is tied to the namespace.
+        public enum Kind: String, Sendable {
+            /// It has the namespace open, and keeps it alive.
+            case session
+            /// It was enrolled, and keeps the namespace alive as long as it runs.
+            case enrolled
+            /// It has the namespace open, and keeps nothing alive.
+            case visitor
+        }
+
+        /// The process.
+        public let pid: Int32
+        /// Its name, as `/proc` has it; `nil` when it can't be seen.
+        public let command: String?
+        /// Since when.
+        public let since: Int64
+        /// Whether the process lives.
+        public let isAlive: Bool
+        /// How it is tied to the namespace.
+        public let kind: Kind
+    }
+
+    /// Somebody who waits for a tuple or a cell.
+    public struct Waiter: Sendable, Hashable {
+        /// The process; `nil` when its session has gone.
+        public let pid: Int32?
+        /// What it waits for, in JSON form, cut when long; empty while it has not gone to sleep yet.
+        public let template: String
+        /// Whether it takes, or only reads.
+        public let isTaking: Bool
+        /// Since when.
+        public let since: Int64
+    }
+
+    /// A tuple that somebody has claimed.
+    public struct Claim: Sendable, Hashable {
+        /// The tuple's id.
+        public let id: TupleID
+        /// The process; `nil` when its session has gone, and the claim is about to return.
+        public let pid: Int32?
+        /// Until when; `nil`: without limit.
+        public let deadline: Int64?
+        /// The tuple.
+        public let tuple: Tuple
+        /// How often a claim on it came back.
+        public let deliveries: Int
+    }
+
+    /// A shape of templates that has an index.
+    public struct Shape: Sendable, Hashable {
+        /// Which fields are bound, for people.
+        public let description: String
+        /// `building`, `ready` or `dropping`.
+        public let state: String
+    }
+
+    /// The name.
+    public let name: String
+    /// The storage mode.
+    public let mode: StorageMode
+    /// Whether it stays without owners.
+    public let isPersistent: Bool
+    /// The format version on disk.
+    public let version: Int
+    /// When it was created.
+    public let created: Int64
+    /// The number of the last change.
+    public let sequence: UInt64
+    /// How many tuples are visible or expired and not yet removed.
+    public let tuples: Int
+    /// How many cells are set.
+    public let cells: Int
+    /// How many bytes of the data file are in use, pages that will be used again included.
+    public let bytes: Int
+    /// How large the data file may grow.
+    public let byteLimit: Int
+    /// Who uses it.
+    public let owners: [Owner]
+    /// Who waits.
+    public let waiters: [Waiter]
+    /// What is claimed.
+    public let claims: [Claim]
+    /// What is indexed.
+    public let shapes: [Shape]
+}
+
+extension Namespace {
+    /// Looks at everything but the tuples and cells themselves.
+    public func status() throws(SpaceError) -> NamespaceStatus {
+        let operation = "look at the namespace"
+        let core = try usableCore(operation)
+        guard let folder = try core.openFolder(operation) else { throw core.goneError(operation) }
+        let sightings = try folder.sightings(operation)
+        return try core.read(operation) { (snapshot) throws(SpaceError) in
+            try NamespaceStatus(
+                name: core.name.text,
+                control: core.control,
+                sightings: sightings,
+                snapshot: snapshot,
+                bytes: (core.environment.info.lastPage + 1) * core.environment.pageSize
+            )
+        }
+    }
+}
