@@ -100,6 +100,13 @@ public final class Space: Sendable {
         return deleted
     }
 
+    /// Deletes a namespace if nobody owns it, or leaves it for later.
+    func reap(_ name: NamespaceName) -> Bool {
+        guard let host = try? HostIdentity.current() else { return false }
+        let verdict = try? Undertaker(root: folder, timeout: timeout).reap(name, host: host)
+        return verdict == .deleted
+    }
+
     /// Deletes a namespace, whoever owns it: their operations throw `namespaceDeleted` from then on.
     ///
     /// - Throws: `namespaceNotFound`; `holderStopped` and `holderBusy` when its locks can't be had.

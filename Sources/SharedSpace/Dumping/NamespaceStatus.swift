@@ -1,3 +1,4 @@
+import LMDB
 import TupleCoding
 
 /// What a look at a namespace shows: what is in it, who keeps it alive, who waits, and what is claimed.
