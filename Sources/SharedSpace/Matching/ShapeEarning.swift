@@ -43,6 +43,7 @@ final class ShapeUsage: Sendable {
 /// that searches by the shape moves it along, so a builder that is killed is no loss.
 extension NamespaceCore {
     private static let sliceLength = 256
+    private static let slicesATake = 32
     private static let unusedAfter: Int64 = 3_600_000
 
     /// What follows a take that searched: registers the shape if it has earned it, or moves a building index along.
@@ -55,7 +56,10 @@ extension NamespaceCore {
             return
         }
         if index.state == .building {
-            try? buildSlice(index.number)
+            // As much again as the search just looked through: the sooner it is done, the fewer such searches there are.
+            for _ in 0..<min(max(1, examined / Self.sliceLength), Self.slicesATake) {
+                guard (try? buildSlice(index.number)) ?? false else { break }
+            }
         } else if index.lastUse + Self.unusedAfter / 4 < Clock.realtimeMilliseconds() {
             try? touch(index.number)
         }
@@ -94,9 +98,10 @@ extension NamespaceCore {
         }
     }
 
-    private func buildSlice(_ number: UInt16) throws(SpaceError) {
+    /// - Returns: Whether there is more to build.
+    private func buildSlice(_ number: UInt16) throws(SpaceError) -> Bool {
         try write("build an index", .adding(Self.sliceLength, bytes: 0)) { (scope) throws(SpaceError) in
-            guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .building else { return }
+            guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .building else { return false }
             var rows: [IndexKey] = []
             var lowest: UInt64 = 0
             try scope.lmdb { () throws(LMDBError) in
@@ -123,6 +128,7 @@ extension NamespaceCore {
             index.lastUse = Clock.realtimeMilliseconds()
             if lowest == 0 { index.state = .ready }
             try scope.put(index)
+            return lowest != 0
         }
     }
 

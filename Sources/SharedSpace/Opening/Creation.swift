@@ -35,6 +35,7 @@ struct Creation {
         )
         do throws(SpaceError) {
             let made = try build(cradle, nursery)
+            CrashPoint.reach(.beforePublishing)
             do throws(Errno) {
                 try Directory.renameNoReplace(from: nursery.raw, cradle, to: rootFolder.raw, opening.name.encoded)
                 if made.core.mode == .durable { try Directory.sync(rootFolder.raw) }
@@ -44,6 +45,7 @@ struct Creation {
             } catch {
                 throw SpaceError(error, operation, namespace: name, subject: "renaming it into place")
             }
+            CrashPoint.reach(.published)
             return made
         } catch {
             try? Directory.removeTree(at: nursery.raw, cradle)
@@ -64,7 +66,9 @@ struct Creation {
             let info = try FileInfo.of(descriptor.raw)
             return NamespaceFolder(name: opening.name, descriptor: descriptor, info: info)
         }
+        CrashPoint.reach(.cradleMade)
         let control = try makeControl(folder)
+        CrashPoint.reach(.controlMade)
         let session = try system(operation, "its session", namespace: name) { () throws(Errno) in
             try Directory.makeDirectory(at: folder.descriptor.raw, SessionFolder.name, mode: 0o700)
             if group != nil {
@@ -74,7 +78,9 @@ struct Creation {
             return try SessionFolder(in: folder.descriptor)
         }
         let owner = try opening.owner.makeSession(in: session, control, mode: folder.fileMode, name)
+        CrashPoint.reach(.sessionMade)
         let core = try makeData(folder, control, owner)
+        CrashPoint.reach(.dataMade)
         if core.mode == .durable { try sync(folder, core) }
         return Made(id: folder.id, core: core)
     }

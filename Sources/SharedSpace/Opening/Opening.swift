@@ -122,6 +122,7 @@ struct Opening {
     ) throws(SpaceError) -> NamespaceCore? {
         let control = try map(finding)
         _ = try acquireDoor(control)
+        CrashPoint.reach(.doorTaken)
         var isDoorOpen = true
         defer { if isDoorOpen { control.door.release() } }
         guard folder.isInPlace(in: rootFolder) else { return nil }
@@ -141,6 +142,7 @@ struct Opening {
             try sessions.removeDead()
         }
         let session = try owner.makeSession(in: sessions, control, mode: folder.fileMode, name.text)
+        CrashPoint.reach(.joined)
         do throws(SpaceError) {
             return try start(folder, control, session, reusing: environment, tables)
         } catch {
@@ -175,6 +177,7 @@ struct Opening {
     ) throws(SpaceError) -> NamespaceCore {
         let environment: Environment
         if let old { environment = old } else { environment = try DataFile.open(folder, control.header) }
+        CrashPoint.reach(.dataOpened)
         let isAbandoned: Bool
         do throws(ProcessLock.Failure) {
             isAbandoned = try control.gate.acquire(timeout: timeout)
@@ -209,6 +212,7 @@ struct Opening {
             )
             reader.transaction.reset()
             core.readers.put(reader)
+            CrashPoint.reach(.firstReader)
         } catch .notFound {
             throw .damaged(Self.operation, namespace: name.text, "the data file lacks a table")
         } catch {

@@ -38,13 +38,17 @@ enum Reaping {
         } catch {
             throw SpaceError(error, operation, namespace: folder.name.text)
         }
+        CrashPoint.reach(.graveGate)
         control.dead.store(1)
+        CrashPoint.reach(.markedDead)
         var wakes = WakeList()
         control.slots.wakeEverybody(into: &wakes)
         control.gate.release()
         let corpse = try rename(folder, in: rootFolder, of: root)
+        CrashPoint.reach(.buried)
         wakes.carryOut(control.slots, root.doorbellFile)
         folder.ringBell()
+        CrashPoint.reach(.beforeDeleting)
         return corpse
     }
 

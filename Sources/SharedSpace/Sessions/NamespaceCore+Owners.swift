@@ -120,6 +120,7 @@ extension NamespaceCore {
             try system("leave the namespace", "its session file", namespace: name.text) { () throws(Errno) in
                 try sessions.remove(session.name)
             }
+            CrashPoint.reach(.sessionRemoved)
             return true
         }
     }

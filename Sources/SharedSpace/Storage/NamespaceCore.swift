@@ -201,6 +201,7 @@ final class NamespaceCore: @unchecked Sendable {
         } catch {
             throw SpaceError(error, operation, namespace: name.text)
         }
+        CrashPoint.reach(.begun)
         try scope.begin(transaction.access, operation: operation)
         scope.shapes = try shapeCache.table(of: scope.snapshot, generation: scope.counters.shapesGeneration)
         do throws(SpaceError) {
@@ -212,8 +213,10 @@ final class NamespaceCore: @unchecked Sendable {
         let result = try body(scope)
         guard scope.hasChanges else { return result }
         try scope.finish()
+        CrashPoint.reach(.beforeCommit)
         do throws(LMDBError) {
             try transaction.commit()
+            CrashPoint.reach(.afterCommit)
         } catch {
             throw SpaceError(error, operation, namespace: name.text)
         }
@@ -231,6 +234,7 @@ final class NamespaceCore: @unchecked Sendable {
             }
         }
         for cell in scope.setCells { slots.announce(cell: cell, into: &wakes) }
+        CrashPoint.reach(.granted)
     }
 
     // MARK: The gate
@@ -243,6 +247,7 @@ final class NamespaceCore: @unchecked Sendable {
             throw SpaceError(error, operation, namespace: name.text)
         }
         do throws(SpaceError) {
+            CrashPoint.reach(.gateTaken)
             try checkUsable(operation)
             if control.gateNeedsRecovery.load() != 0 { try recover(operation) }
             let result = try body()
@@ -259,7 +264,9 @@ final class NamespaceCore: @unchecked Sendable {
         let wakes = wakes
         self.wakes.removeAll()
         control.gate.release()
+        CrashPoint.reach(.gateReleased)
         wakes.carryOut(slots, root.doorbellFile)
+        CrashPoint.reach(.woken)
     }
 
     /// Hands a tuple that was granted and not taken on to a younger waiter, if it is still visible.

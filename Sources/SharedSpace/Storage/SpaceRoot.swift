@@ -53,13 +53,8 @@ final class SpaceRoot: Sendable {
         }
         if !isThere {
             guard create else { return nil }
-            do throws(Errno) {
-                try Directory.makeDirectory(at: AT_FDCWD, path, mode: 0o700)
-            } catch .fileExists {
-                // Another process was quicker.
-            } catch {
-                throw refuse(error, operation)
-            }
+            // EEXIST: another process was quicker.
+            if mkdir(path, 0o700) != 0, errno != EEXIST { throw refuse(Errno(rawValue: errno), operation) }
         }
         let descriptor = try openExisting(operation)
         let info = try system(operation, path.quotedForPeople) { () throws(Errno) in try FileInfo.of(descriptor.raw) }

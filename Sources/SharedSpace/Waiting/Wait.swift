@@ -52,6 +52,7 @@ struct Wait {
             guard word.state == .granted else { break }
             if slot.change(from: word, to: word.next(.active)) {
                 pending = word.payload
+                CrashPoint.reach(.rearmed)
                 break
             }
         }

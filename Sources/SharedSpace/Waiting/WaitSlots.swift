@@ -136,6 +136,7 @@ struct WaitSlots: @unchecked Sendable {
             let word = slot.current
             guard word.state == .free, slot.change(from: word, to: word.next(.filling, payload: session)) else { continue }
             _ = inUse.add(1)
+            CrashPoint.reach(.slotFilling)
             raiseEnd(to: UInt32(index + 1))
             slot.session.store(session)
             slot.doorbell.store(doorbell)
@@ -148,6 +149,7 @@ struct WaitSlots: @unchecked Sendable {
             let filling = slot.current
             guard filling.state == .filling, slot.change(from: filling, to: filling.next(.active)) else { continue }
             SharedWord64.fence()
+            CrashPoint.reach(.slotPublished)
             return slot
         }
         return nil

@@ -1,0 +1,62 @@
+import Glibc
+import Synchronization
+
+/// Named places in the library at which a test can have its process killed or stopped.
+///
+/// Armed only through `arm`, which tests call in processes of their own; unarmed, a place costs one relaxed load.
+package enum CrashPoint: String, CaseIterable, Sendable {
+    // Creating.
+    case cradleMade, controlMade, sessionMade, dataMade, beforePublishing, published
+    // Opening and enrolling.
+    case doorTaken, joined, dataOpened, firstReader
+    // Leaving.
+    case sessionRemoved
+    // Reaping.
+    case graveGate, markedDead, buried, beforeDeleting
+    // Writing.
+    case gateTaken, begun, beforeCommit, afterCommit, granted, gateReleased, woken
+    // Waiting.
+    case slotFilling, slotPublished, rearmed
+
+    /// What happens at an armed place.
+    package enum Action: Sendable {
+        /// SIGKILL.
+        case kill
+        /// SIGSTOP; goes on after SIGCONT.
+        case stop
+    }
+
+    private struct Armed: Sendable {
+        var point: CrashPoint
+        var countdown: Int
+        var action: Action
+    }
+
+    private static let isArmed = Atomic<Bool>(false)
+    private static let armed = Mutex<Armed?>(nil)
+
+    /// Arms a place: the process is killed or stopped when it comes there for the `count`-th time.
+    package static func arm(_ point: CrashPoint, count: Int = 1, action: Action = .kill) {
+        armed.withLock { $0 = Armed(point: point, countdown: count, action: action) }
+        isArmed.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    @inline(__always)
+    static func reach(_ point: CrashPoint) {
+        if isArmed.load(ordering: .relaxed) { strike(point) }
+    }
+
+    private static func strike(_ point: CrashPoint) {
+        let action = armed.withLock { armed -> Action? in
+            guard var current = armed, current.point == point else { return nil }
+            current.countdown -= 1
+            armed = current.countdown > 0 ? current : nil
+            return current.countdown > 0 ? nil : current.action
+        }
+        switch action {
+        case .kill: raise(SIGKILL)
+        case .stop: raise(SIGSTOP)
+        case nil: break
+        }
+    }
+}
