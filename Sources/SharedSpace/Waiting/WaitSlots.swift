@@ -131,11 +131,13 @@ struct WaitSlots: @unchecked Sendable {
 
     /// Publishes that `session` waits for `interest`. `nil` when the table is full.
     func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Slot? {
+        // Counted before a slot is had, and discounted after it is given back: a kill in between leaves the count too
+        // high, which costs writers a scan; too low, they would skip somebody who waits.
+        inUse.add(1)
         for index in 0..<Self.capacity {
             let slot = slot(index)
             let word = slot.current
             guard word.state == .free, slot.change(from: word, to: word.next(.filling, payload: session)) else { continue }
-            _ = inUse.add(1)
             CrashPoint.reach(.slotFilling)
             raiseEnd(to: UInt32(index + 1))
             slot.session.store(session)
@@ -147,11 +149,16 @@ struct WaitSlots: @unchecked Sendable {
             slot.ticket.store(nextTicket.add(1))
             SharedWord64(at: slot.key).store(interest.selector)
             let filling = slot.current
-            guard filling.state == .filling, slot.change(from: filling, to: filling.next(.active)) else { continue }
+            guard filling.state == .filling, slot.change(from: filling, to: filling.next(.active)) else {
+                // Swept meanwhile, and discounted: somebody took this session for dead.
+                inUse.add(1)
+                continue
+            }
             SharedWord64.fence()
             CrashPoint.reach(.slotPublished)
             return slot
         }
+        inUse.subtract(1)
         return nil
     }
 
@@ -164,7 +171,7 @@ struct WaitSlots: @unchecked Sendable {
             guard word.state != .free else { return nil }
             SharedWord64(at: slot.key).store(0)
             guard slot.change(from: word, to: word.next(.free)) else { continue }
-            _ = inUse.subtract(1)
+            inUse.subtract(1)
             return word.state == .granted ? word.payload : nil
         }
     }
