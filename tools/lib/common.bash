@@ -1,0 +1,48 @@
+# What the scripts in tools/ share; sourced by them, never run. Works from any folder: ROOT is the package's.
+# Messages go to standard error, so that what a script prints as its result stays usable in a pipe.
+
+set -euo pipefail
+
+ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
+TOOL=$(basename -- "$0")
+
+say() { printf '%s: %s\n' "$TOOL" "$*" >&2; }
+
+die() {
+    say "$*"
+    exit 1
+}
+
+# Exits 64 (EX_USAGE of sysexits.h), as the commands do.
+usage_error() {
+    say "$*"
+    say "try: tools/$TOOL --help"
+    exit 64
+}
+
+# Prints the comment at the head of the calling script: it is the script's manual.
+show_help() {
+    sed -n '2,/^[^#]/ { s/^# \{0,1\}//p }' "$0"
+    exit 0
+}
+
+# Passes a build's output on, thinned: of SwiftPM's "[n/m] …" lines one in STEP, of everything else all.
+# The last step of a build is never lost: SwiftPM follows it by "Build complete!".
+progress() {
+    local step=${1:-50} seen=0 line
+    while IFS= read -r line || [[ -n $line ]]; do
+        if [[ $line =~ ^\[[0-9]+/[0-9]+\] ]]; then
+            ((seen++ % step == 0)) || continue
+        fi
+        printf '%s\n' "$line"
+    done
+}
+
+# Runs a build command with its progress and keeps the whole output in LOG: log_build LOG COMMAND…
+# On a terminal too the output goes through the pipe: a log without gaps is worth more than a moving line.
+log_build() {
+    local log=$1
+    shift
+    mkdir -p -- "$(dirname -- "$log")"
+    "$@" 2>&1 | tee -- "$log" | progress
+}
