@@ -9,7 +9,7 @@
 /// ```
 ///
 /// An array or object given as a value is an actual, equal or not; an array or object with formals inside is a nested
-/// template: `["job", Template(["kind": "resize", "id": .any])]`.
+/// template: `["job", ["kind": "resize", "id": .any] as Template]`.
 public struct Template: Sendable {
     package enum Form: Sendable {
         case anything
@@ -69,6 +69,11 @@ public struct Template: Sendable {
 extension Template {
     /// The template that matches every tuple, records too.
     public static let any = Template(bytes: [], form: .anything, usesPattern: false)
+
+    /// Makes the template that matches the tuple without fields.
+    public init() {
+        self = TemplateBuilder().fields()
+    }
 
     /// Makes a template of fields.
     ///

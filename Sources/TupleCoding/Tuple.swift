@@ -33,6 +33,11 @@ public struct Tuple: Sendable, Hashable, Comparable {
         self.init(trusting: encoded, isRecord: isRecord)
     }
 
+    /// Makes a tuple without fields.
+    public init() {
+        self.init(trusting: [], isRecord: false)
+    }
+
     /// Makes a tuple of fields.
     ///
     /// - Precondition: No field is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)``.

@@ -103,7 +103,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
             if type == [UInt8].self, let result = bytes as? Content { return result }
         default: break
         }
-        // A type can decode itself from the same value again and again, and would never come to an end.
+        // Values made in this process can be deeper than those that were decoded.
         guard codingPath.count <= TupleLimits.maximumDepth else { throw TupleCodingError.tooDeep(at: codingPath) }
         return try Content(from: self)
     }

@@ -169,7 +169,8 @@ private struct UnkeyedValues: UnkeyedEncodingContainer {
     var count: Int { node.children.count }
 
     private func next() -> (EncodedNode, [any CodingKey]) {
-        (node.append(), codingPath + [PathKey(intValue: count)])
+        let path = codingPath + [PathKey(intValue: count)]
+        return (node.append(), path)
     }
 
     func encodeNil() { node.append().set(.null) }
