@@ -11,7 +11,7 @@ extension Namespace {
         max: Int = 1
     ) throws(SpaceError) -> [HeldClaim] {
         let core = try usableCore("claim")
-        let claims = try core.takeAll("claim", template, order, max: max) { (scope, id, row) throws(SpaceError) in
+        let claims = try core.takeAll("claim", template, order, max: max, isMoving: true) { (scope, id, row) throws(SpaceError) in
             try scope.claim(id, row, session: core.session.number, deadline: 0)
         }
         var held: [HeldClaim] = []
@@ -32,7 +32,7 @@ extension Namespace {
         interruption: Interruption?
     ) throws(SpaceError) -> HeldClaim? {
         let core = try usableCore("claim")
-        let taken = try takeBlocking(template, order, timeout: timeout, interruption: interruption) {
+        let taken = try takeBlocking(template, order, timeout: timeout, interruption: interruption, isMoving: true) {
             (scope, id, row) throws(SpaceError) in
             try scope.claim(id, row, session: core.session.number, deadline: 0)
         }
@@ -54,7 +54,7 @@ extension Namespace {
 
     /// When others took what a snapshot showed, look as takes do.
     private func claimOne(_ template: Template, _ order: MatchOrder, _ core: NamespaceCore) throws(SpaceError) -> HeldClaim? {
-        let taken = try core.takeIfExists("claim", template, order) { (scope, id, row) throws(SpaceError) in
+        let taken = try core.takeIfExists("claim", template, order, isMoving: true) { (scope, id, row) throws(SpaceError) in
             try scope.claim(id, row, session: core.session.number, deadline: 0)
         }
         guard let taken else { return nil }

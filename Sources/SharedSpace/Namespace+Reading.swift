@@ -124,6 +124,7 @@ extension Namespace {
         _ order: MatchOrder,
         timeout: Duration?,
         interruption: Interruption?,
+        isMoving: Bool = false,
         _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
     ) throws(SpaceError) -> (match: Match, result: R)? {
         let core = try usableCore("take")
@@ -134,7 +135,7 @@ extension Namespace {
             until: MonotonicInstant.deadline(after: timeout),
             interruption: interruption
         ) { () throws(SpaceError) in
-            try core.takeIfExists("take", template, order, end).map { Found(result: $0, removed: $0.match.id.rawValue) }
+            try core.takeIfExists("take", template, order, isMoving: isMoving, end).map { Found(result: $0, removed: $0.match.id.rawValue) }
         }
     }
 

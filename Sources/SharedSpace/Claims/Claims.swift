@@ -89,7 +89,8 @@ extension NamespaceCore {
 
     /// Returns claims; those that have returned already are left alone.
     func release(_ claims: [HeldClaim]) throws(SpaceError) {
-        try write("release a claim", .removing(claims.count)) { (scope) throws(SpaceError) in
+        let bytes = claims.reduce(0) { $0 + $1.tuple.encoded.count + 64 }
+        try write("release a claim", .removing(claims.count, bytes: bytes)) { (scope) throws(SpaceError) in
             for claim in claims {
                 try scope.returnClaim(claim.id.rawValue) { $0.session == session.number && $0.number == claim.number }
             }
@@ -102,26 +103,34 @@ extension NamespaceCore {
         while try returnSlice(of: ended) {}
     }
 
-    private func returnSlice(of ended: Set<UInt64>) throws(SpaceError) -> Bool {
+    /// Returns every claim: after a reboot no session lives whose number stands in one, and numbers begin anew.
+    func returnAllClaims() throws(SpaceError) {
+        while try returnSlice(of: nil) {}
+    }
+
+    private func returnSlice(of ended: Set<UInt64>?) throws(SpaceError) -> Bool {
         let operation = "return claims"
-        let ids = try read(operation) { (snapshot) throws(SpaceError) -> [UInt64] in
-            guard try snapshot.counters().claimed > 0 else { return [] }
+        let (ids, bytes) = try read(operation) { (snapshot) throws(SpaceError) -> ([UInt64], Int) in
+            guard try snapshot.counters().claimed > 0 else { return ([], 0) }
             var ids: [UInt64] = []
+            var bytes = 0
             try snapshot.lmdb { () throws(LMDBError) in
                 var cursor = try snapshot.access.cursor(snapshot.tables.claims)
-                while ids.count < 64, let found = try cursor.next() {
-                    if let id = UInt64(key: found.key), let row = ClaimRow(found.value), ended.contains(row.session) {
+                // A slice of bounded size: what it moves must fit the reserve.
+                while ids.count < 64, bytes < 1 << 20, let found = try cursor.next() {
+                    if let id = UInt64(key: found.key), let row = ClaimRow(found.value), ended?.contains(row.session) ?? true {
                         ids.append(id)
+                        bytes += row.bytes.count
                     }
                 }
             }
-            return ids
+            return (ids, bytes)
         }
         guard !ids.isEmpty else { return false }
         var returned = 0
-        try write(operation, .removing(ids.count)) { (scope) throws(SpaceError) in
+        try write(operation, .removing(ids.count, bytes: bytes)) { (scope) throws(SpaceError) in
             returned = 0
-            for id in ids where try scope.returnClaim(id, if: { ended.contains($0.session) }) { returned += 1 }
+            for id in ids where try scope.returnClaim(id, if: { ended?.contains($0.session) ?? true }) { returned += 1 }
         }
         // Nothing returned: somebody else was at it. No reason to go round for ever.
         return returned > 0

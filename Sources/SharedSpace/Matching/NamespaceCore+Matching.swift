@@ -87,10 +87,13 @@ extension NamespaceCore {
     }
 
     /// Takes the first match out of sight, and does with it what `end` does under the gate.
+    ///
+    /// - Parameter isMoving: Whether `end` copies the tuple to another table, which takes room.
     func takeIfExists<R>(
         _ operation: String,
         _ template: Template,
         _ order: MatchOrder,
+        isMoving: Bool = false,
         _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
     ) throws(SpaceError) -> (match: Match, result: R)? {
         var attempt = 0
@@ -109,8 +112,10 @@ extension NamespaceCore {
                 return nil
             }
             attempt += 1
-            let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
-            let taken = try write(operation, .removing(1)) { (scope) throws(SpaceError) -> (Match, R)? in
+            // A claim has room reserved for its candidate alone.
+            let underGate = attempt > Self.optimisticAttempts && !template.usesPattern && !isMoving
+            let demand = Room.Demand.removing(1, bytes: isMoving ? candidate.bytes.count + 64 : 0)
+            let taken = try write(operation, demand) { (scope) throws(SpaceError) -> (Match, R)? in
                 if let row = try scope.snapshot.tupleRow(candidate.id.rawValue) {
                     return (candidate, try end(scope, candidate.id.rawValue, row))
                 }
@@ -138,11 +143,13 @@ extension NamespaceCore {
         _ template: Template,
         _ order: MatchOrder,
         max: Int,
+        isMoving: Bool = false,
         _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
     ) throws(SpaceError) -> [(match: Match, result: R)] {
         let candidates = try readAll(operation, template, order, max: max)
         guard !candidates.isEmpty else { return [] }
-        return try write(operation, .removing(candidates.count)) { (scope) throws(SpaceError) in
+        let bytes = isMoving ? candidates.reduce(0) { $0 + $1.bytes.count + 64 } : 0
+        return try write(operation, .removing(candidates.count, bytes: bytes)) { (scope) throws(SpaceError) in
             var taken: [(match: Match, result: R)] = []
             for candidate in candidates {
                 guard let row = try scope.snapshot.tupleRow(candidate.id.rawValue) else { continue }

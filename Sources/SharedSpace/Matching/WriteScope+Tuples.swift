@@ -27,7 +27,7 @@ extension WriteScope {
         }
         TupleRow.write(expiry: expiry, deliveries: 0, isRecord: isRecord, encoded, to: row)
         try addReferences(id, EncodedTuple(bytes: encoded, isRecord: isRecord), expiry: expiry)
-        noteAppeared(id, isRecord: isRecord, encoded)
+        noteAppeared(id)
         return id
     }
 
@@ -43,7 +43,7 @@ extension WriteScope {
         try bytes.withBytes { (bytes) throws(SpaceError) in
             TupleRow.write(expiry: expiry, deliveries: deliveries &+ 1, isRecord: isRecord, bytes, to: target)
             try addReferences(id, EncodedTuple(bytes: bytes, isRecord: isRecord), expiry: expiry)
-            if expiry == 0 || expiry > clock.milliseconds { noteAppeared(id, isRecord: isRecord, bytes) }
+            if expiry == 0 || expiry > clock.milliseconds { noteAppeared(id) }
         }
     }
 
@@ -98,8 +98,8 @@ extension WriteScope {
         if wasThere { counters.expiring -= min(1, counters.expiring) }
     }
 
-    /// Removes tuples whose time has passed, and returns claims whose deadline has: the oldest first, at most `limit`.
-    func removeExpired(limit: Int) throws(SpaceError) {
+    /// What is due: tuples whose time has passed, claims whose deadline has; at most `limit` of each, the oldest first.
+    func due(limit: Int) throws(SpaceError) -> [ExpiryKey] {
         let now = clock.milliseconds
         var due: [ExpiryKey] = []
         for kind in [ExpiryKey.Kind.tuple, .claim] {
@@ -107,14 +107,26 @@ extension WriteScope {
                 var cursor = try access.cursor(tables.expiries)
                 var row = try ExpiryKey(kind: kind, deadline: 0, id: 0)
                     .withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
-                while let found = row, due.count < limit, let key = ExpiryKey(found.key), key.kind == kind,
-                    key.deadline <= now
-                {
+                var count = 0
+                while let found = row, count < limit, let key = ExpiryKey(found.key), key.kind == kind, key.deadline <= now {
                     due.append(key)
+                    count += 1
                     row = try cursor.next()
                 }
             }
         }
+        return due
+    }
+
+    /// The bytes of claimed tuples among what is due, which return to `tuples`.
+    func returningBytes(_ due: [ExpiryKey]) throws(SpaceError) -> Int {
+        var bytes = 0
+        for key in due where key.kind == .claim { bytes += try claimRow(key.id)?.bytes.count ?? 0 }
+        return bytes
+    }
+
+    /// Removes tuples and returns claims that are due.
+    func remove(due: [ExpiryKey]) throws(SpaceError) {
         for key in due {
             try removeExpiry(key)
             noteUpkeep()

@@ -84,6 +84,7 @@ struct Adoption {
             header.inode = info.inode
             let file = try ControlFile(descriptor: control, header: header, identity: info)
             try file.initialiseVolatilePart()
+            file.isAdopted.store(1)
             // The header last: a kill before leaves it stale, and the next opener begins anew.
             try FileBytes.write(header.encoded(), to: control)
             try Directory.sync(control)

@@ -27,6 +27,8 @@ struct Creation {
     /// - Returns: `nil` when somebody else was quicker.
     func run(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> Made? {
         let nursery = try opening.root.ownFolder(SpaceRoot.nursery, in: rootFolder, for: operation)
+        // Made now, while there is room: on a full disk namespaces must still find their grave.
+        _ = try opening.root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
         Nursery.clean(nursery, host: host)
         let cradle = Nursery.name(
             for: try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current },
@@ -92,14 +94,16 @@ struct Creation {
         let directory = folder.descriptor.raw
         let fileMode = folder.fileMode
         let file = try system(operation, "the control file", namespace: name) { () throws(Errno) in
-            let flags = O_RDWR | O_CREAT | O_EXCL
-            let bell = try OwnedDescriptor.openat(directory: directory, NamespaceFolder.bell, flags: flags, mode: fileMode)
-            try Blocks.reserve(bell.raw, from: 0, to: 64, keepSize: false)
-            let lock = try OwnedDescriptor.openat(directory: directory, NamespaceFolder.lock, flags: flags, mode: fileMode)
-            try Blocks.reserve(lock.raw, from: 0, to: DataFile.lockFileSize, keepSize: false)
-            let control = try OwnedDescriptor.openat(directory: directory, NamespaceFolder.control, flags: flags, mode: fileMode)
-            try Blocks.reserve(control.raw, from: 0, to: ControlFile.size, keepSize: false)
-            return control
+            func make(_ name: String, size: Int) throws(Errno) -> OwnedDescriptor {
+                let file = try OwnedDescriptor.openat(directory: directory, name, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+                // Whatever the umask says: a group's namespace must not lose its group.
+                try Directory.setMode(file.raw, fileMode)
+                try Blocks.reserve(file.raw, from: 0, to: size, keepSize: false)
+                return file
+            }
+            _ = try make(NamespaceFolder.bell, size: 64)
+            _ = try make(NamespaceFolder.lock, size: DataFile.lockFileSize)
+            return try make(NamespaceFolder.control, size: ControlFile.size)
         }
         let kind = try system(operation, "its file system", namespace: name) { () throws(Errno) in
             try FileSystemKind.of(directory)
@@ -159,6 +163,9 @@ struct Creation {
         _ session: Session
     ) throws(SpaceError) -> NamespaceCore {
         let environment = try DataFile.open(folder, control.header)
+        try system(operation, "the data file", namespace: name) { () throws(Errno) in
+            try Directory.setMode(environment.descriptor, folder.fileMode)
+        }
         let start = Limits.removalReserve + 2 << 20
         try system(operation, "the data file", namespace: name) { () throws(Errno) in
             try Blocks.reserve(environment.descriptor, from: 0, to: start, keepSize: control.header.mode != .fast)

@@ -90,10 +90,10 @@ struct Opening {
             try Adoption(root: root, folderName: name, timeout: timeout, host: host).run(folder, rootFolder, finding)
             return .again
         }
-        try ControlFinding.check(finding.header, suits: options, name.text, Self.operation)
         let entry = CoreRegistry.shared.entry(folder.id)
         return try entry.state.withLock { (state) throws(SpaceError) in
             if let core = state.core, core.control.dead.load() == 0 {
+                try ControlFinding.check(finding.header, suits: options, name.text, Self.operation)
                 // Under the door, or a reaper could have found this process's session not owning and be at work.
                 guard try core.join(owner) else { return .again }
                 state.handles += 1
@@ -138,6 +138,8 @@ struct Opening {
             corpse.delete()
             return nil
         }
+        // Only now: one that nobody owns any more is no obstacle.
+        try ControlFinding.check(finding.header, suits: options, name.text, Self.operation)
         try system(Self.operation, "its sessions", namespace: name.text) { () throws(Errno) in
             try sessions.removeDead()
         }
@@ -219,6 +221,11 @@ struct Opening {
             throw SpaceError(error, Self.operation, namespace: name.text)
         }
         if control.gateNeedsRecovery.load() != 0 { core.lookForAbandonedGate() }
+        if control.isAdopted.load() != 0 {
+            // Under the door, and nobody can have claimed anything since: the first opener after a reboot.
+            try core.returnAllClaims()
+            control.isAdopted.store(0)
+        }
         core.returnClaimsOfTheDead()
         return core
     }

@@ -95,6 +95,7 @@ struct SessionFolder: ~Copyable {
     func create(_ file: SessionFile, mode: UInt32) throws(Errno) -> OwnedDescriptor {
         let lock = try OwnedDescriptor.openat(directory: descriptor.raw, file.name, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode)
         do throws(Errno) {
+            try Directory.setMode(lock.raw, mode)
             guard try FileLock.tryExclusive(lock.raw) else { throw .resourceBusy }
             try FileBytes.write(file.encoded(), to: lock.raw)
         } catch {
@@ -109,6 +110,7 @@ struct SessionFolder: ~Copyable {
         // Written under another name and renamed, so that nobody ever reads half of it.
         let draft = ".\(file.name)"
         let target = try OwnedDescriptor.openat(directory: descriptor.raw, draft, flags: O_RDWR | O_CREAT | O_TRUNC, mode: mode)
+        try Directory.setMode(target.raw, mode)
         try FileBytes.write(file.encoded(), to: target.raw)
         try Directory.rename(from: descriptor.raw, draft, to: descriptor.raw, file.name)
     }

@@ -33,6 +33,8 @@ final class ControlFile: Sendable {
     let dead: SharedWord32
     /// Whether the namespace stays without owners. Changed under the door.
     let persistent: SharedWord32
+    /// Set when the namespace was adopted after a reboot, until its claims have returned.
+    let isAdopted: SharedWord32
     /// Set while the gate was taken over from a killed holder and what he left is not yet mended.
     let gateNeedsRecovery: SharedWord32
     /// The number that the next session gets. Survives a kill, as mapped memory does; after a reboot no session lives.
@@ -53,6 +55,7 @@ final class ControlFile: Sendable {
         dead = SharedWord32(at: base + Self.flagsOffset)
         persistent = SharedWord32(at: base + Self.persistentOffset)
         gateNeedsRecovery = SharedWord32(at: base + Self.flagsOffset + 8)
+        isAdopted = SharedWord32(at: base + Self.flagsOffset + 4)
         nextSession = SharedWord64(at: base + Self.flagsOffset + 16)
         sequence = SharedWord64(at: base + Self.sequenceOffset)
         reserved = SharedWord64(at: base + Self.sequenceOffset + 8)

@@ -2,7 +2,6 @@ import LMDB
 import SpaceSystem
 import Synchronization
 import SystemPackage
-import TupleCoding
 
 /// A namespace as this process has it open: one environment, one control file, one session, whatever the number of handles.
 ///
@@ -124,10 +123,20 @@ final class NamespaceCore: @unchecked Sendable {
     /// Runs `body` on a snapshot.
     ///
     /// `body` must copy out what it returns, and is short: a snapshot keeps freed pages from being used again.
-    func read<R>(_ operation: String, _ body: (Snapshot) throws(SpaceError) -> R) throws(SpaceError) -> R {
+    func read<R>(
+        _ operation: String,
+        holdsGate: Bool = false,
+        _ body: (Snapshot) throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
         try checkUsable(operation)
         let reader: Reader
-        if let idle = readers.take() { reader = idle } else { reader = try newReader(operation) }
+        if let idle = readers.take() {
+            reader = idle
+        } else if holdsGate {
+            reader = try newReader(operation)
+        } else {
+            reader = try underGate(operation) { () throws(SpaceError) in try newReader(operation) }
+        }
         defer {
             reader.transaction.reset()
             readers.put(reader)
@@ -148,22 +157,18 @@ final class NamespaceCore: @unchecked Sendable {
         Snapshot(access: access, tables: tables, clock: clock, operation: operation, namespace: name.text)
     }
 
-    /// A new reader slot: LMDB takes its reader mutex for it, without a bound, so only under the gate.
+    /// A new reader slot, under the gate: LMDB waits on its reader mutex without a bound.
     private func newReader(_ operation: String) throws(SpaceError) -> Reader {
-        try underGate(operation) { () throws(SpaceError) in
+        do throws(LMDBError) {
             do throws(LMDBError) {
                 return Reader(try environment.beginRead())
             } catch .readersFull {
                 // mdb_txn_begin returns this without cleaning up after the dead.
-                do throws(LMDBError) {
-                    _ = try environment.checkReaders()
-                    return Reader(try environment.beginRead())
-                } catch {
-                    throw SpaceError(error, operation, namespace: name.text)
-                }
-            } catch {
-                throw SpaceError(error, operation, namespace: name.text)
+                _ = try environment.checkReaders()
+                return Reader(try environment.beginRead())
             }
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text)
         }
     }
 
@@ -204,12 +209,14 @@ final class NamespaceCore: @unchecked Sendable {
         CrashPoint.reach(.begun)
         try scope.begin(transaction.access, operation: operation)
         scope.shapes = try shapeCache.table(of: scope.snapshot, generation: scope.counters.shapesGeneration)
+        let due = scope.counters.expiring == 0 ? [] : try scope.due(limit: 64)
         do throws(SpaceError) {
-            try room.ensure(demand, shapes: scope.shapes.indexed.count, transaction.access)
+            let upkeep = due.isEmpty ? Room.Demand() : .removing(due.count, bytes: try scope.returningBytes(due))
+            try room.ensure(demand + upkeep, shapes: scope.shapes.indexed.count, transaction.access)
         } catch {
             throw error.within(operation, namespace: name.text)
         }
-        if scope.counters.expiring != 0 { try scope.removeExpired(limit: 64) }
+        try scope.remove(due: due)
         let result = try body(scope)
         guard scope.hasChanges else { return result }
         try scope.finish()
@@ -227,14 +234,30 @@ final class NamespaceCore: @unchecked Sendable {
     func announce() {
         guard scope.hasChanges else { return }
         control.sequence.store(scope.counters.sequence)
-        for tuple in scope.appeared {
-            tuple.bytes.withUnsafeBytes { bytes in
-                var appearance = Appearance(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord))
-                slots.grant(tuple.id, &appearance, into: &wakes)
-            }
+        // The waiter's side: publish, fence, look. Ours: commit, fence, scan.
+        SharedWord64.fence()
+        if slots.isAnybodyWaiting {
+            grantAppeared()
+            for cell in scope.setCells { slots.announce(cell: cell, into: &wakes) }
         }
-        for cell in scope.setCells { slots.announce(cell: cell, into: &wakes) }
         CrashPoint.reach(.granted)
+    }
+
+    /// Grants what became visible. Under the gate nobody else writes, so the rows are as the commit left them; should they
+    /// not be had, everybody is woken.
+    private func grantAppeared() {
+        guard !scope.appeared.isEmpty else { return }
+        do throws(SpaceError) {
+            try read("grant", holdsGate: true) { (snapshot) throws(SpaceError) in
+                for id in scope.appeared {
+                    guard let row = try snapshot.tupleRow(id) else { continue }
+                    var appearance = Appearance(row.encoded)
+                    slots.grant(id, &appearance, into: &wakes)
+                }
+            }
+        } catch {
+            wakeEverybody()
+        }
     }
 
     // MARK: The gate
@@ -274,15 +297,10 @@ final class NamespaceCore: @unchecked Sendable {
     /// A failure loses a hint, which costs the others one tick.
     func offer(_ id: UInt64, youngerThan ticket: UInt64) {
         let operation = "hand a tuple on"
-        let tuple = try? read(operation) { (snapshot) throws(SpaceError) -> WriteScope.Appeared? in
-            guard let row = try snapshot.tupleRow(id) else { return nil }
-            return WriteScope.Appeared(id: id, isRecord: row.isRecord, bytes: Array(row.encoded.bytes))
-        }
-        guard let tuple else { return }
-        // Taken between the look and the gate? Then the one who is woken finds nothing, and there is nothing to find.
         try? underGate(operation) { () throws(SpaceError) in
-            tuple.bytes.withUnsafeBytes { bytes in
-                var appearance = Appearance(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord))
+            try read(operation, holdsGate: true) { (snapshot) throws(SpaceError) in
+                guard let row = try snapshot.tupleRow(id) else { return }
+                var appearance = Appearance(row.encoded)
                 slots.grant(id, &appearance, youngerThan: ticket, wakingReaders: false, into: &wakes)
             }
         }

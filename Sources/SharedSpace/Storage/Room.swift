@@ -10,8 +10,8 @@ import SystemPackage
 ///
 /// How many pages a transaction could add is not to be had from LMDB (inside a write transaction `mdb_env_info` shows the
 /// last *committed* page), so it is bounded: each change of a row copies at most the path to it and splits every page on
-/// it, `2·(depth + 1)` pages a table, the free and main tables included; plus large values, plus the list of freed pages.
-/// Twice that is asked for. The usual case is one comparison against a still more generous bound that needs no statistics.
+/// it, `2·(depth + 1)` pages a table, the free and main tables included; plus large values, plus the list of freed pages; and
+/// never more than a table has and gets. Twice that is asked for. The usual case is one comparison against a still more generous bound that needs no statistics.
 ///
 /// Everything here happens under the gate.
 struct Room {
@@ -28,7 +28,9 @@ struct Room {
         var isRemoval: Bool { additions == 0 }
 
         static func adding(_ count: Int, bytes: Int) -> Demand { Demand(additions: count, bytes: bytes) }
-        static func removing(_ count: Int) -> Demand { Demand(removals: count) }
+
+        /// - Parameter bytes: Of tuples that are moved, to `claims` or back.
+        static func removing(_ count: Int, bytes: Int = 0) -> Demand { Demand(bytes: bytes, removals: count) }
 
         static func + (a: Demand, b: Demand) -> Demand {
             Demand(additions: a.additions + b.additions, bytes: a.bytes + b.bytes, removals: a.removals + b.removals)
@@ -101,21 +103,26 @@ struct Room {
     }
 
     private func pages(for demand: Demand, shapes: Int, _ access: Access) throws(LMDBError) -> Int {
-        func path(_ statistics: Statistics) -> Int { 2 * (statistics.depth + 1) }
-        let index = path(try access.statistics(tables.index))
-        let tuples = path(try access.statistics(tables.tuples))
-        let claims = path(try access.statistics(tables.claims))
-        let expiries = path(try access.statistics(tables.expiries))
+        let changes = demand.additions + demand.removals
         let free = try access.freeListStatistics()
-        let once =
-            path(free) + path(try access.statistics(tables.main)) + path(try access.statistics(tables.shapes))
-            + path(try access.statistics(tables.cells)) + tuples + claims + expiries + index * max(1, shapes)
-        // Tuples are appended: a batch shares the path, and fills pages. Index rows and removals are scattered.
-        let more = max(0, demand.additions - 1) * (index * shapes + expiries)
-            + max(0, demand.removals - 1) * (index * shapes + tuples + claims + expiries)
-        let data = 2 * (demand.bytes / Self.pageSize + 1) + demand.additions / 16
-        let changed = once + more + data
+        // Tuples are appended: a batch shares the path, and fills pages. All else is scattered.
+        var changed = touched(try access.statistics(tables.tuples), rows: max(1, demand.removals), bytes: 32)
+        changed += touched(try access.statistics(tables.index), rows: max(1, changes * shapes), bytes: 32)
+        changed += touched(try access.statistics(tables.expiries), rows: changes, bytes: 32)
+        changed += touched(try access.statistics(tables.claims), rows: max(1, demand.removals), bytes: 64)
+        changed += touched(try access.statistics(tables.cells), rows: 1, bytes: 0)
+        changed += touched(try access.statistics(tables.shapes), rows: 1, bytes: 0)
+        changed += touched(try access.statistics(tables.main), rows: 1, bytes: 0) + touched(free, rows: 1, bytes: 0)
+        // Half full pages at worst, and values in pages of their own.
+        changed += 2 * (demand.bytes / Self.pageSize + 1) + demand.additions / 16
         return 2 * (changed + changed / 500 + 1) + 2 * free.pages
+    }
+
+    /// How many pages of a table a number of changes can touch: a path, and a split on each of its levels, for each, but no
+    /// more than there are and can come.
+    private func touched(_ table: Statistics, rows: Int, bytes: Int) -> Int {
+        let path = 2 * (table.depth + 1)
+        return min(rows * path, table.pages + rows * bytes / (Self.pageSize / 4) + path)
     }
 
     private func grow(to pages: Int) throws(SpaceError) {

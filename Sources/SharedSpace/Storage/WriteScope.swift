@@ -17,15 +17,9 @@ final class WriteScope {
     var shapes: ShapeTable = .empty
     /// Whether anything was changed; a transaction without changes is not committed.
     private(set) var hasChanges = false
-    /// Tuples that became visible, in order.
-    private(set) var appeared: [Appeared] = []
+    /// The ids of tuples that became visible, in order. Their bytes are looked up only if somebody waits.
+    private(set) var appeared: [UInt64] = []
     private(set) var setCells: [Interest] = []
-
-    struct Appeared {
-        let id: UInt64
-        let isRecord: Bool
-        let bytes: [UInt8]
-    }
 
     init(tables: Tables, clock: NamespaceClock, namespace: String, idle access: Access) {
         self.tables = tables
@@ -54,9 +48,7 @@ final class WriteScope {
     /// Notes upkeep that is no change in anybody's eyes: indexes, flags.
     func noteUpkeep() { hasChanges = true }
 
-    func noteAppeared(_ id: UInt64, isRecord: Bool, _ encoded: UnsafeRawBufferPointer) {
-        appeared.append(Appeared(id: id, isRecord: isRecord, bytes: Array(encoded)))
-    }
+    func noteAppeared(_ id: UInt64) { appeared.append(id) }
 
     func noteSet(cell key: String) { setCells.append(Interest(cell: key)) }
 

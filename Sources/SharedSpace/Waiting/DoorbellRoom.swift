@@ -17,7 +17,8 @@ final class DoorbellRoom: @unchecked Sendable {
     /// The room of a root; made, with its thread, at the first wait.
     static func of(_ root: SpaceRoot) -> DoorbellRoom {
         rooms.withLock { rooms in
-            if let room = rooms[root.path] { return room }
+            // After fork the room's thread is not here.
+            if let room = rooms[root.path], room.forkGeneration == ForkGuard.generation { return room }
             let room = DoorbellRoom(root)
             rooms[root.path] = room
             return room

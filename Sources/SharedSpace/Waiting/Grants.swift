@@ -41,11 +41,12 @@ struct WakeList {
 extension WaitSlots {
     var overflowFutex: Futex { Futex(at: overflow.address) }
 
+    /// Whether a commit has anybody to wake. Asked after the commit and a fence.
+    var isAnybodyWaiting: Bool { inUse.load() != 0 || hasOverflowWaiters }
+
     /// Grants a visible tuple to the oldest active taker that may match and whose ticket is younger than `ticket`, and wakes
     /// every active reader that may match. Called under the gate, after the commit.
     func grant(_ id: UInt64, _ appearance: inout Appearance, youngerThan ticket: UInt64 = 0, wakingReaders: Bool = true, into wakes: inout WakeList) {
-        SharedWord64.fence()
-        guard inUse.load() != 0 else { return wakes.addOverflow(of: self) }
         while true {
             var oldest: (slot: Slot, word: Word, ticket: UInt64)?
             for index in range {
@@ -74,12 +75,9 @@ extension WaitSlots {
 
     /// Wakes every active reader that waits for the cell.
     func announce(cell interest: Interest, into wakes: inout WakeList) {
-        SharedWord64.fence()
-        if inUse.load() != 0 {
-            for index in range {
-                let slot = slot(index)
-                if slot.interest == interest, slot.current.state == .active { wakes.add(slot) }
-            }
+        for index in range {
+            let slot = slot(index)
+            if slot.interest == interest, slot.current.state == .active { wakes.add(slot) }
         }
         wakes.addOverflow(of: self)
     }
