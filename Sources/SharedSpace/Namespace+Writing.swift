@@ -21,7 +21,7 @@ extension Namespace {
     /// Writes a tuple that is made already.
     @discardableResult
     public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
-        try insert([tuple], expires: expires)[0]
+        try insert(tuple, expires: expires)
     }
 
     /// Writes a `Codable` value as a record.
@@ -33,7 +33,7 @@ extension Namespace {
         } catch {
             throw SpaceError(error, "write", namespace: name)
         }
-        return try insert([tuple], expires: expires)[0]
+        return try insert(tuple, expires: expires)
     }
 
     /// Writes several tuples in one transaction: all or none, in order.
@@ -45,37 +45,34 @@ extension Namespace {
     /// Where the inlined pack ends and the library begins.
     @usableFromInline
     func write(encoded bytes: [UInt8], expires: Duration?) throws(SpaceError) {
-        _ = try insert([Tuple(trusting: bytes, isRecord: false)], expires: expires)
+        _ = try insert(Tuple(trusting: bytes, isRecord: false), expires: expires)
+    }
+
+    private func insert(_ tuple: Tuple, expires: Duration?) throws(SpaceError) -> TupleID {
+        let core = try usableCore("write")
+        let expiry = Expiry(expires, core.clock)
+        let demand = try demand(of: tuple)
+        return try core.write("write", demand) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
     }
 
     private func insert(_ tuples: [Tuple], expires: Duration?) throws(SpaceError) -> [TupleID] {
         let core = try usableCore("write")
-        var bytes = 0
-        for tuple in tuples {
-            guard tuple.encoded.count <= Limits.valueBytes else { throw tooLarge("write", tuple.encoded.count) }
-            bytes += tuple.encoded.count + TupleRow.headerSize + 24
-        }
         guard !tuples.isEmpty else { return [] }
-        let expiry = expires.map { core.clock.time(after: $0) } ?? 0
-        let neverSeen = expires.map { $0 <= .zero } ?? false
-        return try core.write("write", .adding(tuples.count, bytes: bytes)) { (scope) throws(SpaceError) in
+        let expiry = Expiry(expires, core.clock)
+        var whole = Room.Demand()
+        for tuple in tuples { whole = whole + (try demand(of: tuple)) }
+        return try core.write("write", whole) { (scope) throws(SpaceError) in
             var ids: [TupleID] = []
             ids.reserveCapacity(tuples.count)
-            for tuple in tuples {
-                if neverSeen {
-                    // Accepted, and gone before anybody could have looked.
-                    ids.append(TupleID(rawValue: scope.counters.nextTuple))
-                    scope.counters.nextTuple += 1
-                    scope.noteChange()
-                    continue
-                }
-                let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-                    try scope.insert(bytes, isRecord: tuple.isRecord, expiry: expiry)
-                }
-                ids.append(TupleID(rawValue: id))
-            }
+            for tuple in tuples { ids.append(try scope.insert(tuple, expiry)) }
             return ids
         }
+    }
+
+    private func demand(of tuple: Tuple) throws(SpaceError) -> Room.Demand {
+        let count = tuple.encoded.count
+        guard count <= Limits.valueBytes else { throw tooLarge("write", count) }
+        return .adding(1, bytes: count + TupleRow.headerSize + 24)
     }
 
     func tooLarge(_ operation: String, _ count: Int) -> SpaceError {
@@ -86,5 +83,32 @@ extension Namespace {
             reason: "\(count) bytes are more than the limit of \(Limits.valueBytes) (64 MiB)",
             advice: "keep large data in a file, and its name in the tuple"
         )
+    }
+}
+
+/// When a written tuple expires.
+struct Expiry {
+    /// On the namespace's clock; 0: never.
+    let time: Int64
+    /// Accepted, and gone before anybody could have looked.
+    let isNeverSeen: Bool
+
+    init(_ duration: Duration?, _ clock: NamespaceClock) {
+        time = duration.map { clock.time(after: $0) } ?? 0
+        isNeverSeen = duration.map { $0 <= .zero } ?? false
+    }
+}
+
+extension WriteScope {
+    func insert(_ tuple: Tuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
+        if expiry.isNeverSeen {
+            counters.nextTuple += 1
+            noteChange()
+            return TupleID(rawValue: counters.nextTuple - 1)
+        }
+        let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+            try insert(bytes, isRecord: tuple.isRecord, expiry: expiry.time)
+        }
+        return TupleID(rawValue: id)
     }
 }
