@@ -25,6 +25,8 @@ struct ProcessLock: Sendable {
     private static let patience = Duration.milliseconds(10)
 
     private let name: Name
+    /// getpid(2) is a system call; a child made by fork uses no lock that its parent mapped.
+    private let pid = getpid()
     private let mutex: SharedMutex
     private let holder: SharedWord32
     private let acquisitions: SharedWord64
@@ -87,7 +89,7 @@ struct ProcessLock: Sendable {
 
     private func note(abandoned: Bool) throws(Errno) -> Bool {
         if abandoned { try mutex.markConsistent() }
-        holder.store(UInt32(bitPattern: getpid()))
+        holder.store(UInt32(bitPattern: pid))
         acquisitions.store(acquisitions.loadRelaxed() &+ 1)
         return abandoned
     }
