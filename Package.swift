@@ -14,6 +14,7 @@ let atomics: Target.Dependency = .product(name: "Atomics", package: "swift-atomi
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 
 let package = Package(
@@ -51,7 +52,7 @@ let package = Package(
         // The commands.
         .target(
             name: "SpaceCommands",
-            dependencies: ["SharedSpace", "TupleCoding", "SpaceSystem", system, argumentParser, lifecycle, logging],
+            dependencies: ["SharedSpace", "TupleCoding", "SpaceSystem", system, argumentParser, lifecycle, signals, logging],
             swiftSettings: settings
         ),
         .executableTarget(name: "space", dependencies: ["SpaceCommands", argumentParser], swiftSettings: settings),
@@ -90,7 +91,7 @@ let package = Package(
         ),
         .testTarget(
             name: "SpaceCommandsTests",
-            dependencies: ["SpaceCommands", "SpaceTestSupport", "space", "space-dump", system, subprocess],
+            dependencies: ["SpaceCommands", "SpaceTestSupport", "TupleCoding", "space", "space-dump", system, subprocess],
             swiftSettings: settings
         ),
         .testTarget(

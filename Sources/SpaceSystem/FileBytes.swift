@@ -27,6 +27,23 @@ package enum FileBytes {
         }
     }
 
+    /// Reads a file's first bytes: as many as there are, `count` at most.
+    package static func readPrefix(_ descriptor: CInt, count: Int) throws(Errno) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: max(0, count))
+        var filled = 0
+        while filled < bytes.count {
+            let got = bytes.withUnsafeMutableBytes { buffer in
+                buffer.baseAddress.map {
+                    space_read_at(descriptor, $0 + filled, UInt64(buffer.count - filled), Int64(filled))
+                } ?? 0
+            }
+            let count = try checked(count: got)
+            if count == 0 { break }
+            filled += count
+        }
+        return Array(bytes[..<filled])
+    }
+
     /// Reads a file inside a directory, refusing a symbolic link in its place.
     package static func read(at directory: CInt, _ name: String, limit: Int) throws(Errno) -> [UInt8] {
         // O_NONBLOCK: somebody may have put a FIFO there, whose open(2) would wait for a writer.

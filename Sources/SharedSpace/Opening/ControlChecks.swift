@@ -28,7 +28,7 @@ struct ControlFinding: ~Copyable {
         let descriptor = try Self.open(folder, operation)
         let file = descriptor.raw
         let (bytes, info) = try system(operation, "the control file", namespace: name) { () throws(Errno) in
-            (try FileBytes.read(file, limit: ControlHeader.size), try FileInfo.of(file))
+            (try FileBytes.readPrefix(file, count: ControlHeader.size), try FileInfo.of(file))
         }
         let header: ControlHeader
         do throws(ControlHeader.Refusal) {

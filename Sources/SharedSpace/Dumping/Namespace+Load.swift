@@ -1,0 +1,64 @@
+import SpaceSystem
+import TupleCoding
+
+/// A tuple that comes from a dump.
+package struct LoadedTuple: Sendable {
+    package let tuple: Tuple
+    /// Milliseconds since 1970; `nil`: never.
+    package let expires: Int64?
+
+    package init(tuple: Tuple, expires: Int64?) {
+        self.tuple = tuple
+        self.expires = expires
+    }
+}
+
+extension Namespace {
+    /// Writes tuples and sets cells in one transaction: all or none, the tuples in their order, under new ids.
+    ///
+    /// Tuples whose time has passed are left out.
+    package func load(tuples: [LoadedTuple], cells: [(key: String, value: Value)]) throws(SpaceError) {
+        let operation = "load"
+        let core = try usableCore(operation)
+        var bytes = 0
+        for loaded in tuples {
+            guard loaded.tuple.encoded.count <= Limits.valueBytes else {
+                throw tooLarge(operation, loaded.tuple.encoded.count)
+            }
+            bytes += loaded.tuple.encoded.count + TupleRow.headerSize + 24
+        }
+        var values: [(key: String, encoded: [UInt8])] = []
+        for cell in cells {
+            guard (1...Limits.cellKeyBytes).contains(cell.key.utf8.count) else {
+                throw SpaceError(
+                    .tooLarge,
+                    operation,
+                    namespace: name,
+                    reason: "a cell's key of \(cell.key.utf8.count) bytes is out of range",
+                    advice: "a key is 1 to \(Limits.cellKeyBytes) bytes of UTF-8"
+                )
+            }
+            let encoded = cell.value.encodedElement
+            guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
+            bytes += encoded.count + cell.key.utf8.count + 16
+            values.append((cell.key, encoded))
+        }
+        guard !tuples.isEmpty || !values.isEmpty else { return }
+        let now = Clock.realtimeMilliseconds()
+        try core.write(operation, .adding(tuples.count + values.count, bytes: bytes)) { (scope) throws(SpaceError) in
+            for loaded in tuples {
+                var expiry: Int64 = 0
+                if let expires = loaded.expires {
+                    let (left, overflow) = expires.subtractingReportingOverflow(now)
+                    guard left > 0 else { continue }
+                    // The dump says when on the wall clock; the namespace's own clock may be another.
+                    expiry = core.clock.time(after: overflow ? .seconds(Int64.max / 1000) : .milliseconds(left))
+                }
+                _ = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+                    try scope.insert(bytes, isRecord: loaded.tuple.isRecord, expiry: expiry)
+                }
+            }
+            for value in values { try scope.set(value.key, value.encoded) }
+        }
+    }
+}

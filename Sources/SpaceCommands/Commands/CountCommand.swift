@@ -1,0 +1,36 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space count NS [TEMPLATE]`.
+struct CountCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "count",
+        abstract: "Print how many tuples there are, or how many match.",
+        discussion: """
+            Nothing counted prints 0, and the status is 0.
+
+            EXAMPLES:
+              space count jobs
+              space count jobs '["resize", "?1...100", "?"]'
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var matching: MatchOptions
+    @OptionGroup var arguments: JSONArguments
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "What to count, in JSON form (default: every tuple).")
+    var template: String?
+
+    func run() throws {
+        let template = try template.map { try matching.template($0, arguments) } ?? .any
+        let access = try NamespaceAccess(common, namespace)
+        let count = try NamespaceAccess.use(try access.openExisting()) { try $0.count(matching: template) }
+        let output = Output()
+        output.append(line: "\(count)")
+        try output.flush()
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space disown NS [--pid PID]`.
+struct DisownCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "disown",
+        abstract: "End a process's ownership of a namespace.",
+        discussion: """
+            Without --pid: of the process that --owner, $SHARED_SPACE_OWNER or, last, the call itself names. The status is 1 \
+            when it was no enrolled owner. When the last owner goes, the namespace goes.
+
+            EXAMPLE:
+              space disown jobs --pid "$server"
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var status: StatusOptions
+
+    @Option(help: ArgumentHelp("The process that owns it no longer.", valueName: "pid"))
+    var pid: String?
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    func validate() throws {
+        if pid != nil, owner.owner != nil { throw ValidationError("--pid and --owner exclude each other") }
+    }
+
+    func run() throws {
+        let choice =
+            try pid.map { OwnerOptions.Choice.process(try OwnerOptions.pid($0, from: "--pid")) } ?? owner.choice()
+        let process: Int32
+        switch choice {
+        case .process(let pid), .parent(let pid): process = pid
+        case .nobody: throw CommandFailure.usage("disown needs a process, so --owner none is refused")
+        case .parentGone:
+            throw CommandFailure.usage("the process that called this command has exited: name one with --pid")
+        }
+        let access = try NamespaceAccess(common, namespace)
+        let wasOwner = try NamespaceAccess.use(try access.openExisting()) { try $0.disenrol(pid: process) }
+        if !wasOwner { throw status.nothingObtained }
+    }
+}

@@ -1,0 +1,114 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space-dump NS | PATH`.
+struct DumpCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "space-dump",
+        abstract: "Print everything in a namespace, without becoming its owner.",
+        discussion: """
+            Works also when the processes that use the namespace are stopped or dead: where the locks can't be had it reads \
+            without them, and says so. --check verifies every invariant that the files can show; the status is 1 when there \
+            is damage, and a line says each. 'space load' reads what --format json prints.
+
+            EXAMPLES:
+              space-dump jobs
+              space-dump --format json jobs | jq -c 'select(.kind == "tuple").tuple'
+              space-dump --check --all
+              space-dump /dev/shm/shared-space-1000/jobs
+            """
+    )
+
+    /// What the output looks like.
+    enum Format: String, ExpressibleByArgument, CaseIterable {
+        case text, json
+    }
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: "For people, or JSON lines.")
+    var format = Format.text
+
+    @Flag(help: "Every namespace of the space.")
+    var all = false
+
+    @Flag(help: "Check, and print what is damaged.")
+    var check = false
+
+    @Argument(help: ArgumentHelp("The namespace, or its folder (with a '/').", valueName: "ns|path"))
+    var subject: String?
+
+    static var _errorPrefix: String { "space-dump: " }
+
+    func validate() throws {
+        if all == (subject != nil) { throw ValidationError("name a namespace or its folder, or give --all") }
+    }
+
+    func run() throws {
+        let output = Output()
+        var ending = ExitStatus.done
+        if let subject {
+            let isPath = subject.contains("/")
+            ending = try inspect(isPath ? .path(subject) : .name(subject, root: common.root), named: subject, output)
+        } else {
+            for (position, name) in try Inspection.names(root: common.root).enumerated() {
+                try Signals.check()
+                if position > 0, format == .text, !check { try output.print("") }
+                do {
+                    let result = try inspect(.name(name, root: common.root), named: name, output)
+                    if ending == .done { ending = result }
+                } catch let error as SpaceError where error.code == .namespaceNotFound {
+                    // Gone since it was listed.
+                } catch let error as SpaceError {
+                    // The others can be looked at all the same.
+                    Messages.print("space-dump: \(error)")
+                    if ending == .done { ending = ExitStatus(error.code) }
+                }
+            }
+        }
+        try output.flush()
+        if ending != .done { throw CommandFailure(ending, nil) }
+    }
+
+    private func inspect(_ subject: Inspection.Subject, named name: String, _ output: Output) throws -> ExitStatus {
+        let inspection: Inspection
+        do {
+            inspection = try Inspection(subject, checking: check, timeout: common.timeout?.duration ?? .seconds(1))
+        } catch {
+            // Too damaged to be opened is what a check is to find.
+            guard check, error.code == .damaged else { throw error }
+            try report([error.reason], of: name, output)
+            return .nothing
+        }
+        if let obstacle = inspection.isLockFree {
+            Messages.print(
+                "space-dump: \(PeopleText.escaped(name)): read without locks (\(obstacle)); what is being written may show half"
+            )
+        }
+        if check {
+            try report(inspection.damage, of: inspection.status.name, output)
+            return inspection.damage.isEmpty ? .done : .nothing
+        }
+        let report = DumpReport(inspection: inspection)
+        switch format {
+        case .text: try report.text { try output.print($0) }
+        case .json: try report.lines { try output.print($0) }
+        }
+        return .done
+    }
+
+    private func report(_ damage: [String], of name: String, _ output: Output) throws {
+        for text in damage {
+            switch format {
+            case .text:
+                try output.print(PeopleText.escaped("\(name): \(text)"))
+            case .json:
+                var object = JSONObject()
+                object.add("kind", "damage")
+                object.add("namespace", name)
+                object.add("damage", text)
+                try output.print(object.line)
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space get NS KEY`.
+struct GetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Print a cell's value.",
+        discussion: """
+            The status is 1 when the cell holds none, and 69 when there is no such namespace; with --wait a missing namespace \
+            counts as nothing yet.
+
+            EXAMPLES:
+              space get jobs progress
+              port=$(space get server port --wait 10s) || exit
+              space get jobs title -r
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var waiting: WaitOptions
+    @OptionGroup var status: StatusOptions
+
+    @Flag(name: [.customShort("r"), .customLong("raw")], help: "Print a string as it is, without quotes.")
+    var raw = false
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "The cell's name.")
+    var key: String
+
+    func run() throws {
+        let access = try NamespaceAccess(common, namespace)
+        let value = try access.obtain(waiting.wait, owner: owner) { (namespace, remaining) -> Value? in
+            guard let remaining else { return try namespace.get(key) }
+            return try namespace.getBlocking(key, timeout: remaining, interruption: Signals.interruption)
+        }
+        guard let value else { throw status.nothingObtained }
+        try Signals.check()
+        let output = Output()
+        output.append(line: PrintOptions.line(value, raw: raw))
+        try output.flush()
+    }
+}

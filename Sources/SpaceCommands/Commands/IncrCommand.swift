@@ -1,0 +1,41 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space incr NS KEY [N]`.
+struct IncrCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "incr",
+        abstract: "Add to the integer in a cell, and print the sum.",
+        discussion: """
+            Creates the namespace if need be; a cell that holds no value counts from 0. The status is 65 when the cell holds \
+            something else than an integer, or the sum doesn't fit 64 bits.
+
+            EXAMPLES:
+              space incr jobs done
+              space incr jobs credit -5
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var creation: CreationOptions
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "The cell's name.")
+    var key: String
+
+    @Argument(help: "What to add.")
+    var number = 1
+
+    func run() throws {
+        let access = try NamespaceAccess(common, namespace)
+        let sum = try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
+            try namespace.increment(key, by: number)
+        }
+        let output = Output()
+        output.append(line: "\(sum)")
+        try output.flush()
+    }
+}

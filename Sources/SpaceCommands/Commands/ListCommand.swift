@@ -1,0 +1,65 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space list`.
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the namespaces.",
+        discussion: """
+            Prints their names; --long and --json add what is in them. An empty list is no error.
+
+            EXAMPLES:
+              space list --long
+              space list --json | jq -r 'select(.tuples > 1000).name'
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    @Flag(name: [.customShort("l"), .customLong("long")], help: "A table with what is in them.")
+    var long = false
+
+    @Flag(help: "One JSON object a line: name, tuples, cells, owners, bytes, mode, persistent.")
+    var json = false
+
+    func validate() throws {
+        if long && json { throw ValidationError("--long and --json exclude each other") }
+    }
+
+    func run() throws {
+        let space = try common.space()
+        let names = try space.namespaceNames().sorted()
+        let output = Output()
+        guard long || json else {
+            for name in names { try output.print(PeopleText.escaped(name)) }
+            return try output.flush()
+        }
+        var rows: [[String]] = []
+        var firstFailure: SpaceError?
+        for name in names {
+            try Signals.check()
+            let status: NamespaceStatus
+            do throws(SpaceError) {
+                let namespace = try space.existingNamespace(name, owning: false)
+                status = try namespace.status()
+                try namespace.leave()
+            } catch  where error.code == .namespaceNotFound || error.code == .namespaceDeleted {
+                // Gone since it was listed.
+                continue
+            } catch {
+                // The others can be listed all the same.
+                Messages.print("space: \(error)")
+                firstFailure = firstFailure ?? error
+                continue
+            }
+            let report = StatusReport(status: status)
+            if json { try output.print(report.summary.line) } else { rows.append(report.summaryRow) }
+        }
+        if !rows.isEmpty {
+            for line in PeopleText.table([StatusReport.summaryTitles] + rows) { try output.print(line) }
+        }
+        try output.flush()
+        if let firstFailure { throw CommandFailure(ExitStatus(firstFailure.code), nil) }
+    }
+}

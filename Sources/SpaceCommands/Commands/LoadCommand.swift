@@ -1,0 +1,45 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space load NS`.
+struct LoadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "load",
+        abstract: "Read what 'space-dump --format json' printed, from standard input.",
+        discussion: """
+            Writes the dump's tuples, in their order, and sets its cells, all or nothing. Claimed tuples are written too: who \
+            claimed them is elsewhere. Tuples get new ids and keep their expiry. Creates the namespace if need be, in the \
+            dump's mode unless an option says otherwise.
+
+            EXAMPLE:
+              space-dump jobs --format json > jobs.dump; space load jobs < jobs.dump
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var creation: CreationOptions
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    func run() throws {
+        let dump = try DumpReader.read()
+        let access = try NamespaceAccess(common, namespace)
+        try NamespaceAccess.use(try open(access, mode: dump.mode)) { namespace in
+            try namespace.load(tuples: dump.tuples, cells: dump.cells)
+        }
+    }
+
+    /// The dump's mode is a wish: a namespace that exists is loaded into, whatever its mode, unless an option insists.
+    private func open(_ access: NamespaceAccess, mode: StorageMode?) throws -> Namespace {
+        var options = creation.options
+        guard options.mode == nil, let mode else { return try access.open(creating: creation, owner: owner) }
+        do {
+            return try access.openExisting(owner: owner)
+        } catch let error as SpaceError where error.code == .namespaceNotFound {
+            options.mode = mode
+            return try access.open(for: try owner.choice(), creates: true, options: options)
+        }
+    }
+}

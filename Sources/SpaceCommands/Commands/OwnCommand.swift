@@ -1,0 +1,87 @@
+import ArgumentParser
+import Glibc
+import SharedSpace
+import SystemPackage
+
+/// The command `space own NS [--pid PID] [-- CMD…]`.
+struct OwnCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "own",
+        abstract: "Make a process an owner of a namespace.",
+        discussion: """
+            Creates the namespace if need be. With a command it makes itself an owner and then becomes the command, so the \
+            status and signals are the command's own; $SHARED_SPACE_OWNER is set for it. Without one it makes PID an owner, \
+            or else the process that --owner, $SHARED_SPACE_OWNER or, last, the call itself names.
+
+            EXAMPLES:
+              space own jobs -- ./worker --fast
+              space own jobs --pid "$server"
+              space own jobs
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var creation: CreationOptions
+
+    @Option(help: ArgumentHelp("The process to make an owner.", valueName: "pid"))
+    var pid: String?
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: ArgumentHelp("After '--': the command to become.", valueName: "cmd"))
+    var command: [String] = []
+
+    func validate() throws {
+        if pid != nil, owner.owner != nil { throw ValidationError("--pid and --owner exclude each other") }
+        if !command.isEmpty, pid != nil || owner.owner != nil {
+            throw ValidationError("the command itself becomes the owner: leave out --pid and --owner")
+        }
+        if command.first == "" { throw ValidationError("the command's name is empty") }
+    }
+
+    func run() throws {
+        let access = try NamespaceAccess(common, namespace)
+        guard command.isEmpty else { return try become(command, owning: access) }
+        let choice =
+            try pid.map { OwnerOptions.Choice.process(try OwnerOptions.pid($0, from: "--pid")) } ?? owner.choice()
+        if choice == .nobody {
+            throw CommandFailure.usage("own makes a process an owner, so --owner none is refused")
+        }
+        let request = try NamespaceAccess.request(choice)
+        // Where the parent has exited there is nobody to enrol, whether the namespace exists or not.
+        guard request.enrolled != nil else { throw OwnerOptions.refusal(namespace, .parentGone) }
+        try NamespaceAccess.use(
+            try access.space.open(namespace, owner: request, creates: true, options: creation.options)
+        ) { _ in }
+    }
+
+    /// Enrols this process as any other is enrolled, by its PID.
+    ///
+    /// The file outlives execve(2), which ends sessions because it closes the descriptor that holds their lock; the PID and
+    /// its start time stay the same.
+    private func become(_ command: [String], owning access: NamespaceAccess) throws {
+        let request = try NamespaceAccess.request(.process(getpid()))
+        let opened = try access.space.open(namespace, owner: request, creates: true, options: creation.options)
+        try NamespaceAccess.use(opened) { _ in }
+        try Signals.check()
+        setenv(OwnerOptions.variable, "\(getpid())", 1)
+        Signals.restoreForExec()
+        let cause = Self.execute(command)
+        // Still here: the command can't be run, and what was enrolled for it goes with this process.
+        let status: ExitStatus = cause == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute
+        _ = try? access.openExisting().disenrol(pid: getpid())
+        throw CommandFailure(status, "cannot run \(command[0].quotedForPeople): \(cause)")
+    }
+
+    private static func execute(_ command: [String]) -> Errno {
+        // Arguments come from the command line, so no NUL is in them.
+        var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
+        defer { for argument in arguments { free(argument) } }
+        arguments.append(nil)
+        guard let file = arguments[0] else { return .noMemory }
+        execvp(file, arguments)
+        return Errno(rawValue: errno)
+    }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space persist NS`.
+struct PersistCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "persist",
+        abstract: "Keep a namespace when its last owner has exited.",
+        discussion: """
+            A namespace on a memory file system doesn't survive a reboot all the same.
+
+            EXAMPLE:
+              space persist jobs
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    func run() throws {
+        let access = try NamespaceAccess(common, namespace)
+        try NamespaceAccess.use(try access.openExisting()) { try $0.setPersistent(true) }
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space read NS TEMPLATE`.
+struct ReadCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "Print the oldest tuple that matches, and leave it there.",
+        discussion: """
+            Tries once, unless --wait. The status is 1 when nothing matched or time passed, and 69 when there is no such \
+            namespace; with --wait a missing namespace counts as nothing yet.
+
+            EXAMPLES:
+              space read jobs '["resize", "?int", "?"]'
+              space read jobs --wait 5s '{"kind": "resize"}'
+              space read jobs --all '"?"'
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var waiting: WaitOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup var matching: MatchOptions
+    @OptionGroup var arguments: JSONArguments
+    @OptionGroup var printing: PrintOptions
+
+    @Flag(help: "Print all that match, the oldest first.")
+    var all = false
+
+    @Flag(help: "The newest first.")
+    var newest = false
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "What to look for, in JSON form.")
+    var template: String
+
+    func run() throws {
+        let template = try matching.template(template, arguments)
+        let order: MatchOrder = newest ? .newestFirst : .oldestFirst
+        let access = try NamespaceAccess(common, namespace)
+        let found = try access.obtain(waiting.wait, owner: owner) { (namespace, remaining) -> [Tuple]? in
+            if !all {
+                guard let remaining else {
+                    return try namespace.readIfExists(matching: template, order: order).map { [$0] }
+                }
+                return try namespace.readBlocking(
+                    template,
+                    order,
+                    timeout: remaining,
+                    interruption: Signals.interruption
+                ).map { [$0] }
+            }
+            let tuples = try namespace.readAll(matching: template, order: order)
+            guard tuples.isEmpty, let remaining else { return tuples.isEmpty ? nil : tuples }
+            let first = try namespace.readBlocking(
+                template,
+                order,
+                timeout: remaining,
+                interruption: Signals.interruption
+            )
+            guard let first else { return nil }
+            // More may have come with it; and it may be gone again, but it was there.
+            let rest = try namespace.readAll(matching: template, order: order)
+            return rest.isEmpty ? [first] : rest
+        }
+        guard let found else { throw status.nothingObtained }
+        try Signals.check()
+        let output = Output()
+        for tuple in found { try output.print(try printing.line(tuple)) }
+        try output.flush()
+    }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space reap`.
+struct ReapCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reap",
+        abstract: "Delete the namespaces that no living process owns, and print their names.",
+        discussion: """
+            With --follow it stays, and deletes them as processes exit, until SIGTERM. Nothing to delete is no error.
+
+            EXAMPLES:
+              space reap
+              space reap --follow
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    @Flag(help: "Stay, and delete namespaces as their owners exit.")
+    var follow = false
+
+    func run() throws {
+        let space = try common.space()
+        if follow { return try ReapFollowing.run(space) }
+        let output = Output()
+        for name in try space.reap().sorted() { try output.print(PeopleText.escaped(name)) }
+        try output.flush()
+    }
+}

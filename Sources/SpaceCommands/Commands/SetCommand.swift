@@ -1,0 +1,61 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space set NS KEY VALUE`.
+struct SetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "Set a cell to a value.",
+        discussion: """
+            Creates the namespace if need be. The status is 1 when a comparison failed, and then nothing was changed.
+
+            EXAMPLES:
+              space set jobs progress 0.5
+              space set jobs --if-absent leader "$$"
+              space set jobs --if-equals '"idle"' state '"busy"'
+              space set jobs --arg name "$name" title '$name'
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var creation: CreationOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup var arguments: JSONArguments
+
+    @Option(
+        name: .customLong("if-equals"),
+        help: ArgumentHelp("Set it only if it holds this value.", valueName: "value")
+    )
+    var expected: String?
+
+    @Flag(name: .customLong("if-absent"), help: "Set it only if it holds none.")
+    var ifAbsent = false
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "The cell's name.")
+    var key: String
+
+    @Argument(help: "The value, in JSON form.")
+    var value: String
+
+    func validate() throws {
+        if ifAbsent, expected != nil { throw ValidationError("--if-equals and --if-absent exclude each other") }
+    }
+
+    func run() throws {
+        let values = try arguments.resolved()
+        let value = try JSONText.value(value, what: "the value", arguments: values)
+        let expected = try expected.map { try JSONText.value($0, what: "the value of --if-equals", arguments: values) }
+        let access = try NamespaceAccess(common, namespace)
+        let isSet = try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
+            if let expected { return try namespace.set(key, value: value, ifEquals: expected) }
+            if ifAbsent { return try namespace.setIfAbsent(key, value: value) }
+            _ = try namespace.set(key, value: value)
+            return true
+        }
+        if !isSet { throw status.nothingObtained }
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space show NS`.
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show what is in a namespace, who keeps it alive, and who waits.",
+        discussion: """
+            Times in --json are milliseconds since 1970. The tuples and cells themselves are printed by space-dump.
+
+            EXAMPLES:
+              space show jobs
+              space show jobs --json | jq '.owners[].pid'
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    @Flag(help: "One JSON object.")
+    var json = false
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    func run() throws {
+        let access = try NamespaceAccess(common, namespace)
+        let status = try NamespaceAccess.use(try access.openExisting()) { try $0.status() }
+        let report = StatusReport(status: status)
+        let output = Output()
+        for line in json ? [report.object.line] : report.text() { try output.print(line) }
+        try output.flush()
+    }
+}

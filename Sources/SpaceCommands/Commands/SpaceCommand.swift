@@ -1,0 +1,57 @@
+import ArgumentParser
+import SharedSpace
+
+/// `space`: the shell helper.
+struct SpaceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "space",
+        abstract: "Tuple spaces for the processes of one machine.",
+        discussion: """
+            Processes write, read and take tuples in namespaces; a namespace disappears when the last process that owns it has \
+            exited. Data goes to standard output, one JSON value a line; everything else to standard error.
+
+            A script begins with: export SHARED_SPACE_OWNER=$$
+
+            EXIT STATUS:
+              0   done
+              1   nothing matched, not obtained, compare failed, or time passed
+              64  usage
+              65  bad data: JSON, template, name
+              69  no such namespace, or not usable
+              70  internal error
+              74  storage: full, input/output
+              75  try again: a lock is held (the process is named), or a claim was lost
+              77  permission
+            """,
+        subcommands: [],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Tuples",
+                subcommands: [WriteCommand.self, ReadCommand.self, TakeCommand.self, CountCommand.self]
+            ),
+            CommandGroup(
+                name: "Cells",
+                subcommands: [SetCommand.self, GetCommand.self, UnsetCommand.self, IncrCommand.self]
+            ),
+            CommandGroup(
+                name: "Namespaces",
+                subcommands: [
+                    ListCommand.self, ShowCommand.self, OwnCommand.self, DisownCommand.self, PersistCommand.self,
+                    UnpersistCommand.self, DeleteCommand.self, WaitCommand.self, ReapCommand.self, LoadCommand.self,
+                ]
+            ),
+        ]
+    )
+
+    static var _errorPrefix: String { "space: " }
+
+    /// Without a command there is nothing to do.
+    func run() throws {
+        throw CommandFailure(.usage, "a command is missing\n\n\(Self.helpMessage())")
+    }
+}
+
+extension CompletionKind {
+    /// The names of the namespaces in the default root.
+    static var namespaces: CompletionKind { .shellCommand("space list 2>/dev/null") }
+}

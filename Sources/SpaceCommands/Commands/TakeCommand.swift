@@ -1,0 +1,132 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space take NS TEMPLATE`.
+///
+/// Claim, print, flush, complete: a tuple leaves the space only after write(2) has accepted it. What could not be printed
+/// (nobody reads, the device is full, a signal) is released and stays. A take that is killed between printing and
+/// completing returns its tuple too, so somebody else may print it again: twice, never lost.
+struct TakeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "take",
+        abstract: "Print the oldest tuple that matches, and remove it.",
+        discussion: """
+            Tries once, unless --wait. The status is 1 when nothing matched or time passed, and 69 when there is no such \
+            namespace; with --wait a missing namespace counts as nothing yet. A tuple that could not be printed stays.
+
+            EXAMPLES:
+              space take jobs '["resize", "?int", "?string"]'
+              while job=$(space take jobs --wait 1m '["resize", "?", "?"]'); do …; done
+              space take jobs --all '["done", "?"]' > results
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var waiting: WaitOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup var matching: MatchOptions
+    @OptionGroup var arguments: JSONArguments
+    @OptionGroup var printing: PrintOptions
+
+    @Flag(help: "Take all that match.")
+    var all = false
+
+    @Option(help: ArgumentHelp("Take at most this many.", valueName: "number"))
+    var max: Int?
+
+    @Flag(help: "The newest first.")
+    var newest = false
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "What to look for, in JSON form.")
+    var template: String
+
+    /// How many tuples are claimed in one transaction.
+    private static let batch = 256
+
+    func validate() throws {
+        if all, max != nil { throw ValidationError("--all and --max exclude each other") }
+        if let max, max < 1 { throw ValidationError("--max is a number from 1") }
+    }
+
+    func run() throws {
+        let template = try matching.template(template, arguments)
+        let access = try NamespaceAccess(common, namespace)
+        let output = Output()
+        let done = try access.obtain(waiting.wait, owner: owner) { (namespace, remaining) -> Bool? in
+            try take(from: namespace, template, remaining, output) ? true : nil
+        }
+        if done == nil { throw status.nothingObtained }
+    }
+
+    /// - Returns: Whether anything was taken.
+    private func take(
+        from namespace: Namespace,
+        _ template: Template,
+        _ remaining: Duration?,
+        _ output: Output
+    ) throws -> Bool {
+        var wanted = all ? Int.max : max ?? 1
+        var taken = 0
+        while wanted > 0 {
+            try Signals.check()
+            let size = min(wanted, Self.batch)
+            var claims = try namespace.claimIfExists(matching: template, order: order, max: size)
+            if claims.isEmpty, taken == 0, let remaining {
+                let first = try namespace.claim(
+                    matching: template,
+                    order: order,
+                    timeout: remaining,
+                    interruption: Signals.interruption
+                )
+                if let first { claims = [first] }
+                if !claims.isEmpty, size > 1 {
+                    // Others may have come with the one that was waited for.
+                    claims += try namespace.claimIfExists(matching: template, order: order, max: size - 1)
+                }
+            }
+            if claims.isEmpty { break }
+            try printAndComplete(claims, of: namespace, output)
+            if claims.count < size { return true }
+            // What is there now, not what others keep writing: after the first full batch the rest is counted.
+            if all, taken == 0 { wanted = claims.count + (try namespace.count(matching: template)) }
+            taken += claims.count
+            wanted -= claims.count
+        }
+        return taken > 0
+    }
+
+    private var order: MatchOrder { newest ? .newestFirst : .oldestFirst }
+
+    /// Completes the claims whose lines were accepted as a whole, and releases the others.
+    private func printAndComplete(_ claims: [HeldClaim], of namespace: Namespace, _ output: Output) throws {
+        var ends: [Int] = []
+        do {
+            // Last look: a signal from here on lets the write end, and one before it prints nothing.
+            try Signals.check()
+            for claim in claims {
+                output.append(line: try printing.line(claim.tuple))
+                ends.append(output.appended)
+            }
+            try output.flush()
+        } catch {
+            let printed = ends.prefix { $0 <= output.accepted }.count
+            try? namespace.release(Array(claims[printed...]))
+            if printed > 0 { try Self.complete(Array(claims[..<printed]), of: namespace) }
+            throw error
+        }
+        try Self.complete(claims, of: namespace)
+    }
+
+    /// A tuple that was printed and then went with its namespace was taken.
+    private static func complete(_ claims: [HeldClaim], of namespace: Namespace) throws(SpaceError) {
+        do throws(SpaceError) {
+            try namespace.complete(claims)
+        } catch {
+            guard error.code == .namespaceDeleted else { throw error }
+        }
+    }
+}

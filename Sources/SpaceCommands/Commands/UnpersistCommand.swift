@@ -1,0 +1,26 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space unpersist NS`.
+struct UnpersistCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unpersist",
+        abstract: "Let a namespace go when its last owner has exited.",
+        discussion: """
+            Where nobody owns it, it goes at once.
+
+            EXAMPLE:
+              space unpersist jobs
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    func run() throws {
+        let access = try NamespaceAccess(common, namespace)
+        try NamespaceAccess.use(try access.openExisting()) { try $0.setPersistent(false) }
+    }
+}

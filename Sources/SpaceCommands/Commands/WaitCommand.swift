@@ -1,0 +1,36 @@
+import ArgumentParser
+import SharedSpace
+import SpaceSystem
+
+/// The command `space wait NS [--gone] [D]`.
+struct WaitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wait",
+        abstract: "Wait until a namespace exists, or is gone.",
+        discussion: """
+            Without a duration there is no limit. The status is 1 when time passed.
+
+            EXAMPLES:
+              space wait server 10s && space get server port
+              space wait jobs --gone
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var status: StatusOptions
+
+    @Flag(help: "Wait until it is gone.")
+    var gone = false
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "How long at most: 250ms, 5s, 2m, 1h, or a number of seconds.")
+    var duration: DurationArgument?
+
+    func run() throws {
+        let deadline = MonotonicInstant.deadline(after: duration?.duration) ?? .distantFuture
+        let existence = Existence(space: try common.space(), name: namespace)
+        guard try existence.wait(for: gone ? .gone : .existing, until: deadline) else { throw status.nothingObtained }
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space write NS TUPLE…`.
+struct WriteCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write",
+        abstract: "Write tuples, all or nothing.",
+        discussion: """
+            Creates the namespace if need be. A tuple is a JSON array of fields or a JSON object (a record); '-' stands for \
+            JSON lines on standard input. Prints nothing, unless --print-id.
+
+            EXAMPLES:
+              space write jobs '["resize", 42, "cat.png"]' '{"kind": "note"}'
+              space write jobs --arg file "$f" '["resize", 42, $file]'
+              find . -name '*.png' | jq -R '["resize", .]' -c | space write jobs -
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var creation: CreationOptions
+    @OptionGroup var arguments: JSONArguments
+
+    @Option(
+        help: ArgumentHelp("The tuples vanish after this time; 0: accepted, never visible.", valueName: "duration")
+    )
+    var expires: DurationArgument?
+
+    @Flag(name: .customLong("print-id"), help: "Print the id of each tuple.")
+    var printsIDs = false
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: ArgumentHelp("Tuples in JSON form; '-': standard input.", valueName: "tuple"))
+    var tuples: [String]
+
+    func validate() throws {
+        if tuples.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("standard input ('-') can be read only once")
+        }
+    }
+
+    func run() throws {
+        let tuples = try parsed()
+        let access = try NamespaceAccess(common, namespace)
+        let ids = try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
+            try namespace.write(contentsOf: tuples, expires: expires?.duration)
+        }
+        guard printsIDs else { return }
+        let output = Output()
+        for id in ids { try output.print("\(id.rawValue)") }
+        try output.flush()
+    }
+
+    /// The tuples of the command line and of standard input, in their order.
+    ///
+    /// Read to the end before anything is opened: one
+    /// bad line writes nothing, and a slow writer of the pipe holds nothing up.
+    private func parsed() throws -> [Tuple] {
+        let values = try arguments.resolved()
+        var parsed: [Tuple] = []
+        for (position, text) in tuples.enumerated() {
+            guard text == "-" else {
+                let what = tuples.count == 1 ? "the tuple" : "tuple \(position + 1)"
+                parsed.append(try JSONText.tuple(text, what: what, arguments: values))
+                continue
+            }
+            var input = Input()
+            while let line = try input.next() {
+                parsed.append(try JSONText.tuple(line, what: "standard input, line \(input.line)"))
+            }
+        }
+        return parsed
+    }
+}

@@ -1,0 +1,80 @@
+import SharedSpace
+
+/// What a dump in JSON lines holds, as far as it can be loaded.
+///
+/// A dump comes from another process or another day: every line is checked, and one that isn't understood ends it.
+struct DumpReader {
+    private(set) var tuples: [LoadedTuple] = []
+    private(set) var cells: [(key: String, value: Value)] = []
+    private(set) var mode: StorageMode?
+    private var namespaces = 0
+
+    /// Reads standard input to its end.
+    static func read() throws -> DumpReader {
+        var reader = DumpReader()
+        var input = Input()
+        var ids: [(id: Int, tuple: LoadedTuple)] = []
+        while let line = try input.next() {
+            let what = "standard input, line \(input.line)"
+            guard case .object(let record) = try JSONText.value(line, what: what) else {
+                throw CommandFailure.badData("\(what): a line of a dump is a JSON object")
+            }
+            if let tuple = try reader.take(record, what) { ids.append(tuple) }
+        }
+        // Claims come after the tuples; by their ids all were written in this order.
+        reader.tuples = ids.sorted { $0.id < $1.id }.map(\.tuple)
+        return reader
+    }
+
+    private mutating func take(_ record: Record, _ what: String) throws -> (id: Int, tuple: LoadedTuple)? {
+        func bad(_ reason: String) -> CommandFailure { .badData("\(what): \(reason)") }
+        guard case .string(let kind)? = record["kind"] else { throw bad("it has no \"kind\"") }
+        switch kind {
+        case "namespace":
+            namespaces += 1
+            guard namespaces == 1 else { throw bad("a second namespace begins; load them one by one") }
+            guard case .string(let name)? = record["mode"], let mode = StorageMode(rawValue: name) else {
+                throw bad("the namespace's mode is unknown")
+            }
+            self.mode = mode
+            return nil
+        case "tuple", "claim":
+            guard case .int(let id)? = record["id"] else { throw bad("the \(kind) has no id") }
+            guard let value = record["tuple"] else { throw bad("the \(kind) has no tuple") }
+            return (
+                id, LoadedTuple(tuple: try Self.tuple(value, bad), expires: try Self.expiry(record["expires"], bad))
+            )
+        case "cell":
+            guard case .string(let key)? = record["key"], let value = record["value"] else {
+                throw bad("the cell has no key or no value")
+            }
+            cells.append((key, value))
+            return nil
+        case "owner", "waiter", "watcher", "change":
+            // Who used the namespace then, and what happened in it: nothing to be written.
+            return nil
+        default:
+            throw bad("lines of kind \(kind.quotedForPeople) are not known")
+        }
+    }
+
+    private static func tuple(_ value: Value, _ bad: (String) -> CommandFailure) throws -> Tuple {
+        do {
+            switch value {
+            case .array(let fields): return try Tuple(checking: fields)
+            case .object(let record): return try Tuple(checking: record)
+            default: throw bad("a tuple is an array or an object")
+            }
+        } catch let error as TupleCodingError {
+            throw bad("\(error)")
+        }
+    }
+
+    private static func expiry(_ value: Value?, _ bad: (String) -> CommandFailure) throws -> Int64? {
+        switch value {
+        case nil, .null?: nil
+        case .int(let milliseconds)?: Int64(milliseconds)
+        default: throw bad("\"expires\" is milliseconds since 1970, or null")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import SystemPackage
+
+/// Waits until a namespace is there, or is gone.
+///
+/// The root folder's inotify events say when to look again. They are hints: an owner's exit gives none where no reaper
+/// runs, and a user's inotify instances may be used up. So it looks at every tick too, and looking deletes what
+/// nobody owns.
+struct Existence {
+    let space: Space
+    let name: String
+
+    enum Goal {
+        case existing
+        case gone
+    }
+
+    /// - Returns: Whether the goal was reached before the deadline.
+    /// - Throws: `Terminated` on a signal, and `SpaceError`.
+    func wait(for goal: Goal, until deadline: MonotonicInstant) throws -> Bool {
+        // Watched before the first look, so that no change falls between the two.
+        let watch = RootWatch(space.root)
+        while true {
+            try Signals.check()
+            if try isThere() == (goal == .existing) { return true }
+            if deadline.hasPassed { return false }
+            watch.wait(atMost: min(deadline.remaining, Limits.tick))
+        }
+    }
+
+    private func isThere() throws(SpaceError) -> Bool {
+        do throws(SpaceError) {
+            try space.existingNamespace(name, owning: false).leave()
+            return true
+        } catch  where error.code == .namespaceNotFound || error.code == .namespaceDeleted {
+            return false
+        }
+    }
+}
+
+/// Notices changes in the root folder as far as the kernel can tell of them.
+private struct RootWatch: ~Copyable {
+    private let inotify: INotify?
+
+    init(_ root: String) {
+        guard let inotify = try? INotify(),
+            (try? inotify.add(root, [.movedTo, .movedFrom, .created, .deleted, .onlyDirectory])) != nil
+        else {
+            self.inotify = nil
+            return
+        }
+        self.inotify = consume inotify
+    }
+
+    /// Returns on a change, a signal, or when the time is over.
+    func wait(atMost duration: Duration) {
+        switch inotify {
+        case .none:
+            _ = poll(nil, 0, duration.pollMilliseconds)
+        case .some(let inotify):
+            var request = pollfd(fd: inotify.raw, events: Int16(POLLIN), revents: 0)
+            _ = poll(&request, 1, duration.pollMilliseconds)
+            // Read to be able to sleep again; what the events say is looked up.
+            _ = try? inotify.readEvents()
+        }
+    }
+}

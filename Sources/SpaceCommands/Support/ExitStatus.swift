@@ -1,0 +1,70 @@
+import SharedSpace
+
+/// The exit statuses that scripts rely on; the numbers are those of sysexits.h where it has one.
+struct ExitStatus: RawRepresentable, Hashable, Sendable {
+    let rawValue: Int32
+
+    /// Done.
+    static let done = ExitStatus(rawValue: 0)
+    /// Nothing matched, not obtained, compare failed, or time passed.
+    static let nothing = ExitStatus(rawValue: 1)
+    /// The command line can't be understood, or asks for what is refused.
+    static let usage = ExitStatus(rawValue: 64)
+    /// JSON, template or name that is none.
+    static let badData = ExitStatus(rawValue: 65)
+    /// No such namespace, or one that can't be used from here.
+    static let unavailable = ExitStatus(rawValue: 69)
+    /// A fault of this program.
+    static let `internal` = ExitStatus(rawValue: 70)
+    /// Storage or the output is full or fails.
+    static let inputOutput = ExitStatus(rawValue: 74)
+    /// Another process is in the way; trying again may help.
+    static let tryAgain = ExitStatus(rawValue: 75)
+    /// Not permitted.
+    static let permission = ExitStatus(rawValue: 77)
+    /// The shell's status for a command that exists and can't be run.
+    static let cannotExecute = ExitStatus(rawValue: 126)
+    /// The shell's status for a command that doesn't exist.
+    static let commandNotFound = ExitStatus(rawValue: 127)
+}
+
+extension ExitStatus {
+    /// The one place where the library's errors become exit statuses.
+    init(_ code: SpaceError.Code) {
+        switch code {
+        case .invalidArgument, .noOwner, .noSuchProcess:
+            self = .usage
+        case .invalidName, .badData, .tooLarge, .transactionTooLarge:
+            self = .badData
+        case .namespaceNotFound, .namespaceDeleted, .incompatible:
+            self = .unavailable
+        case .damaged, .storageFull, .limitReached, .readersExhausted, .descriptorsExhausted, .inputOutput:
+            self = .inputOutput
+        case .holderStopped, .holderBusy, .claimLost:
+            self = .tryAgain
+        case .permissionDenied:
+            self = .permission
+        case .cancelled:
+            self = .nothing
+        default:
+            // `forked` and `closed` can only come from a mistake in a command; so do codes that this table has missed.
+            self = .internal
+        }
+    }
+}
+
+/// What ends a command other than success: a status, and what to tell people about it.
+struct CommandFailure: Error {
+    let status: ExitStatus
+    /// Nil where the status says it all: nothing matched.
+    let message: String?
+
+    init(_ status: ExitStatus, _ message: String?) {
+        self.status = status
+        self.message = message
+    }
+
+    static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }
+
+    static func badData(_ message: String) -> CommandFailure { CommandFailure(.badData, message) }
+}

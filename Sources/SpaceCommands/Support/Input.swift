@@ -1,0 +1,79 @@
+import Glibc
+import SystemPackage
+
+/// Standard input, read line by line.
+struct Input: ~Copyable {
+    /// The longest line that is read: a tuple's size limit, twice over for what JSON escapes add.
+    static let longestLine = 256 << 20
+
+    private let descriptor: CInt
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var ended = false
+    /// The number of the line returned last, from 1.
+    private(set) var line = 0
+
+    init(descriptor: CInt = STDIN_FILENO) {
+        self.descriptor = descriptor
+    }
+
+    /// The next line that isn't blank, without its end, or `nil` at the end of the input.
+    ///
+    /// - Throws: `CommandFailure` when it can't be read, is too long or is not UTF-8; `Terminated` on a signal.
+    mutating func next() throws -> String? {
+        while let bytes = try nextBytes() {
+            line += 1
+            if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw CommandFailure.badData("standard input, line \(line): not UTF-8")
+            }
+            return text
+        }
+        return nil
+    }
+
+    private mutating func nextBytes() throws -> ArraySlice<UInt8>? {
+        var searched = start
+        while true {
+            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { start = end + 1 }
+                return buffer[start..<end]
+            }
+            if ended {
+                guard start < buffer.count else { return nil }
+                defer { start = buffer.count }
+                return buffer[start...]
+            }
+            guard buffer.count - start <= Self.longestLine else {
+                throw CommandFailure.badData("standard input, line \(line + 1): longer than \(Self.longestLine) bytes")
+            }
+            searched = buffer.count - start
+            buffer.removeFirst(start)
+            start = 0
+            try fill()
+        }
+    }
+
+    private mutating func fill() throws {
+        let room = 64 << 10
+        var result = 0
+        var cause = Errno(rawValue: 0)
+        let before = buffer.count
+        buffer.append(contentsOf: repeatElement(0, count: room))
+        repeat {
+            try Signals.check()
+            result = buffer.withUnsafeMutableBytes { bytes in
+                read(descriptor, bytes.baseAddress.map { $0 + before }, room)
+            }
+            if result < 0 { cause = Errno(rawValue: errno) }
+            if result < 0, cause == .resourceTemporarilyUnavailable {
+                var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                _ = poll(&request, 1, -1)
+                cause = .interrupted
+            }
+        } while result < 0 && cause == .interrupted
+        buffer.removeLast(room - max(0, result))
+        if result < 0 { throw CommandFailure(.inputOutput, "cannot read standard input: \(cause)") }
+        if result == 0 { ended = true }
+    }
+}

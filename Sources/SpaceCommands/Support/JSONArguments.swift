@@ -1,0 +1,67 @@
+import ArgumentParser
+import TupleCoding
+
+/// `--arg` and `--argjson`: values that JSON arguments refer to as `$NAME`.
+struct JSONArguments: ParsableArguments {
+    @Option(
+        name: .customLong("arg"),
+        parsing: .singleValue,
+        help: ArgumentHelp("In JSON, $NAME is this string.", valueName: "name> <string")
+    )
+    var strings: [String] = []
+
+    @Option(
+        name: .customLong("argjson"),
+        parsing: .singleValue,
+        help: ArgumentHelp("In JSON, $NAME is this JSON value.", valueName: "name> <json")
+    )
+    var values: [String] = []
+
+    /// The values by name.
+    ///
+    /// - Throws: `CommandFailure`: a name given twice is a usage error, a value that is no JSON is bad data.
+    func resolved() throws -> [String: Value] {
+        if strings.isEmpty && values.isEmpty { return [:] }
+        var result: [String: Value] = [:]
+        for (word, isJSON) in strings.map({ ($0, false) }) + values.map({ ($0, true) }) {
+            // `Words` has joined name and value; a name has no `=`.
+            guard let sign = word.firstIndex(of: "=") else {
+                throw CommandFailure.usage("--arg and --argjson need two words: a name and a value")
+            }
+            let name = String(word[..<sign])
+            let text = String(word[word.index(after: sign)...])
+            guard result[name] == nil else {
+                throw CommandFailure.usage("the name \(name) is given twice with --arg or --argjson")
+            }
+            result[name] = isJSON ? try JSONText.value(text, what: "--argjson \(name)") : .string(text)
+        }
+        return result
+    }
+}
+
+/// JSON from the command line and standard input, with errors that say which word or line they are about.
+enum JSONText {
+    static func value(_ text: String, what: String, arguments: [String: Value] = [:]) throws -> Value {
+        do {
+            return try Value(json: text, arguments: arguments)
+        } catch {
+            throw failure(what, error)
+        }
+    }
+
+    static func tuple(_ text: String, what: String, arguments: [String: Value] = [:]) throws -> Tuple {
+        do {
+            return try Tuple(json: text, arguments: arguments)
+        } catch {
+            throw failure(what, error)
+        }
+    }
+
+    static func failure(_ what: String, _ error: TupleCodingError) -> CommandFailure {
+        // A word or line of its own has no line 2, so its number says nothing beside that of the input.
+        if case .text(line: 1, let column)? = error.place {
+            return .badData("\(what): \(error.reason) (column \(column))")
+        }
+        return .badData("\(what): \(error)")
+    }
+}

@@ -1,0 +1,41 @@
+import TupleCoding
+
+/// A JSON object on one line whose keys come in the order in which they were added, which is the order people documented.
+///
+/// `Value.json` sorts names by their bytes; for tuples that is what makes them comparable, for a report it is no help.
+struct JSONObject {
+    private var text = ""
+
+    /// The finished object.
+    var line: String { "{\(text)}" }
+
+    private mutating func append(_ key: String, _ rendered: String) {
+        if !text.isEmpty { text += "," }
+        text += "\(Value.string(key).json):\(rendered)"
+    }
+
+    mutating func add(_ key: String, _ value: String?) {
+        append(key, value.map { Value.string($0).json } ?? "null")
+    }
+
+    mutating func add(_ key: String, _ value: (some BinaryInteger)?) {
+        append(key, value.map { "\($0)" } ?? "null")
+    }
+
+    mutating func add(_ key: String, _ value: Bool) {
+        append(key, value ? "true" : "false")
+    }
+
+    mutating func add(_ key: String, _ values: [JSONObject]) {
+        append(key, "[" + values.map(\.line).joined(separator: ",") + "]")
+    }
+
+    mutating func add(_ key: String, _ values: [String]) {
+        append(key, "[" + values.map { Value.string($0).json }.joined(separator: ",") + "]")
+    }
+
+    /// Adds text that is JSON already.
+    mutating func add(_ key: String, json: String) {
+        append(key, json)
+    }
+}

@@ -1,0 +1,110 @@
+import Glibc
+import SystemPackage
+
+/// Why standard output did not take what was printed.
+struct OutputFailure: Error {
+    /// Nil: a signal asked the command to end while it printed.
+    let cause: Errno?
+
+    var failure: CommandFailure {
+        switch cause {
+        case nil:
+            CommandFailure(.nothing, nil)
+        case .brokenPipe?:
+            CommandFailure(.inputOutput, "cannot print: nobody reads standard output any more (broken pipe)")
+        case let cause?:
+            CommandFailure(.inputOutput, "cannot print to standard output: \(cause)")
+        }
+    }
+}
+
+/// Standard output, buffered, with every write checked.
+///
+/// What a command may call printed is what write(2) has accepted, so the count of accepted bytes is kept, also when a later
+/// write fails: it decides which tuples a `take` may complete.
+final class Output {
+    private let descriptor: CInt
+    private var buffer: [UInt8] = []
+    /// How much is buffered before it is written, so that long listings need no memory of their own.
+    private static let chunk = 64 << 10
+
+    /// Bytes appended since the start.
+    private(set) var appended = 0
+    /// Bytes that write(2) has accepted since the start.
+    private(set) var accepted = 0
+
+    init(descriptor: CInt = STDOUT_FILENO) {
+        self.descriptor = descriptor
+    }
+
+    /// Appends a line to the buffer and writes nothing.
+    func append(line: String) {
+        let before = buffer.count
+        buffer.append(contentsOf: line.utf8)
+        buffer.append(UInt8(ascii: "\n"))
+        appended += buffer.count - before
+    }
+
+    /// Appends a line, writing when enough has gathered.
+    func print(_ line: String) throws {
+        append(line: line)
+        if buffer.count >= Self.chunk { try flush() }
+    }
+
+    /// Writes everything that is buffered.
+    ///
+    /// - Throws: `OutputFailure`; the rest of the buffer is dropped then, since nobody would take it.
+    func flush() throws {
+        var written = 0
+        defer { buffer.removeAll(keepingCapacity: true) }
+        while written < buffer.count {
+            // Also after a write that was cut short: write(2) says how much it took before a signal, not that one came.
+            if Signals.pending != nil { throw OutputFailure(cause: nil) }
+            let result = buffer.withUnsafeBytes { bytes in
+                write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+            }
+            if result >= 0 {
+                written += result
+                accepted += result
+                continue
+            }
+            let cause = Errno(rawValue: errno)
+            switch cause {
+            case .interrupted:
+                continue
+            case .resourceTemporarilyUnavailable:
+                // Somebody made the pipe or terminal non-blocking; waiting for room is what the write would have done.
+                try awaitRoom()
+            default:
+                throw OutputFailure(cause: cause)
+            }
+        }
+    }
+
+    private func awaitRoom() throws {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        if poll(&request, 1, -1) < 0 {
+            let cause = Errno(rawValue: errno)
+            guard cause == .interrupted else { throw OutputFailure(cause: cause) }
+        }
+    }
+}
+
+/// Standard error, where everything goes that isn't data.
+enum Messages {
+    /// Prints one message; if even that fails there is nobody left to tell.
+    static func print(_ message: String) {
+        let bytes = Array("\(message)\n".utf8)
+        var written = 0
+        while written < bytes.count {
+            let result = bytes.withUnsafeBytes { bytes in
+                write(STDERR_FILENO, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+            }
+            if result > 0 {
+                written += result
+            } else if errno != EINTR || Signals.pending != nil {
+                return
+            }
+        }
+    }
+}

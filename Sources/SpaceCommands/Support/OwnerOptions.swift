@@ -1,0 +1,82 @@
+import ArgumentParser
+import Glibc
+import SharedSpace
+
+/// Facts about the process that can change while a command runs, noted when it starts.
+enum Launch {
+    /// The parent as found at start.
+    ///
+    /// `Program` reads it before anything else.
+    static let parent = getppid()
+}
+
+/// Who owns a namespace that a command uses: `--owner`, the variable, or the parent.
+struct OwnerOptions: ParsableArguments {
+    static let variable = "SHARED_SPACE_OWNER"
+
+    @Option(
+        help: ArgumentHelp(
+            "The process that owns the namespace from now on, or 'none' (default: $\(variable), else the calling process).",
+            valueName: "pid|none"
+        )
+    )
+    var owner: String?
+
+    /// Who is meant.
+    enum Choice: Equatable {
+        case process(Int32)
+        /// The parent, unchanged since the start.
+        case parent(Int32)
+        /// `--owner none`.
+        case nobody
+        /// The parent has exited, or is a process that may not be an owner.
+        case parentGone
+    }
+
+    /// - Throws: `CommandFailure` (usage) for a word that is neither a PID nor `none`.
+    func choice() throws -> Choice {
+        if let owner { return try Self.choice(owner, from: "--owner") }
+        if let value = getenv(Self.variable), value[0] != 0 {
+            return try Self.choice(String(cString: value), from: "$\(Self.variable)")
+        }
+        // PID 1 adopts orphans, and 0 stands for a parent outside of the PID namespace: neither called this command.
+        guard Launch.parent > 1, Self.isParent(Launch.parent) else { return .parentGone }
+        return .parent(Launch.parent)
+    }
+
+    /// Whether a process is still the parent: if not, it has exited.
+    static func isParent(_ pid: Int32) -> Bool { getppid() == pid }
+
+    private static func choice(_ word: String, from source: String) throws -> Choice {
+        if word == "none" { return .nobody }
+        return .process(try pid(word, from: source))
+    }
+
+    /// - Throws: `CommandFailure` (usage) for a word that is no PID, and for PID 0 and 1.
+    static func pid(_ word: String, from source: String) throws -> Int32 {
+        // Plain digits only: `Int32` takes a sign too.
+        guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let pid = Int32(word) else {
+            throw CommandFailure.usage("\(source): \(word.quotedForPeople) is no process id")
+        }
+        guard pid > 1 else {
+            throw CommandFailure.usage(
+                "\(source): process \(pid) may not be an owner: it never exits, so nothing would end"
+            )
+        }
+        return pid
+    }
+
+    /// What to say when a namespace would be created that nobody owns.
+    static func refusal(_ name: String, _ choice: Choice) -> CommandFailure {
+        let reason =
+            switch choice {
+            case .parentGone: "the process that called this command has exited or may not be an owner"
+            default: "with --owner none nobody owns it"
+            }
+        return .usage(
+            "cannot create the namespace \(name.quotedForPeople): \(reason), so it would vanish at once; "
+                + "name an owner with --owner PID, or with export \(variable)=$$ at the start of the script, "
+                + "or keep the namespace without owners with --persistent"
+        )
+    }
+}

@@ -1,0 +1,89 @@
+/// What is printed for people: names, commands and tuples come from other processes, and a terminal obeys the control
+/// characters in them.
+enum PeopleText {
+    /// The text with everything escaped that could move a cursor, end a line or reorder what is read: C0, DEL, C1, the
+    /// line and paragraph separators, and the bidirectional controls.
+    ///
+    /// The escapes are JSON's, so that a tuple's JSON form stays one.
+    static func escaped(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            case "\r": result += "\\r"
+            case _ where isControl(scalar):
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// Rows with their columns aligned.
+    ///
+    /// The last column is not padded. Cells are escaped.
+    static func table(_ rows: [[String]], indent: String = "") -> [String] {
+        let cells = rows.map { $0.map(escaped) }
+        let columns = cells.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            cells.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+        }
+        return cells.map { row in
+            var line = indent
+            for (column, cell) in row.enumerated() {
+                line += cell
+                if column + 1 < row.count {
+                    line += String(repeating: " ", count: widths[column] - cell.count + 2)
+                }
+            }
+            return line
+        }
+    }
+
+    /// A number and what is counted: `1 tuple`, `2 tuples`.
+    static func count(_ number: Int, _ noun: String, plural: String? = nil) -> String {
+        number == 1 ? "1 \(noun)" : "\(number) \(plural ?? noun + "s")"
+    }
+
+    /// A size in binary units: `512 B`, `4.0 MiB`.
+    static func bytes(_ number: Int) -> String {
+        guard number >= 1024 else { return "\(number) B" }
+        var tenths = number
+        var unit = 0
+        let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+        // Kept in tenths of the unit: no floating point formatting without Foundation.
+        tenths = tenths / 1024 * 10 + tenths % 1024 * 10 / 1024
+        while tenths >= 10_240, unit + 1 < units.count {
+            tenths /= 1024
+            unit += 1
+        }
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    /// How far `moment` is from `now`, both in milliseconds: `just now`, `12s ago`, `in 3m`.
+    static func relative(_ moment: Int64, to now: Int64) -> String {
+        let (difference, overflow) = now.subtractingReportingOverflow(moment)
+        guard !overflow else { return "unknown" }
+        let seconds = difference.magnitude / 1000
+        let text =
+            switch seconds {
+            case 0: ""
+            case 1..<60: "\(seconds)s"
+            case 60..<3600: "\(seconds / 60)m"
+            case 3600..<86_400: "\(seconds / 3600)h"
+            default: "\(seconds / 86_400)d"
+            }
+        if text.isEmpty { return difference >= 0 ? "just now" : "now" }
+        return difference >= 0 ? "\(text) ago" : "in \(text)"
+    }
+}

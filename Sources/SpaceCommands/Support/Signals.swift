@@ -1,0 +1,104 @@
+import Glibc
+import SharedSpace
+import Synchronization
+
+// SIGINT, SIGTERM and SIGHUP ask a command to end: it returns its claims, leaves the namespace and then dies by that very
+// signal, so that a shell sees what happened. The handlers below only note the signal and wake whoever waits; all cleaning
+// is done on the thread that runs the command.
+//
+// A handler interrupts a blocked system call (no SA_RESTART), but one that came just before the call would leave it blocked.
+// So the alarm goes off every second from then on, until the command notices: signal-safety(7) lists alarm().
+
+private let noted = Atomic<Int32>(0)
+
+private func receive(_ number: Int32) {
+    let saved = errno
+    Signals.note(number)
+    Signals.interruption.trigger()
+    alarm(1)
+    errno = saved
+}
+
+private func remind(_: Int32) {
+    let saved = errno
+    Signals.interruption.trigger()
+    alarm(1)
+    errno = saved
+}
+
+/// The signals that ask a command to end.
+enum Signals {
+    /// What the library's waits look at.
+    static let interruption = Interruption()
+
+    /// The signals, as far as they were not ignored when the command was started (nohup(1), `&` in a shell without job
+    /// control): those stay ignored.
+    static let ending = [SIGINT, SIGTERM, SIGHUP]
+
+    /// The signal that came first, if any.
+    static var pending: Int32? {
+        let number = noted.load(ordering: .sequentiallyConsistent)
+        return number == 0 ? nil : number
+    }
+
+    /// Notes a signal; the first one counts.
+    static func note(_ number: Int32) {
+        _ = noted.compareExchange(expected: 0, desired: number, ordering: .sequentiallyConsistent)
+    }
+
+    /// Installs the handlers, and has a broken pipe reported by write(2) instead of killing the command.
+    static func install() {
+        // Globals are initialised on first use, which must not happen inside a handler.
+        _ = interruption
+        _ = pipeWasIgnored
+        _ = pending
+        signal(SIGPIPE, SIG_IGN)
+        for number in ending where !isIgnored(number) { handle(number, receive) }
+        handle(SIGALRM, remind)
+    }
+
+    /// - Throws: `Terminated` when a signal asked the command to end.
+    static func check() throws {
+        if pending != nil { throw Terminated() }
+    }
+
+    /// Ends the process by a signal, after everything was cleaned up.
+    static func die(by number: Int32) -> Never {
+        alarm(0)
+        signal(number, SIG_DFL)
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, number)
+        sigprocmask(SIG_UNBLOCK, &set, nil)
+        kill(getpid(), number)
+        // The signal is delivered before kill(2) returns, so this is for a process that can't die of it (PID 1).
+        _exit(128 + number)
+    }
+
+    /// Gives the broken pipe its usual meaning back, for a command that takes this process over: dispositions that ignore a
+    /// signal survive execve(2).
+    static func restoreForExec() {
+        alarm(0)
+        if !pipeWasIgnored { signal(SIGPIPE, SIG_DFL) }
+    }
+
+    /// Whether SIGPIPE was ignored by whoever started this process; read before `install` changes it.
+    static let pipeWasIgnored = isIgnored(SIGPIPE)
+
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard sigaction(number, nil, &action) == 0 else { return false }
+        // A handler's address and the constants can be told apart as bits only.
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
+    private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
+        var action = sigaction()
+        action.__sigaction_handler = .init(sa_handler: handler)
+        sigaction(number, &action, nil)
+    }
+}
+
+/// A signal asked the command to end; `Signals.pending` says which.
+struct Terminated: Error {}

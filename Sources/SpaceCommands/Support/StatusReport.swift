@@ -1,0 +1,163 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+/// A look at a namespace in the forms that `show` and `space-dump` print.
+struct StatusReport {
+    let status: NamespaceStatus
+
+    /// Who keeps it alive; visitors only look.
+    private var owners: [NamespaceStatus.Owner] { status.owners.filter { $0.kind != .visitor } }
+
+    /// Who uses it, this process left out.
+    private var processes: [NamespaceStatus.Owner] { status.owners.filter { $0.pid != getpid() } }
+
+    // MARK: JSON
+
+    /// One object with everything, as `show --json` prints it.
+    var object: JSONObject {
+        var object = JSONObject()
+        object.add("name", status.name)
+        object.add("mode", status.mode.rawValue)
+        object.add("sequence", status.sequence)
+        object.add("tuples", status.tuples)
+        object.add("cells", status.cells)
+        object.add("bytes", status.bytes)
+        object.add("limit", status.byteLimit)
+        object.add("owners", owners.map { Self.object($0, kindKey: "kind") })
+        object.add("waiters", status.waiters.map { Self.object($0) })
+        object.add("watchers", [JSONObject]())
+        object.add("claims", status.claims.map { Self.object($0) })
+        object.add("shapes", status.shapes.map { Self.object($0) })
+        object.add("persistent", status.isPersistent)
+        object.add("created", status.created)
+        return object
+    }
+
+    /// What `list --json` prints.
+    var summary: JSONObject {
+        var object = JSONObject()
+        object.add("name", status.name)
+        object.add("tuples", status.tuples)
+        object.add("cells", status.cells)
+        object.add("owners", livingOwners)
+        object.add("bytes", status.bytes)
+        object.add("mode", status.mode.rawValue)
+        object.add("persistent", status.isPersistent)
+        return object
+    }
+
+    var livingOwners: Int { owners.count { $0.isAlive } }
+
+    /// An owner; lines of a dump have a `kind` of their own, so the key of the owner's is given.
+    static func object(_ owner: NamespaceStatus.Owner, kindKey: String, in line: JSONObject = JSONObject())
+        -> JSONObject
+    {
+        var object = line
+        object.add("pid", owner.pid)
+        object.add("command", owner.command)
+        object.add("since", owner.since)
+        object.add("alive", owner.isAlive)
+        object.add(kindKey, owner.kind.rawValue)
+        return object
+    }
+
+    static func object(_ waiter: NamespaceStatus.Waiter, in line: JSONObject = JSONObject()) -> JSONObject {
+        var object = line
+        object.add("pid", waiter.pid)
+        // Written by another process, and cut when long: what is no JSON is text.
+        if let template = try? Value(json: waiter.template) {
+            object.add("template", json: template.json)
+        } else {
+            object.add("template", waiter.template)
+        }
+        object.add("since", waiter.since)
+        object.add("taking", waiter.isTaking)
+        return object
+    }
+
+    static func object(_ claim: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
+        var object = line
+        object.add("id", claim.id.rawValue)
+        object.add("pid", claim.pid)
+        object.add("deadline", claim.deadline)
+        return object
+    }
+
+    private static func object(_ shape: NamespaceStatus.Shape) -> JSONObject {
+        var object = JSONObject()
+        object.add("shape", shape.description)
+        object.add("state", shape.state)
+        return object
+    }
+
+    // MARK: Text
+
+    /// The cells of a row in a table of namespaces.
+    static let summaryTitles = ["NAME", "TUPLES", "CELLS", "OWNERS", "SIZE", "MODE"]
+
+    var summaryRow: [String] {
+        [
+            status.name, "\(status.tuples)", "\(status.cells)", "\(livingOwners)", PeopleText.bytes(status.bytes),
+            modeText,
+        ]
+    }
+
+    private var modeText: String { status.mode.rawValue + (status.isPersistent ? ", persistent" : "") }
+
+    /// Lines for people.
+    func text(now: Int64 = Clock.realtimeMilliseconds()) -> [String] {
+        var lines = PeopleText.table([
+            ["namespace", status.name],
+            ["mode", modeText],
+            ["tuples", "\(status.tuples)"],
+            ["cells", "\(status.cells)"],
+            ["size", "\(PeopleText.bytes(status.bytes)) of \(PeopleText.bytes(status.byteLimit))"],
+            ["changes", "\(status.sequence)"],
+            ["created", PeopleText.relative(status.created, to: now)],
+        ])
+        func section(_ title: String, _ titles: [String], _ rows: [[String]]) {
+            guard !rows.isEmpty else { return }
+            lines.append("")
+            lines.append(title)
+            lines += PeopleText.table([titles] + rows, indent: "  ")
+        }
+        section(
+            PeopleText.count(processes.count, "process", plural: "processes"),
+            ["PID", "COMMAND", "SINCE", "KIND", "ALIVE"],
+            processes.map { owner in
+                [
+                    "\(owner.pid)", owner.command ?? "-", PeopleText.relative(owner.since, to: now),
+                    owner.kind.rawValue,
+                    owner.isAlive ? "yes" : "no",
+                ]
+            }
+        )
+        section(
+            PeopleText.count(status.waiters.count, "waiter"),
+            ["PID", "SINCE", "FOR", "TEMPLATE"],
+            status.waiters.map { waiter in
+                [
+                    waiter.pid.map { "\($0)" } ?? "-", PeopleText.relative(waiter.since, to: now),
+                    waiter.isTaking ? "take" : "read", waiter.template,
+                ]
+            }
+        )
+        section(
+            PeopleText.count(status.claims.count, "claim"),
+            ["ID", "PID", "DEADLINE", "TUPLE"],
+            status.claims.map { claim in
+                [
+                    "\(claim.id.rawValue)", claim.pid.map { "\($0)" } ?? "-",
+                    claim.deadline.map { PeopleText.relative($0, to: now) } ?? "-", claim.tuple.json,
+                ]
+            }
+        )
+        section(
+            PeopleText.count(status.shapes.count, "indexed shape"),
+            ["SHAPE", "STATE"],
+            status.shapes.map { [$0.description, $0.state] }
+        )
+        return lines
+    }
+}

@@ -1,0 +1,173 @@
+// Why this comes before the argument parser: it takes every word that begins with a dash for an option, a JSON number
+// like `-5` too; it can't tell a duration that follows `--wait` from the word after it; and an option has one value, while
+// `--arg NAME STRING` has two. So the words are put into a form that leaves it nothing to guess:
+//
+//     COMMAND, every option as one word (`--name=value`, `-E=3`), `--`, everything that is data
+//
+// What isn't known here passes as it is, and the parser says what is wrong with it.
+
+/// The words of a command line, put into a form that the argument parser reads in one way only.
+enum Words {
+    /// What follows an option.
+    enum Form {
+        case flag
+        /// One word, whatever it begins with.
+        case value
+        /// Two words: a name and its value.
+        case pair
+        /// A duration if the next word is one.
+        case optionalDuration
+    }
+
+    /// Which words a command's form can't be seen from.
+    enum Program {
+        case space
+        case dump
+    }
+
+    /// The options with words of their own; all others are flags.
+    static let forms: [String: Form] = [
+        "--root": .value, "--timeout": .value, "--owner": .value, "--pid": .value, "--field": .value, "--max": .value,
+        "--expires": .value, "--if-equals": .value, "--limit": .value, "--group": .value, "--format": .value,
+        "-E": .value,
+        "--generate-completion-script": .value, "--arg": .pair, "--argjson": .pair, "--wait": .optionalDuration,
+    ]
+
+    /// The commands that run another, whose words come after `--` and are left alone.
+    static let runners: Set<String> = ["own"]
+
+    /// - Throws: `CommandFailure` (usage), for a duration that is none and what a pair lacks.
+    static func arranged(_ words: [String], for program: Program) throws(CommandFailure) -> [String] {
+        guard let first = words.first else { return words }
+        // The parser's own requests: completions ask with `---completion`, help needs no arranging.
+        if first.hasPrefix("---") || first == "help" { return words }
+        switch program {
+        case .dump:
+            return try arranged(words[...], command: nil)
+        case .space:
+            if first.hasPrefix("-") { return words }
+            return [first] + (try arranged(words.dropFirst(), command: first))
+        }
+    }
+
+    private static func arranged(_ words: ArraySlice<String>, command: String?) throws(CommandFailure) -> [String] {
+        var rest = words
+        var options: [String] = []
+        var data: [String] = []
+        var tail: ArraySlice<String>?
+        while let word = rest.popFirst() {
+            if word == "--" {
+                tail = rest
+                break
+            }
+            if !word.hasPrefix("-") || word == "-" || isNumber(word) {
+                data.append(word)
+            } else if word.hasPrefix("--") {
+                options.append(try longOption(word, rest: &rest))
+            } else {
+                options += shortOptions(word, rest: &rest)
+            }
+        }
+        if let command, runners.contains(command) {
+            guard data.count <= 1 else {
+                throw .usage("'\(data[1])' is one word too many: put '--' before the command to run")
+            }
+            if data.isEmpty, tail?.isEmpty == false {
+                throw .usage("the namespace is missing before '--'")
+            }
+        }
+        data += tail ?? []
+        return data.isEmpty ? options : options + ["--"] + data
+    }
+
+    private static func longOption(_ word: String, rest: inout ArraySlice<String>) throws(CommandFailure) -> String {
+        let sign = word.firstIndex(of: "=")
+        let name = sign.map { String(word[..<$0]) } ?? word
+        let joined = sign.map { word[word.index(after: $0)...] }
+        switch forms[name] ?? .flag {
+        case .flag:
+            return word
+        case .value:
+            guard joined == nil, let value = rest.popFirst() else { return word }
+            return "\(name)=\(value)"
+        case .pair:
+            guard joined == nil, rest.count >= 2, let key = rest.popFirst(), let value = rest.popFirst() else {
+                throw .usage("\(name) needs two words: a name and a value")
+            }
+            guard isName(key) else {
+                throw .usage("'\(key)' can't be the name of \(name): use letters, digits and _, no digit first")
+            }
+            return "\(name)=\(key)=\(value)"
+        case .optionalDuration:
+            guard let candidate = joined ?? rest.first.map({ $0[...] }) else { return word }
+            if DurationText.parse(candidate) != nil {
+                if joined == nil { rest.removeFirst() }
+                return "\(name)=\(candidate)"
+            }
+            guard joined == nil, !DurationText.resembles(candidate) else {
+                throw .usage(
+                    "'\(candidate)' is no duration for \(name): write 250ms, 5s, 2m, 1h, or a number of seconds"
+                )
+            }
+            return word
+        }
+    }
+
+    /// `-rE3` becomes `-r -E=3`.
+    private static func shortOptions(_ word: String, rest: inout ArraySlice<String>) -> [String] {
+        var options: [String] = []
+        var letters = word.dropFirst()
+        while let letter = letters.popFirst() {
+            guard case .value? = forms["-\(letter)"] else {
+                options.append("-\(letter)")
+                continue
+            }
+            if letters.first == "=" { letters.removeFirst() }
+            if letters.isEmpty, let next = rest.popFirst() {
+                options.append("-\(letter)=\(next)")
+            } else {
+                options.append(letters.isEmpty ? "-\(letter)" : "-\(letter)=\(letters)")
+            }
+            break
+        }
+        return options
+    }
+
+    /// Whether a word is a JSON number (RFC 8259, section 6) that begins with its sign.
+    static func isNumber(_ word: String) -> Bool {
+        var rest = Array(word.utf8)[...]
+        func digits() -> Int {
+            let found = rest.prefix { (0x30...0x39).contains($0) }
+            rest = rest.dropFirst(found.count)
+            return found.count
+        }
+        guard rest.popFirst() == UInt8(ascii: "-") else { return false }
+        let leadingZero = rest.first == UInt8(ascii: "0")
+        let whole = digits()
+        guard whole > 0, !(leadingZero && whole > 1) else { return false }
+        if rest.first == UInt8(ascii: ".") {
+            rest.removeFirst()
+            guard digits() > 0 else { return false }
+        }
+        if let mark = rest.first, mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") {
+            rest.removeFirst()
+            if let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { rest.removeFirst() }
+            guard digits() > 0 else { return false }
+        }
+        return rest.isEmpty
+    }
+
+    /// Whether a word can follow `$` as a token in JSON.
+    static func isName(_ word: String) -> Bool {
+        guard let first = word.utf8.first, !(0x30...0x39).contains(first) else { return false }
+        return word.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default:
+                false
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+import SpaceCommands
+
+@main
+struct Main {
+    static func main() {
+        Program.space()
+    }
+}

@@ -1,0 +1,82 @@
+import SpaceTestSupport
+import Testing
+
+@Suite("set, get, unset, incr", .timeLimit(.minutes(2)))
+struct CellCommandTests {
+    @Test("Cells hold values")
+    func cells() throws {
+        try withRoot { (runner) throws in
+            #expect(try runner.space("get", "jobs", "k").ending == .exited(69))
+            #expect(try runner.space("unset", "jobs", "k").ending == .exited(69))
+            let set = try runner.space("set", "jobs", "k", #"{"a": ["b", -5, 1.0]}"#)
+            #expect(set.ending == .exited(0))
+            #expect(set.output == "")
+            #expect(try runner.space("get", "jobs", "k").output == "{\"a\":[\"b\",-5,1.0]}\n")
+            #expect(try runner.space("set", "jobs", "k", "-5").ending == .exited(0))
+            #expect(try runner.space("get", "jobs", "k").output == "-5\n")
+            let old = try runner.space("unset", "jobs", "k")
+            #expect(old.output == "-5\n")
+            #expect(try runner.space("unset", "jobs", "k").ending == .exited(1))
+            #expect(try runner.space("unset", "jobs", "k", "-E", "8").ending == .exited(8))
+            #expect(try runner.space("get", "jobs", "k").ending == .exited(1))
+        }
+    }
+
+    @Test("Strings raw, tokens, and strings that look like formals")
+    func strings() throws {
+        try withRoot { (runner) throws in
+            try runner.space("set", "jobs", "k", "--arg", "v", "a \"b\"\n?", "$v")
+            #expect(try runner.space("get", "jobs", "k").output == #""a \"b\"\n?""# + "\n")
+            #expect(try runner.space("get", "jobs", "k", "-r").output == "a \"b\"\n?\n")
+            try runner.space("set", "jobs", "k", "\"?int\"")
+            #expect(try runner.space("unset", "jobs", "k", "-r").output == "?int\n")
+        }
+    }
+
+    @Test("Conditions: 1 when they fail, and nothing is changed")
+    func conditions() throws {
+        try withRoot { (runner) throws in
+            #expect(try runner.space("set", "jobs", "k", "1", "--if-equals", "null").ending == .exited(1))
+            #expect(try runner.space("set", "jobs", "k", "1", "--if-absent").ending == .exited(0))
+            #expect(try runner.space("set", "jobs", "k", "2", "--if-absent").ending == .exited(1))
+            #expect(try runner.space("set", "jobs", "k", "2", "--if-equals", "1.0").ending == .exited(1))
+            #expect(try runner.space("get", "jobs", "k").output == "1\n")
+            #expect(try runner.space("set", "jobs", "k", "-2", "--if-equals", "1").ending == .exited(0))
+            #expect(try runner.space("set", "jobs", "k", "3", "--if-equals", "-2", "-E", "5").ending == .exited(0))
+            #expect(try runner.space("set", "jobs", "k", "4", "--if-equals", "-2", "-E", "5").ending == .exited(5))
+            #expect(try runner.space("get", "jobs", "k").output == "3\n")
+            #expect(try runner.space("set", "jobs", "k", "4", "--if-equals", "1", "--if-absent").ending == .exited(64))
+        }
+    }
+
+    @Test("incr counts, and refuses what is no integer")
+    func increments() throws {
+        try withRoot { (runner) throws in
+            #expect(try runner.space("incr", "jobs", "n").output == "1\n")
+            #expect(try runner.space("incr", "jobs", "n", "41").output == "42\n")
+            #expect(try runner.space("incr", "jobs", "n", "-50").output == "-8\n")
+            #expect(try runner.space("incr", "jobs", "n", "x").ending == .exited(64))
+            try runner.space("set", "jobs", "s", "\"x\"")
+            #expect(try runner.space("incr", "jobs", "s").ending == .exited(65))
+            try runner.space("set", "jobs", "m", "9223372036854775807")
+            #expect(try runner.space("incr", "jobs", "m").ending == .exited(65))
+            #expect(try runner.space("get", "jobs", "m").output == "9223372036854775807\n")
+        }
+    }
+
+    @Test("Processes that count at once lose nothing")
+    func counting() throws {
+        try withRoot { (runner) throws in
+            let counters = try (0..<3).map { _ in
+                try runner.start(
+                    "/bin/sh",
+                    ["-c", "for i in 1 2 3 4 5 6 7 8 9 10; do space incr jobs n > /dev/null; done"]
+                )
+            }
+            // Each shell owns the namespace while it runs; this process keeps it afterwards.
+            try runner.space("own", "jobs")
+            for counter in counters { #expect(try counter.finish().ending == .exited(0)) }
+            #expect(try runner.space("get", "jobs", "n").output == "30\n")
+        }
+    }
+}

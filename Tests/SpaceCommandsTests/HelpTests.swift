@@ -1,0 +1,90 @@
+import SpaceTestSupport
+import Testing
+import TupleCoding
+
+@testable import SpaceCommands
+
+@Suite("Help and usage", .timeLimit(.minutes(2)))
+struct HelpTests {
+    private let runner = CommandRunner(root: "/nonexistent/space-root")
+
+    static let commands = [
+        "write", "read", "take", "count", "set", "get", "unset", "incr", "list", "show", "own", "disown", "persist",
+        "unpersist", "delete", "wait", "reap", "load",
+    ]
+
+    @Test("Every command has help with an example, on standard output", arguments: commands)
+    func help(_ command: String) throws {
+        let result = try runner.space(command, "--help")
+        #expect(result.ending == .exited(0))
+        #expect(result.errors == "")
+        #expect(result.output.contains("EXAMPLE"))
+        #expect(result.output.contains("--root"))
+    }
+
+    @Test("The inspector has help too")
+    func dumpHelp() throws {
+        let result = try runner.dump("--help")
+        #expect(result.ending == .exited(0))
+        #expect(result.output.contains("EXAMPLE"))
+    }
+
+    @Test("Usage errors are 64 and say what is wrong, on standard error only")
+    func usage() throws {
+        for words in [
+            [], ["nonsense"], ["--nonsense"], ["get"], ["get", "a"], ["get", "a", "b", "c"], ["get", "a", "b", "-x"],
+        ] {
+            let result = try runner.start("space", words).finish()
+            #expect(result.ending == .exited(64), "space \(words)")
+            #expect(result.output == "", "space \(words)")
+            #expect(result.errors.hasPrefix("space: "), "space \(words): \(result.errors)")
+        }
+        let dump = try runner.dump("--format", "xml", "a")
+        #expect(dump.ending == .exited(64))
+        #expect(dump.errors.hasPrefix("space-dump: "))
+    }
+
+    @Test("The words know every option's form")
+    func forms() throws {
+        for program in ["space", "space-dump"] {
+            let help = try Value(json: try runner.start(program, ["--experimental-dump-help"]).finish().output)
+            let options = Self.options(help)
+            #expect(options.count > 5)
+            for (name, kind) in options {
+                switch Words.forms[name] {
+                case .flag?, nil: #expect(kind == "flag", "\(name) takes a value, and the words don't know")
+                case .value?, .pair?, .optionalDuration?: #expect(kind == "option", "\(name) takes no value")
+                }
+            }
+        }
+    }
+
+    /// The names of all options in the parser's own description, with their kind.
+    private static func options(_ value: Value) -> [(name: String, kind: String)] {
+        switch value {
+        case .array(let values):
+            return values.flatMap { options($0) }
+        case .object(let record):
+            var found = record.flatMap { options($0.value) }
+            if case .string(let kind)? = record["kind"], kind != "positional", case .array(let names)? = record["names"]
+            {
+                for case .object(let name) in names {
+                    guard case .string(let text)? = name["name"], case .string(let form)? = name["kind"] else {
+                        continue
+                    }
+                    found.append(((form == "short" ? "-" : "--") + text, kind))
+                }
+            }
+            return found
+        default:
+            return []
+        }
+    }
+
+    @Test("Completions are generated", arguments: ["bash", "zsh", "fish"])
+    func completions(_ shell: String) throws {
+        let result = try runner.space("--generate-completion-script", shell)
+        #expect(result.ending == .exited(0))
+        #expect(result.output.contains("space"))
+    }
+}

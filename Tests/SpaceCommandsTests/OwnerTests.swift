@@ -1,0 +1,221 @@
+import Glibc
+import SpaceTestSupport
+import Testing
+
+@Suite("Owners", .timeLimit(.minutes(2)))
+struct OwnerTests {
+    @Test("The calling process owns what it creates, and when it exits the namespace goes")
+    func caller() throws {
+        try withRoot { (runner) throws in
+            let shell = try runner.shell("space write jobs '[1]'; space count jobs; echo done")
+            #expect(shell.output == "1\ndone\n")
+            #expect(try runner.space("list").output == "")
+            try runner.space("write", "jobs", "[1]")
+            #expect(try runner.space("list").output == "jobs\n")
+        }
+    }
+
+    @Test("A short-lived parent owns nothing for long: the variable is the remedy")
+    func variable() throws {
+        try withRoot { (runner) throws in
+            let without = try runner.shell(
+                """
+                sh -c "space write jobs '[1]'; :"
+                space count jobs; echo $?
+                """
+            )
+            #expect(without.output == "69\n")
+            let with = try runner.shell(
+                """
+                export SHARED_SPACE_OWNER=$$
+                sh -c "space write jobs '[1]'; :"
+                space count jobs; echo $?
+                """
+            )
+            #expect(with.output == "1\n0\n")
+            #expect(try runner.space("list").output == "")
+        }
+    }
+
+    @Test("--owner goes before the variable")
+    func option() throws {
+        try withRoot { (runner) throws in
+            let result = try runner.shell(
+                """
+                sleep 1000 & keeper=$!
+                sh -c 'SHARED_SPACE_OWNER=$PPID exec space write jobs --owner '$keeper' "[1]"'
+                kill $keeper; wait $keeper 2> /dev/null
+                space count jobs; echo $?
+                """
+            )
+            #expect(result.output == "69\n")
+        }
+    }
+
+    @Test("Without an owner nothing is created, and the refusal names the remedies")
+    func refusal() throws {
+        try withRoot { (runner) throws in
+            for command in ["write jobs '[1]'", "set jobs k 1", "incr jobs n"] {
+                let result = try runner.shell("space \(command) --owner none; echo $?")
+                #expect(result.output == "64\n", "space \(command)")
+                for remedy in ["--owner", "SHARED_SPACE_OWNER", "--persistent"] {
+                    #expect(result.errors.contains(remedy), "space \(command)")
+                }
+            }
+            #expect(try runner.space("list").output == "")
+            #expect(try runner.space("write", "kept", "--owner", "none", "--persistent", "[1]").ending == .exited(0))
+            try runner.space("own", "jobs")
+            #expect(try runner.space("write", "jobs", "--owner", "none", "[1]").ending == .exited(0))
+            #expect(try runner.space("read", "jobs", "--owner", "none", "[1]").ending == .exited(0))
+            #expect(try runner.space("own", "jobs", "--owner", "none").ending == .exited(64))
+        }
+    }
+
+    @Test("A parent that has exited: refused where it would create, nobody enrolled elsewhere")
+    func orphaned() throws {
+        try withRoot { (runner) throws in
+            // The middle shell exits at once; its child waits until somebody else is its parent, and becomes the command.
+            func orphan(_ command: String) throws -> (parent: Int, errors: String) {
+                let result = try runner.shell(
+                    """
+                    sh -c '( while read -r a b c parent e < /proc/self/stat; [ $parent = $$ ]; do :; done
+                        echo $parent; exec \(command) ) & :'
+                    :
+                    """
+                )
+                return (result.lines.first.flatMap { Int($0) } ?? 0, result.errors)
+            }
+            let refused = try orphan("space write jobs \"[1]\"")
+            // A subreaper (prctl(2)) adopts as PID 1 does, and can't be told from a caller.
+            guard refused.parent == 1 else { return }
+            for remedy in ["--owner", "SHARED_SPACE_OWNER", "--persistent"] { #expect(refused.errors.contains(remedy)) }
+            #expect(try runner.space("list").output == "")
+            #expect(try orphan("space own jobs").errors.contains("--owner"))
+            try runner.space("own", "jobs")
+            #expect(try orphan("space write jobs \"[1]\"").errors == "")
+            #expect(try orphan("space write kept --persistent \"[2]\"").errors == "")
+            #expect(try runner.tuples("jobs") == ["[1]"])
+            #expect(try runner.tuples("kept") == ["[2]"])
+            #expect(try runner.space("disown", "jobs").ending == .exited(0))
+            #expect(try runner.space("list").output == "kept\n")
+        }
+    }
+
+    @Test(
+        "What can't be an owner is refused",
+        arguments: ["0", "1", "-5", "x", "", "4294967297", "none2"]
+    )
+    func badOwners(_ owner: String) throws {
+        try withRoot { (runner) throws in
+            #expect(
+                try runner.start("space", ["write", "jobs", "[1]", "--owner", owner]).finish().ending == .exited(64)
+            )
+            if !owner.isEmpty {
+                let result = try runner.space("write", "jobs", "[1]", environment: ["SHARED_SPACE_OWNER": owner])
+                #expect(result.ending == .exited(64))
+                #expect(result.errors.contains("SHARED_SPACE_OWNER"))
+            }
+            #expect(try runner.start("space", ["own", "jobs", "--pid", owner]).finish().ending == .exited(64))
+            #expect(try runner.space("list").output == "")
+        }
+    }
+
+    @Test("A process that has exited can't be an owner")
+    func deadOwner() throws {
+        try withRoot { (runner) throws in
+            let result = try runner.shell("sh -c 'exit 0' & p=$!; wait $p; space write jobs '[1]' --owner $p; echo $?")
+            #expect(result.output == "64\n")
+            #expect(result.errors.contains("exited"))
+        }
+    }
+
+    @Test("own --pid and disown")
+    func ownAndDisown() throws {
+        try withRoot { (runner) throws in
+            let keeper = try runner.start("/bin/cat", [])
+            #expect(try runner.space("own", "jobs", "--pid", "\(keeper.pid)").ending == .exited(0))
+            #expect(try runner.space("list").output == "jobs\n")
+            #expect(try runner.space("disown", "jobs").ending == .exited(1))
+            #expect(try runner.space("own", "jobs").ending == .exited(0))
+            #expect(try runner.space("disown", "jobs", "--pid", "\(keeper.pid)").ending == .exited(0))
+            #expect(try runner.space("list").output == "jobs\n")
+            // The last owner's leaving deletes it.
+            #expect(try runner.space("disown", "jobs").ending == .exited(0))
+            #expect(try runner.space("list").output == "")
+            #expect(try runner.space("disown", "jobs").ending == .exited(69))
+            #expect(try runner.space("own", "jobs", "--pid", "5", "--owner", "6").ending == .exited(64))
+        }
+    }
+
+    @Test("own NS -- CMD becomes the command: its PID, its status, its signals")
+    func ownCommand() throws {
+        try withRoot { (runner) throws in
+            let owning = try runner.start(
+                "space",
+                ["own", "jobs", "--", "/bin/sh", "-c", "echo $$ $SHARED_SPACE_OWNER; read line; echo $line; exit 7"]
+            )
+            #expect(try owning.readLine() == "\(owning.pid) \(owning.pid)")
+            #expect(try runner.space("list").output == "jobs\n")
+            try owning.send("hello\n")
+            #expect(try owning.readLine() == "hello")
+            #expect(try owning.wait() == .exited(7))
+            #expect(try runner.space("list").output == "")
+            let killed = try runner.start("space", ["own", "jobs", "--", "/bin/sh", "-c", "echo; exec cat"])
+            _ = try killed.readLine()
+            killed.signal(SIGTERM)
+            #expect(try killed.wait() == .signalled(SIGTERM))
+            #expect(try runner.space("list").output == "")
+        }
+    }
+
+    @Test("own gives the command the broken pipe's usual meaning")
+    func ownBrokenPipe() throws {
+        try withRoot { (runner) throws in
+            let result = try runner.shell("{ space own jobs -- sh -c 'yes; :'; echo $? >&2; } | head -1; :")
+            // 141 as a shell says SIGPIPE; with the signal ignored `yes` would complain and exit with 1.
+            #expect(!result.errors.contains("roken pipe"))
+        }
+    }
+
+    @Test("A command that can't be run: 127, 126, and no namespace is left")
+    func cannotRun() throws {
+        try withRoot { (runner) throws in
+            #expect(try runner.space("own", "jobs", "--", "/nonexistent/command").ending == .exited(127))
+            #expect(try runner.space("own", "jobs", "--", "no-such-command-anywhere").ending == .exited(127))
+            #expect(try runner.space("own", "jobs", "--", "/etc/passwd").ending == .exited(126))
+            #expect(try runner.space("own", "jobs", "cat").ending == .exited(64))
+            #expect(try runner.space("own", "jobs", "--pid", "5", "--", "cat").ending == .exited(64))
+            #expect(try runner.space("list").output == "")
+        }
+    }
+
+    @Test("Looking enrols nobody")
+    func lookers() throws {
+        try withRoot { (runner) throws in
+            let keeper = try runner.start("/bin/cat", [])
+            try runner.space("own", "jobs", "--pid", "\(keeper.pid)")
+            for command in ["count jobs", "list --json", "show jobs", "wait jobs"] {
+                #expect(try runner.shell("space \(command)").status == 0)
+            }
+            try runner.dump("jobs")
+            #expect(try runner.space("disown", "jobs").ending == .exited(1))
+            for command in ["read jobs '[1]'", "take jobs '[1]'", "get jobs k", "unset jobs k"] {
+                let words = ["-c", "space \(command); space disown jobs --pid $$; echo $?"]
+                #expect(try runner.start("/bin/sh", words).finish().output == "0\n", "space \(command)")
+            }
+        }
+    }
+
+    @Test("persist keeps it, unpersist lets it go")
+    func persistence() throws {
+        try withRoot { (runner) throws in
+            #expect(try runner.space("persist", "jobs").ending == .exited(69))
+            #expect(try runner.shell("space write jobs '[1]'; space persist jobs").status == 0)
+            #expect(try runner.space("list").output == "jobs\n")
+            #expect(try runner.tuples("jobs") == ["[1]"])
+            #expect(try runner.space("disown", "jobs").ending == .exited(0))
+            #expect(try runner.space("unpersist", "jobs").ending == .exited(0))
+            #expect(try runner.space("list").output == "")
+        }
+    }
+}

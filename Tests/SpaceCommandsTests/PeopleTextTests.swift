@@ -1,0 +1,46 @@
+import Testing
+
+@testable import SpaceCommands
+
+@Suite("Text for people")
+struct PeopleTextTests {
+    @Test("What a terminal would obey is escaped")
+    func escapes() {
+        #expect(PeopleText.escaped("a\u{1B}[2J\n\u{9B}\u{7F}\u{202E}é✓") == "a\\u001b[2J\\n\\u009b\\u007f\\u202eé✓")
+        #expect(PeopleText.escaped("plain") == "plain")
+    }
+
+    @Test("Columns are aligned, and cells escaped")
+    func table() {
+        #expect(PeopleText.table([["A", "LONG", "C"], ["bbb", "x\n", "y"]]) == ["A    LONG  C", "bbb  x\\n   y"])
+        #expect(PeopleText.table([]) == [])
+    }
+
+    @Test(
+        "Sizes",
+        arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (4_404_224, "4.2 MiB"), (64 << 30, "64.0 GiB")]
+    )
+    func sizes(_ bytes: Int, expected: String) {
+        #expect(PeopleText.bytes(bytes) == expected)
+        #expect(PeopleText.bytes(.max) == "7.9 EiB" || PeopleText.bytes(.max) == "8.0 EiB")
+    }
+
+    @Test("Times are told from now")
+    func times() {
+        #expect(PeopleText.relative(1000, to: 1500) == "just now")
+        #expect(PeopleText.relative(0, to: 12_000) == "12s ago")
+        #expect(PeopleText.relative(200_000, to: 0) == "in 3m")
+        #expect(PeopleText.relative(.min, to: .max) == "unknown")
+    }
+
+    @Test("Objects keep the order of their keys, and JSON's rules")
+    func objects() {
+        var object = JSONObject()
+        object.add("z", "a\"\u{1}")
+        object.add("a", 7)
+        object.add("none", nil as String?)
+        object.add("yes", true)
+        object.add("list", [JSONObject]())
+        #expect(object.line == #"{"z":"a\"\u0001","a":7,"none":null,"yes":true,"list":[]}"#)
+    }
+}

@@ -1,0 +1,143 @@
+import Testing
+
+@testable import SpaceCommands
+
+@Suite("Words of a command line")
+struct WordsTests {
+    private func arranged(_ words: String...) throws -> [String] { try Words.arranged(words, for: .space) }
+
+    @Test("Options become one word each, data comes after --")
+    func order() throws {
+        #expect(
+            try arranged("take", "jobs", "--root", "/r", "[1]", "--all", "-E", "3")
+                == ["take", "--root=/r", "--all", "-E=3", "--", "jobs", "[1]"]
+        )
+    }
+
+    @Test("JSON numbers are data", arguments: ["-5", "-0", "-0.5", "-1e9", "-0.5e-3", "-12E+4"])
+    func numbers(_ number: String) throws {
+        #expect(Words.isNumber(number))
+        #expect(try arranged("set", "a", "k", number) == ["set", "--", "a", "k", number])
+    }
+
+    @Test(
+        "What only looks like a JSON number is an option",
+        arguments: ["-", "-05", "-.5", "-5.", "-1e", "-5x", "--5", "-r5"]
+    )
+    func noNumbers(_ word: String) {
+        #expect(!Words.isNumber(word))
+    }
+
+    @Test("The value of an option may look like one")
+    func optionValues() throws {
+        #expect(
+            try arranged("set", "a", "k", "1", "--if-equals", "-5") == ["set", "--if-equals=-5", "--", "a", "k", "1"]
+        )
+        #expect(try arranged("read", "a", "--field", "--x", "[]") == ["read", "--field=--x", "--", "a", "[]"])
+    }
+
+    @Test(
+        "--wait takes the next word if it is a duration",
+        arguments: [
+            ("250ms", true), ("5", true), ("0", true), ("1.5s", true), ("[1]", false), ("-5", false), ("jobs", false),
+        ]
+    )
+    func wait(_ word: String, isTaken: Bool) throws {
+        let expected = isTaken ? ["take", "--wait=\(word)", "--", "a"] : ["take", "--wait", "--", "a", word]
+        #expect(try arranged("take", "a", "--wait", word) == expected)
+    }
+
+    @Test(
+        "A word that begins with a digit and is no duration is refused",
+        arguments: ["5x", "1d", "3.", "0x10", "5 s"]
+    )
+    func noDuration(_ word: String) {
+        #expect { try arranged("take", "a", "--wait", word) } throws: { ($0 as? CommandFailure)?.status == .usage }
+        #expect { try arranged("take", "a", "--wait=\(word)") } throws: { ($0 as? CommandFailure)?.status == .usage }
+    }
+
+    @Test("Bare --wait may be the last word, or come before an option")
+    func bareWait() throws {
+        #expect(try arranged("take", "a", "[]", "--wait") == ["take", "--wait", "--", "a", "[]"])
+        #expect(try arranged("take", "--wait", "--all", "a", "[]") == ["take", "--wait", "--all", "--", "a", "[]"])
+        #expect(try arranged("take", "a", "--wait", "--", "5") == ["take", "--wait", "--", "a", "5"])
+        #expect { try arranged("take", "a", "--wait=soon") } throws: { ($0 as? CommandFailure)?.status == .usage }
+    }
+
+    @Test("--arg has two words, whatever they begin with")
+    func pairs() throws {
+        #expect(try arranged("write", "a", "--arg", "x", "-r", "[$x]") == ["write", "--arg=x=-r", "--", "a", "[$x]"])
+        #expect(
+            try arranged("write", "a", "--argjson", "x", "--", "[]") == ["write", "--argjson=x=--", "--", "a", "[]"]
+        )
+        for words in [["--arg"], ["--arg", "x"], ["--arg=x", "y"], ["--arg", "1x", "y"], ["--arg", "", "y"]] {
+            #expect { try Words.arranged(["write", "a"] + words, for: .space) } throws: {
+                ($0 as? CommandFailure)?.status == .usage
+            }
+        }
+    }
+
+    @Test("Short options may stand together")
+    func shortOptions() throws {
+        #expect(try arranged("take", "-rE7", "a", "[]") == ["take", "-r", "-E=7", "--", "a", "[]"])
+        #expect(try arranged("take", "-E=7", "a", "[]") == ["take", "-E=7", "--", "a", "[]"])
+        #expect(try arranged("take", "a", "[]", "-E") == ["take", "-E", "--", "a", "[]"])
+    }
+
+    @Test("After -- everything is data")
+    func terminator() throws {
+        #expect(try arranged("write", "a", "--", "--all", "--") == ["write", "--", "a", "--all", "--"])
+    }
+
+    @Test("own leaves its command alone")
+    func runner() throws {
+        #expect(
+            try arranged("own", "a", "--root", "/r", "--", "cmd", "--wait", "5x", "-5")
+                == ["own", "--root=/r", "--", "a", "cmd", "--wait", "5x", "-5"]
+        )
+        #expect { try arranged("own", "a", "cmd") } throws: { ($0 as? CommandFailure)?.status == .usage }
+        #expect { try arranged("own", "--", "cmd") } throws: { ($0 as? CommandFailure)?.status == .usage }
+    }
+
+    @Test(
+        "The parser's own requests pass unchanged",
+        arguments: [["--help"], ["help", "get"], ["---completion", "get", "5x"]]
+    )
+    func requests(_ words: [String]) throws {
+        #expect(try Words.arranged(words, for: .space) == words)
+    }
+
+    @Test("The inspector has no subcommand")
+    func dump() throws {
+        #expect(
+            try Words.arranged(["jobs", "--format", "json", "--check"], for: .dump)
+                == ["--format=json", "--check", "--", "jobs"]
+        )
+    }
+}
+
+@Suite("Durations")
+struct DurationTextTests {
+    @Test(
+        "What is one",
+        arguments: [
+            ("250ms", Duration.milliseconds(250)), ("5s", .seconds(5)), ("2m", .seconds(120)), ("1h", .seconds(3600)),
+            ("5", .seconds(5)), ("0", .zero), ("0.5", .milliseconds(500)), ("1.5m", .seconds(90)), ("007", .seconds(7)),
+            ("0.000000001", .nanoseconds(1)), ("0.0000000001", .zero),
+        ]
+    )
+    func durations(_ word: String, expected: Duration) {
+        #expect(DurationText.parse(word) == expected)
+    }
+
+    @Test(
+        "What is none",
+        arguments: [
+            "", "s", "5 s", "5S", "-5", "+5", "1.", ".5", "1d", "1e3", "5sx", "٥", "99999999999999999999",
+            "9999999999h",
+        ]
+    )
+    func noDurations(_ word: String) {
+        #expect(DurationText.parse(word) == nil)
+    }
+}
