@@ -11,9 +11,9 @@ struct JSONParser {
 
     /// How many arrays and objects may enclose each other.
     ///
-    /// One more than a field may have, since a tuple's own array is none in its encoding; encoding finds what is then
-    /// still too deep.
-    private static let maximumDepth = TupleLimits.maximumDepth + 1
+    /// Two more than a field may have, since a tuple's own array is none in its encoding, nor are the braces of bytes and
+    /// the like; encoding finds what is then still too deep.
+    private static let maximumDepth = TupleLimits.maximumDepth + 2
 
     init(_ text: [UInt8], arguments: [String: Value]) {
         self.text = text

@@ -8,7 +8,9 @@ public struct TemplateBuilder: Sendable {
     private(set) var usesPattern = false
 
     @usableFromInline
-    init() {}
+    init() {
+        nodes.reserveCapacity(4)
+    }
 
     /// What was nested too deep, if anything was.
     var failure: TupleCodingError? { encoder.failure }

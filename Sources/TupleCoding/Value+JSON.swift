@@ -25,7 +25,7 @@ extension Value {
         var parser = JSONParser(text, arguments: arguments)
         let node = try parser.parse()
         self = try JSONReader(parser: parser).value(node)
-        // The parser allows one level more, and arguments bring their own.
+        // The parser allows for levels that the value hasn't, and arguments bring their own.
         if isNested(deeperThan: TupleLimits.maximumDepth) { throw .tooDeep() }
     }
 

@@ -167,6 +167,11 @@ import TupleCoding
         #expect(throws: TupleCodingError.self) { try Tuple(json: nested(limit + 1, in: "{\"a\":", "}")) }
         #expect(throws: TupleCodingError.self) { try Tuple(json: nested(limit + 2, in: "[", "]")) }
         #expect(throws: TupleCodingError.self) { try Template(json: nested(limit + 2, in: "[", "]")) }
+        // Nor are the braces of bytes, doubles and UUIDs a level.
+        let braces =
+            String(repeating: "[", count: limit) + #"{"$base64":"AA=="}"# + String(repeating: "]", count: limit)
+        #expect(try Value(json: braces).json == braces)
+        #expect(try Tuple(json: "[\(braces)]").json == "[\(braces)]")
         // Arguments bring their own depth.
         let deep = try Value(json: nested(limit, in: "[", "]"))
         _ = try Tuple(json: "[$deep]", arguments: ["deep": deep])

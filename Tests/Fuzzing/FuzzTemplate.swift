@@ -1,0 +1,41 @@
+// JSON text as a template, regular expressions included: written and read again it is the same, and it matches within
+// bounds. As a tuple, the same text matches itself as a literal.
+
+/// Runs one input.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    let arguments: [String: Value] = ["a": "?", "b": [1, .null], "c": ["x": 1.5]]
+    let literal = try? Tuple(json: text, arguments: arguments)
+    if let literal {
+        check(Template(literal).matches(literal), "a tuple doesn't match itself")
+        check(Template(literal).exactly().literalTuple == literal, "a tuple is not its own literal")
+    }
+    for exactly in [false, true] {
+        guard let template = try? Template(json: text, exactly: exactly, arguments: arguments) else { continue }
+        guard let again = try? Template(json: template.json, exactly: exactly) else {
+            fatalError("can't read \(template.json)")
+        }
+        check(again.json == template.json, "writes differently")
+        check(again.shape == template.shape && again.boundHash == template.boundHash, "another shape when read again")
+        check(
+            template.shape.encoded().withUnsafeBytes { Shape(encoded: $0) } == template.shape,
+            "a shape's bytes differ"
+        )
+        for tuple in tuples + (literal.map { [$0] } ?? []) {
+            let matches = template.matches(tuple)
+            check(matches == again.matches(tuple), "matches differently when read again")
+            guard matches else { continue }
+            tuple.withEncoded { encoded in
+                check(encoded.hash(of: template.shape) == template.boundHash, "a match hashes differently")
+            }
+            if let only = template.literalTuple { check(only == tuple, "a literal matches another tuple") }
+        }
+    }
+    return 0
+}
+
+private let tuples: [Tuple] = [
+    [], [1], ["a"], ["cat.png", 1, .null], [0.5, true], ["a": 1], ["a": 1, "b": ["x": 1] as Value], [:],
+    [[1, ["a": "b"]] as Value], ["", "?"], ["e\u{301}\0é"],
+]
