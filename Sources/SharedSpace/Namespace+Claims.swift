@@ -11,15 +11,12 @@ extension Namespace {
         max: Int = 1
     ) throws(SpaceError) -> [HeldClaim] {
         let core = try usableCore("claim")
-        let claims = try core.takeAll("claim", template, order, max: max, isMoving: true) { (scope, id, row) throws(SpaceError) in
+        let claims = try core.takeAll("claim", template, order, max: max, isMoving: true) { (match) throws(SpaceError) in
+            try match.tuple()
+        } _: { (scope, id, row) throws(SpaceError) in
             try scope.claim(id, row, session: core.session.number, deadline: 0)
         }
-        var held: [HeldClaim] = []
-        for (match, number) in claims {
-            held.append(HeldClaim(id: match.id, number: number, tuple: try match.tuple()))
-        }
-        if held.isEmpty, max > 0, let one = try claimOne(template, order, core) { held.append(one) }
-        return held
+        return claims.map(HeldClaim.init)
     }
 
     /// Claims a match as soon as there is one; `nil` when the time has passed.
@@ -32,12 +29,15 @@ extension Namespace {
         interruption: Interruption?
     ) throws(SpaceError) -> HeldClaim? {
         let core = try usableCore("claim")
-        let taken = try takeBlocking(template, order, timeout: timeout, interruption: interruption, isMoving: true) {
-            (scope, id, row) throws(SpaceError) in
-            try scope.claim(id, row, session: core.session.number, deadline: 0)
+        return try core.block(
+            "claim",
+            Interest(template, isTaking: true),
+            text: template.json,
+            until: MonotonicInstant.deadline(after: timeout),
+            interruption: interruption
+        ) { () throws(SpaceError) in
+            try core.claimIfExists(template, order).map { Found(result: $0, removed: $0.id.rawValue) }
         }
-        guard let taken else { return nil }
-        return HeldClaim(id: taken.match.id, number: taken.result, tuple: try taken.match.tuple())
     }
 
     /// Ends claims: the tuples are gone for good.
@@ -51,13 +51,20 @@ extension Namespace {
     package func release(_ claims: [HeldClaim]) throws(SpaceError) {
         try usableCore("release a claim").release(claims)
     }
+}
 
-    /// When others took what a snapshot showed, look as takes do.
-    private func claimOne(_ template: Template, _ order: MatchOrder, _ core: NamespaceCore) throws(SpaceError) -> HeldClaim? {
-        let taken = try core.takeIfExists("claim", template, order, isMoving: true) { (scope, id, row) throws(SpaceError) in
-            try scope.claim(id, row, session: core.session.number, deadline: 0)
-        }
-        guard let taken else { return nil }
-        return HeldClaim(id: taken.match.id, number: taken.result, tuple: try taken.match.tuple())
+extension NamespaceCore {
+    func claimIfExists(_ template: Template, _ order: MatchOrder) throws(SpaceError) -> HeldClaim? {
+        try takeIfExists("claim", template, order, isMoving: true) { (match) throws(SpaceError) in
+            try match.tuple()
+        } _: { (scope, id, row) throws(SpaceError) in
+            try scope.claim(id, row, session: session.number, deadline: 0)
+        }.map(HeldClaim.init)
+    }
+}
+
+extension HeldClaim {
+    init(_ taken: Taken<Tuple, UInt64>) {
+        self.init(id: taken.id, number: taken.result, tuple: taken.content)
     }
 }

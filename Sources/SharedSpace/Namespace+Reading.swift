@@ -22,9 +22,19 @@ extension Namespace {
         matching template: Template,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> Tuple? {
-        try usableCore("take").takeIfExists("take", template, order) { (scope, id, row) throws(SpaceError) in
+        try take(template, order) { (match) throws(SpaceError) in try match.tuple() }
+    }
+
+    /// The one way in which a tuple is taken at once. One that does not decode stays.
+    func take<T>(
+        _ template: Template,
+        _ order: MatchOrder,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> T? {
+        try usableCore("take").takeIfExists("take", template, order, decode: decode) {
+            (scope, id, row) throws(SpaceError) in
             try scope.remove(id, row)
-        }?.match.tuple()
+        }?.content
     }
 
     /// All tuples that match, of one snapshot.
@@ -48,13 +58,11 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         max: Int = .max
     ) throws(SpaceError) -> [Tuple] {
-        let taken = try usableCore("take").takeAll("take", template, order, max: max) {
-            (scope, id, row) throws(SpaceError) in
+        try usableCore("take").takeAll("take", template, order, max: max) { (match) throws(SpaceError) in
+            try match.tuple()
+        } _: { (scope, id, row) throws(SpaceError) in
             try scope.remove(id, row)
-        }
-        var tuples: [Tuple] = []
-        for (match, _) in taken { tuples.append(try match.tuple()) }
-        return tuples
+        }.map(\.content)
     }
 
     /// How many tuples match.
@@ -95,9 +103,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> Tuple? {
-        try takeBlocking(template, order, timeout: timeout, interruption: nil) { (scope, id, row) throws(SpaceError) in
-            try scope.remove(id, row)
-        }?.match.tuple()
+        try takeBlocking(template, order, timeout: timeout) { (match) throws(SpaceError) in try match.tuple() }
     }
 
     /// - Parameter timeout: `nil`: no limit but the interruption.
@@ -119,23 +125,22 @@ extension Namespace {
         }?.tuple()
     }
 
-    func takeBlocking<R>(
+    func takeBlocking<T>(
         _ template: Template,
         _ order: MatchOrder,
-        timeout: Duration?,
-        interruption: Interruption?,
-        isMoving: Bool = false,
-        _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
-    ) throws(SpaceError) -> (match: Match, result: R)? {
+        timeout: Duration,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> T? {
         let core = try usableCore("take")
         return try core.block(
             "take",
             Interest(template, isTaking: true),
             text: template.json,
-            until: MonotonicInstant.deadline(after: timeout),
-            interruption: interruption
+            until: MonotonicInstant.deadline(after: timeout)
         ) { () throws(SpaceError) in
-            try core.takeIfExists("take", template, order, isMoving: isMoving, end).map { Found(result: $0, removed: $0.match.id.rawValue) }
+            try core.takeIfExists("take", template, order, decode: decode) { (scope, id, row) throws(SpaceError) in
+                try scope.remove(id, row)
+            }.map { Found(result: $0.content, removed: $0.id.rawValue) }
         }
     }
 
@@ -161,7 +166,8 @@ extension Namespace {
     ///
     /// - Throws: `cancelled` when the task is; nothing was taken then.
     public func take(matching template: Template, order: MatchOrder = .oldestFirst) async throws(SpaceError) -> Tuple {
-        try await takeSuspending(template, order, timeout: nil).orEnded("take", name).tuple()
+        try await takeSuspending(template, order, timeout: nil) { (match) throws(SpaceError) in try match.tuple() }
+            .orEnded("take", name)
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
@@ -170,7 +176,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> Tuple? {
-        try await takeSuspending(template, order, timeout: timeout)?.tuple()
+        try await takeSuspending(template, order, timeout: timeout) { (match) throws(SpaceError) in try match.tuple() }
     }
 
     func readSuspending(_ template: Template, _ order: MatchOrder, timeout: Duration?) async throws(SpaceError) -> Match? {
@@ -185,7 +191,12 @@ extension Namespace {
         }
     }
 
-    func takeSuspending(_ template: Template, _ order: MatchOrder, timeout: Duration?) async throws(SpaceError) -> Match? {
+    func takeSuspending<T>(
+        _ template: Template,
+        _ order: MatchOrder,
+        timeout: Duration?,
+        decode: (Match) throws(SpaceError) -> T
+    ) async throws(SpaceError) -> T? {
         let core = try usableCore("take")
         return try await core.suspend(
             "take",
@@ -193,10 +204,9 @@ extension Namespace {
             text: { template.json },
             until: MonotonicInstant.deadline(after: timeout)
         ) { () throws(SpaceError) in
-            let taken = try core.takeIfExists("take", template, order) { (scope, id, row) throws(SpaceError) in
+            try core.takeIfExists("take", template, order, decode: decode) { (scope, id, row) throws(SpaceError) in
                 try scope.remove(id, row)
-            }
-            return taken.map { Found(result: $0.match, removed: $0.match.id.rawValue) }
+            }.map { Found(result: $0.content, removed: $0.id.rawValue) }
         }
     }
 }

@@ -21,13 +21,9 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        let taken = try usableCore("take").takeIfExists("take", Template(repeat each matcher), order) {
-            (scope, id, row) throws(SpaceError) in
-            try scope.remove(id, row)
+        try take(Template(repeat each matcher), order) { (match) throws(SpaceError) in
+            try match.fields(repeat each matcher)
         }
-        guard let taken else { return nil }
-        let fields = try taken.match.fields(repeat each matcher)
-        return fields
     }
 
     /// Waits for a tuple that matches; `nil` when the time has passed. Blocks the thread.
@@ -63,14 +59,9 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        let template = Template(repeat each matcher)
-        let taken = try takeBlocking(template, order, timeout: timeout, interruption: nil) {
-            (scope, id, row) throws(SpaceError) in
-            try scope.remove(id, row)
+        try takeBlocking(Template(repeat each matcher), order, timeout: timeout) { (match) throws(SpaceError) in
+            try match.fields(repeat each matcher)
         }
-        guard let taken else { return nil }
-        let fields = try taken.match.fields(repeat each matcher)
-        return fields
     }
 
     /// Waits for a tuple that matches.
@@ -102,8 +93,11 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
-        let match = try await takeSuspending(Template(repeat each matcher), order, timeout: nil)
-        return try match.orEnded("take", name).fields(repeat each matcher)
+        let fields = try await takeSuspending(Template(repeat each matcher), order, timeout: nil) {
+            (match) throws(SpaceError) in
+            try match.fields(repeat each matcher)
+        }
+        return try fields.orEnded("take", name)
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
@@ -112,9 +106,9 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> (repeat (each M).Matched)? {
-        guard let match = try await takeSuspending(Template(repeat each matcher), order, timeout: timeout) else { return nil }
-        let fields = try match.fields(repeat each matcher)
-        return fields
+        try await takeSuspending(Template(repeat each matcher), order, timeout: timeout) { (match) throws(SpaceError) in
+            try match.fields(repeat each matcher)
+        }
     }
 
     // MARK: Records
@@ -124,7 +118,7 @@ extension Namespace {
         _ type: Content.Type,
         matching template: Template
     ) throws(SpaceError) -> Content? {
-        try takeIfExists(matching: template).map { (tuple) throws(SpaceError) in try tuple.content(type, "take", name) }
+        try take(template, .oldestFirst) { (match) throws(SpaceError) in try match.tuple().content(type, "take", name) }
     }
 
     /// The first record that matches, decoded; `nil` when there is none.
@@ -140,7 +134,9 @@ extension Namespace {
         _ type: Content.Type,
         matching template: Template
     ) async throws(SpaceError) -> Content {
-        try await take(matching: template).content(type, "take", name)
+        try await takeSuspending(template, .oldestFirst, timeout: nil) { (match) throws(SpaceError) in
+            try match.tuple().content(type, "take", name)
+        }.orEnded("take", name)
     }
 
     /// Waits for a record that matches, decoded.

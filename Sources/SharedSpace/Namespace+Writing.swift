@@ -15,6 +15,7 @@ extension Namespace {
     public func write<each F: TupleField>(_ field: repeat each F, expires: Duration? = nil) throws(SpaceError) {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
+        if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
         try write(encoded: encoder.bytes, expires: expires)
     }
 

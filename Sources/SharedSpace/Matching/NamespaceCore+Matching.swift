@@ -88,18 +88,21 @@ extension NamespaceCore {
 
     /// Takes the first match out of sight, and does with it what `end` does under the gate.
     ///
-    /// - Parameter isMoving: Whether `end` copies the tuple to another table, which takes room.
-    func takeIfExists<R>(
+    /// - Parameters:
+    ///   - isMoving: Whether `end` copies the tuple to another table, which takes room.
+    ///   - decode: Makes the result. Before the tuple is touched: one that does not decode stays where it is.
+    func takeIfExists<T, R>(
         _ operation: String,
         _ template: Template,
         _ order: MatchOrder,
         isMoving: Bool = false,
+        decode: (Match) throws(SpaceError) -> T,
         _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
-    ) throws(SpaceError) -> (match: Match, result: R)? {
+    ) throws(SpaceError) -> Taken<T, R>? {
         var attempt = 0
         while true {
             var candidate: Match?
-            let searched = try read(operation) { (snapshot) throws(SpaceError) in
+            let (shapes, examined) = try read(operation) { (snapshot) throws(SpaceError) in
                 var search = try search(snapshot, template, order)
                 try search.forEach { (id, row) throws(SpaceError) in
                     candidate = Match(id, row)
@@ -108,16 +111,17 @@ extension NamespaceCore {
                 return (search.shapes, search.examined)
             }
             guard let candidate else {
-                followUp(template.shape, searched.0, examined: searched.1)
+                followUp(template.shape, shapes, examined: examined)
                 return nil
             }
+            let content = try decode(candidate)
             attempt += 1
             // A claim has room reserved for its candidate alone.
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern && !isMoving
             let demand = Room.Demand.removing(1, bytes: isMoving ? candidate.bytes.count + 64 : 0)
-            let taken = try write(operation, demand) { (scope) throws(SpaceError) -> (Match, R)? in
+            let taken = try write(operation, demand) { (scope) throws(SpaceError) -> Taken<T, R>? in
                 if let row = try scope.snapshot.tupleRow(candidate.id.rawValue) {
-                    return (candidate, try end(scope, candidate.id.rawValue, row))
+                    return Taken(candidate.id, content, try end(scope, candidate.id.rawValue, row))
                 }
                 guard underGate else { return nil }
                 var found: (UInt64, TupleRow)?
@@ -127,35 +131,58 @@ extension NamespaceCore {
                     return false
                 }
                 guard let (id, row) = found else { return nil }
-                let match = Match(id, row)
-                return (match, try end(scope, id, row))
+                let content = try decode(Match(id, row))
+                return Taken(TupleID(rawValue: id), content, try end(scope, id, row))
             }
             if let taken {
-                followUp(template.shape, searched.0, examined: searched.1)
+                followUp(template.shape, shapes, examined: examined)
                 return taken
             }
         }
     }
 
-    /// Takes all matches, at most `max`, in one transaction.
-    func takeAll<R>(
+    /// Takes all matches, at most `max`, in one transaction; none if one does not decode.
+    func takeAll<T, R>(
         _ operation: String,
         _ template: Template,
         _ order: MatchOrder,
         max: Int,
         isMoving: Bool = false,
+        decode: (Match) throws(SpaceError) -> T,
         _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
-    ) throws(SpaceError) -> [(match: Match, result: R)] {
-        let candidates = try readAll(operation, template, order, max: max)
-        guard !candidates.isEmpty else { return [] }
-        let bytes = isMoving ? candidates.reduce(0) { $0 + $1.bytes.count + 64 } : 0
-        return try write(operation, .removing(candidates.count, bytes: bytes)) { (scope) throws(SpaceError) in
-            var taken: [(match: Match, result: R)] = []
-            for candidate in candidates {
-                guard let row = try scope.snapshot.tupleRow(candidate.id.rawValue) else { continue }
-                taken.append((candidate, try end(scope, candidate.id.rawValue, row)))
+    ) throws(SpaceError) -> [Taken<T, R>] {
+        while true {
+            let candidates = try readAll(operation, template, order, max: max)
+            guard !candidates.isEmpty else { return [] }
+            var contents: [T] = []
+            contents.reserveCapacity(candidates.count)
+            for candidate in candidates { contents.append(try decode(candidate)) }
+            let bytes = isMoving ? candidates.reduce(0) { $0 + $1.bytes.count + 64 } : 0
+            let demand = Room.Demand.removing(candidates.count, bytes: bytes)
+            let taken = try write(operation, demand) { (scope) throws(SpaceError) in
+                var taken: [Taken<T, R>] = []
+                for (candidate, content) in zip(candidates, contents) {
+                    let id = candidate.id.rawValue
+                    guard let row = try scope.snapshot.tupleRow(id) else { continue }
+                    taken.append(Taken(candidate.id, content, try end(scope, id, row)))
+                }
+                return taken
             }
-            return taken
+            // Others took all of them meanwhile: there may be more.
+            if !taken.isEmpty { return taken }
         }
+    }
+}
+
+/// A tuple that was taken: its id, what it was decoded to, and what ending its visibility came to.
+struct Taken<Content, Result> {
+    let id: TupleID
+    let content: Content
+    let result: Result
+
+    init(_ id: TupleID, _ content: Content, _ result: Result) {
+        self.id = id
+        self.content = content
+        self.result = result
     }
 }
