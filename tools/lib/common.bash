@@ -26,13 +26,13 @@ show_help() {
     exit 0
 }
 
-# Passes a build's output on, thinned: of SwiftPM's "[n/m] …" lines one in STEP, of everything else all.
-# The last step of a build is never lost: SwiftPM follows it by "Build complete!".
+# Passes a build's output on, thinned: of SwiftPM's "[n/m] …" lines one in two seconds, of everything else all.
 progress() {
-    local step=${1:-50} seen=0 line
+    local shown=-2 line
     while IFS= read -r line || [[ -n $line ]]; do
         if [[ $line =~ ^\[[0-9]+/[0-9]+\] ]]; then
-            ((seen++ % step == 0)) || continue
+            ((SECONDS - shown >= 2)) || continue
+            shown=$SECONDS
         fi
         printf '%s\n' "$line"
     done
