@@ -51,9 +51,9 @@ struct HelpTests {
             let options = Self.options(help)
             #expect(options.count > 5)
             for (name, kind) in options {
-                switch Words.forms[name] {
-                case .flag?, nil: #expect(kind == "flag", "\(name) takes a value, and the words don't know")
-                case .value?, .pair?, .optionalDuration?: #expect(kind == "option", "\(name) takes no value")
+                switch Words.form(of: name) {
+                case .flag: #expect(kind == "flag", "\(name) takes a value, and the words don't know")
+                case .value, .pair, .optionalDuration: #expect(kind == "option", "\(name) takes no value")
                 }
             }
         }

@@ -45,6 +45,21 @@ struct SpaceCommand: ParsableCommand {
 
     static var _errorPrefix: String { "space: " }
 
+    /// The commands that scripts call in loops.
+    static func frequent(_ name: String) -> (any ParsableCommand.Type)? {
+        switch name {
+        case "write": WriteCommand.self
+        case "read": ReadCommand.self
+        case "take": TakeCommand.self
+        case "count": CountCommand.self
+        case "set": SetCommand.self
+        case "get": GetCommand.self
+        case "unset": UnsetCommand.self
+        case "incr": IncrCommand.self
+        default: nil
+        }
+    }
+
     /// Without a command there is nothing to do.
     func run() throws {
         throw CommandFailure(.usage, "a command is missing\n\n\(Self.helpMessage())")

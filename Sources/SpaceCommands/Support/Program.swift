@@ -31,13 +31,30 @@ package enum Program {
         name: String
     ) -> ExitStatus {
         do {
-            let words = try Words.arranged(Array(CommandLine.arguments.dropFirst()), for: program)
-            var command = try root.parseAsRoot(words)
+            let words = try Words.arranged(arguments(), for: program)
+            var command = try parse(words, root)
             try command.run()
             return .done
         } catch {
             return report(error, root, name: name)
         }
+    }
+
+    /// The words after the program's name; `CommandLine.arguments` reads them from /proc.
+    private static func arguments() -> [String] {
+        (1..<max(1, Int(CommandLine.argc))).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
+    }
+
+    /// Parses a subcommand's words without looking at all the others, which would take as long again.
+    ///
+    /// What doesn't parse that way is parsed from the root: only then messages, help and usage name the whole command.
+    private static func parse(_ words: [String], _ root: any ParsableCommand.Type) throws -> any ParsableCommand {
+        if let name = words.first, let type = SpaceCommand.frequent(name), root == SpaceCommand.self,
+            let command = try? type.parseAsRoot(Array(words.dropFirst()))
+        {
+            return command
+        }
+        return try root.parseAsRoot(words)
     }
 
     /// Prints what is to be said about an error, and gives its status.

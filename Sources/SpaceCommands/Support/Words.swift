@@ -25,16 +25,23 @@ enum Words {
         case dump
     }
 
-    /// The options with words of their own; all others are flags.
-    static let forms: [String: Form] = [
-        "--root": .value, "--timeout": .value, "--owner": .value, "--pid": .value, "--field": .value, "--max": .value,
-        "--expires": .value, "--if-equals": .value, "--limit": .value, "--group": .value, "--format": .value,
-        "-E": .value,
-        "--generate-completion-script": .value, "--arg": .pair, "--argjson": .pair, "--wait": .optionalDuration,
-    ]
+    /// What follows an option; flags and what isn't known have no word of their own.
+    ///
+    /// A switch, and no dictionary: the runtime takes longer to make its type than the command to run.
+    static func form(of option: String) -> Form {
+        switch option {
+        case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
+            "-E",
+            "--generate-completion-script":
+            .value
+        case "--arg", "--argjson": .pair
+        case "--wait": .optionalDuration
+        default: .flag
+        }
+    }
 
     /// The commands that run another, whose words come after `--` and are left alone.
-    static let runners: Set<String> = ["own"]
+    static func runsAnother(_ command: String) -> Bool { command == "own" }
 
     /// - Throws: `CommandFailure` (usage), for a duration that is none and what a pair lacks.
     static func arranged(_ words: [String], for program: Program) throws(CommandFailure) -> [String] {
@@ -68,7 +75,7 @@ enum Words {
                 options += shortOptions(word, rest: &rest)
             }
         }
-        if let command, runners.contains(command) {
+        if let command, runsAnother(command) {
             guard data.count <= 1 else {
                 throw .usage("'\(data[1])' is one word too many: put '--' before the command to run")
             }
@@ -84,7 +91,7 @@ enum Words {
         let sign = word.firstIndex(of: "=")
         let name = sign.map { String(word[..<$0]) } ?? word
         let joined = sign.map { word[word.index(after: $0)...] }
-        switch forms[name] ?? .flag {
+        switch form(of: name) {
         case .flag:
             return word
         case .value:
@@ -118,7 +125,7 @@ enum Words {
         var options: [String] = []
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
-            guard case .value? = forms["-\(letter)"] else {
+            guard case .value = form(of: "-\(letter)") else {
                 options.append("-\(letter)")
                 continue
             }
