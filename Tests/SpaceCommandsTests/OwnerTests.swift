@@ -177,6 +177,17 @@ struct OwnerTests {
         }
     }
 
+    @Test("The command's words go to it as they are, UTF-8 or not")
+    func ownWords() throws {
+        try withRoot { (runner) throws in
+            let words = #"$(printf 'a\377b')"#
+            let result = try runner.shell(#"space own jobs -- printf '%s|' -5 --wait 5x -- "" "\#(words)" | od -An -c"#)
+            #expect(result.output.filter { $0 != " " && $0 != "\n" } == #"-5|--wait|5x|--||a377b|"#)
+            #expect(try runner.shell(#"space write "\#(words)" '[1]'; echo $?"#).output == "65\n")
+            #expect(try runner.space("list").output == "")
+        }
+    }
+
     @Test("A command that can't be run: 127, 126, and no namespace is left")
     func cannotRun() throws {
         try withRoot { (runner) throws in

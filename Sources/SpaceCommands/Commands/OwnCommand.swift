@@ -68,20 +68,19 @@ struct OwnCommand: ParsableCommand {
         try Signals.check()
         setenv(OwnerOptions.variable, "\(getpid())", 1)
         Signals.restoreForExec()
-        let cause = Self.execute(command)
+        let cause = Self.execute(wordCount: command.count)
         // Still here: the command can't be run, and what was enrolled for it goes with this process.
         let status: ExitStatus = cause == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute
         _ = try? access.openExisting().disenrol(pid: getpid())
         throw CommandFailure(status, "cannot run \(command[0].quotedForPeople): \(cause)")
     }
 
-    private static func execute(_ command: [String]) -> Errno {
-        // Arguments come from the command line, so no NUL is in them.
-        var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) }
-        defer { for argument in arguments { free(argument) } }
-        arguments.append(nil)
-        guard let file = arguments[0] else { return .noMemory }
-        execvp(file, arguments)
+    /// Becomes the command that the last words of argv are: there they are as they came, UTF-8 or not.
+    private static func execute(wordCount: Int) -> Errno {
+        let words = CommandLine.unsafeArgv + max(0, Int(CommandLine.argc) - wordCount)
+        guard let file = words[0] else { return .noSuchFileOrDirectory }
+        // execve(2): argv ends with a null pointer, and so does its tail.
+        execvp(file, words)
         return Errno(rawValue: errno)
     }
 }

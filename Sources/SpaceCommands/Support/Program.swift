@@ -40,9 +40,25 @@ package enum Program {
         }
     }
 
-    /// The words after the program's name; `CommandLine.arguments` reads them from /proc.
-    private static func arguments() -> [String] {
-        (1..<max(1, Int(CommandLine.argc))).compactMap { CommandLine.unsafeArgv[$0].map { String(cString: $0) } }
+    /// The words after the program's name, from argv: `CommandLine.arguments` reads them from /proc.
+    ///
+    /// - Throws: `CommandFailure` (bad data) for a word that is not UTF-8, which would silently become another. The words of a
+    ///   command to run are the exception: they go to it as they are.
+    private static func arguments() throws(CommandFailure) -> [String] {
+        var words: [String] = []
+        var isForeign = false
+        for position in 1..<max(1, Int(CommandLine.argc)) {
+            guard let word = CommandLine.unsafeArgv[position] else { break }
+            if let text = String(validatingCString: word) {
+                words.append(text)
+                if text == "--", let command = words.first, Words.runsAnother(command) { isForeign = true }
+            } else if isForeign {
+                words.append(String(cString: word))
+            } else {
+                throw .badData("argument \(position), \(String(cString: word).quotedForPeople), is not UTF-8")
+            }
+        }
+        return words
     }
 
     /// Parses a subcommand's words without looking at all the others, which would take as long again.
