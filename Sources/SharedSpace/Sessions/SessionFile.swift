@@ -107,6 +107,8 @@ struct SessionFolder: ~Copyable {
 
     /// Writes an enrolled process's file; enrolling twice is one enrolment.
     func enrol(_ file: SessionFile, mode: UInt32) throws(Errno) {
+        // One enrolment, from its first time on: commands enrol their caller again and again.
+        if contains(file.name) { return }
         // Written under another name and renamed, so that nobody ever reads half of it.
         let draft = ".\(file.name)"
         let target = try OwnedDescriptor.openat(directory: descriptor.raw, draft, flags: O_RDWR | O_CREAT | O_TRUNC, mode: mode)
