@@ -14,7 +14,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Reaping.
     case graveGate, markedDead, buried, beforeDeleting
     // Writing.
-    case gateTaken, begun, beforeCommit, afterCommit, granted, gateReleased, woken
+    case gateTaken, begun, beforeCommit, afterCommit, granted, gateReleased, woken, rung
     // Waiting.
     case slotFilling, slotPublished, rearmed
 

@@ -111,7 +111,7 @@ extension Namespace {
         try check(key, operation)
         let core = try usableCore(operation)
         guard try core.cell(key) != nil else { return nil }
-        return try core.write(operation, .removing(1)) { (scope) throws(SpaceError) -> Value? in
+        return try core.write(operation, .removing(1).replacing(cell: key)) { (scope) throws(SpaceError) -> Value? in
             guard let old = try scope.snapshot.cell(key) else { return nil }
             let value = try scope.snapshot.value(key, old)
             try scope.unset(key)
@@ -127,7 +127,7 @@ extension Namespace {
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
         let operation = "increment a cell"
         try check(key, operation)
-        return try usableCore(operation).write(operation, .adding(1, bytes: 16)) { (scope) throws(SpaceError) in
+        return try usableCore(operation).write(operation, .adding(1, bytes: 16).replacing(cell: key)) { (scope) throws(SpaceError) in
             var current = 0
             if let old = try scope.snapshot.cell(key) {
                 guard case .int(let number) = try scope.snapshot.value(key, old) else {
@@ -172,7 +172,8 @@ extension Namespace {
         try check(key, operation)
         let encoded = value.encodedElement
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-        return try usableCore(operation).write(operation, .adding(1, bytes: encoded.count + key.utf8.count + 16)) {
+        let demand = Room.Demand.adding(1, bytes: encoded.count + key.utf8.count + 16).replacing(cell: key)
+        return try usableCore(operation).write(operation, demand) {
             (scope) throws(SpaceError) in
             let old = try scope.snapshot.cell(key)
             let oldValue = try old.map { (bytes) throws(SpaceError) in try scope.snapshot.value(key, bytes) }

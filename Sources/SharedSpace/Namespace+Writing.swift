@@ -103,9 +103,14 @@ struct Expiry {
 extension WriteScope {
     func insert(_ tuple: Tuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
         if expiry.isNeverSeen {
+            let id = counters.nextTuple
             counters.nextTuple += 1
-            noteChange()
-            return TupleID(rawValue: counters.nextTuple - 1)
+            for kind in [Change.Kind.write, .expire] {
+                try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+                    try note(kind, id: id, isRecord: tuple.isRecord, new: bytes)
+                }
+            }
+            return TupleID(rawValue: id)
         }
         let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
             try insert(bytes, isRecord: tuple.isRecord, expiry: expiry.time)

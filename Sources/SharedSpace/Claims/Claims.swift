@@ -24,7 +24,7 @@ extension WriteScope {
         counters.nextClaim += 1
         counters.claimed += 1
         let copy = Array(row.bytes)
-        try remove(id, row)
+        try remove(id, row, as: .claim)
         let target = try lmdb { () throws(LMDBError) in
             try access.reserve(tables.claims, id, size: ClaimRow.headerSize + copy.count)
         }
@@ -54,8 +54,11 @@ extension WriteScope {
                 advice: "claim it again"
             )
         }
-        try dropClaim(id, deadline: row.deadline)
-        noteChange()
+        let deadline = row.deadline
+        let copy = isJournaling ? TupleRow(row.tupleBytes).map { Array($0.encoded.bytes) } ?? [] : []
+        let isRecord = TupleRow(row.tupleBytes)?.isRecord ?? false
+        try dropClaim(id, deadline: deadline)
+        try copy.withBytes { (bytes) throws(SpaceError) in try note(.complete, id: id, isRecord: isRecord, new: bytes) }
     }
 
     /// Returns a claimed tuple to its place, if `condition` still holds of the claim.
@@ -80,7 +83,8 @@ extension WriteScope {
 
 extension NamespaceCore {
     func complete(_ claims: [HeldClaim]) throws(SpaceError) {
-        try write("complete a claim", .removing(claims.count)) { (scope) throws(SpaceError) in
+        let bytes = claims.reduce(0) { $0 + $1.tuple.encoded.count }
+        try write("complete a claim", .removing(claims.count, removed: bytes)) { (scope) throws(SpaceError) in
             for claim in claims {
                 try scope.complete(claim.id.rawValue, session: session.number, number: claim.number)
             }

@@ -116,9 +116,13 @@ extension NamespaceCore {
             }
             let content = try decode(candidate)
             attempt += 1
-            // A claim has room reserved for its candidate alone.
+            // Room is reserved for the candidate alone: what is found in its stead under the gate must be no larger.
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern && !isMoving
-            let demand = Room.Demand.removing(1, bytes: isMoving ? candidate.bytes.count + 64 : 0)
+            let demand = Room.Demand.removing(
+                1,
+                bytes: isMoving ? candidate.bytes.count + 64 : 0,
+                removed: candidate.bytes.count
+            )
             let taken = try write(operation, demand) { (scope) throws(SpaceError) -> Taken<T, R>? in
                 if let row = try scope.snapshot.tupleRow(candidate.id.rawValue) {
                     return Taken(candidate.id, content, try end(scope, candidate.id.rawValue, row))
@@ -157,8 +161,8 @@ extension NamespaceCore {
             var contents: [T] = []
             contents.reserveCapacity(candidates.count)
             for candidate in candidates { contents.append(try decode(candidate)) }
-            let bytes = isMoving ? candidates.reduce(0) { $0 + $1.bytes.count + 64 } : 0
-            let demand = Room.Demand.removing(candidates.count, bytes: bytes)
+            let bytes = candidates.reduce(0) { $0 + $1.bytes.count + 64 }
+            let demand = Room.Demand.removing(candidates.count, bytes: isMoving ? bytes : 0, removed: bytes)
             let taken = try write(operation, demand) { (scope) throws(SpaceError) in
                 var taken: [Taken<T, R>] = []
                 for (candidate, content) in zip(candidates, contents) {

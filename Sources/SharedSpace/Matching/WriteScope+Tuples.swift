@@ -20,7 +20,7 @@ extension WriteScope {
             )
         }
         counters.nextTuple = id + 1
-        noteChange()
+        try note(.write, id: id, isRecord: isRecord, new: encoded)
         let row = try lmdb { () throws(LMDBError) in
             // Ids rise, so the row is the last: its page is filled without being split.
             try access.reserve(tables.tuples, id, size: TupleRow.headerSize + encoded.count, flags: .append)
@@ -33,10 +33,10 @@ extension WriteScope {
 
     /// Puts a tuple back under its old id, its delivery count raised.
     func putBack(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
-        noteChange()
         // The row lies in a page of `claims`, which the put may move.
         let bytes = Array(row.encoded.bytes)
         let (expiry, deliveries, isRecord) = (row.expiry, row.deliveries, row.isRecord)
+        try bytes.withBytes { (bytes) throws(SpaceError) in try note(.return, id: id, isRecord: isRecord, new: bytes) }
         let target = try lmdb { () throws(LMDBError) in
             try access.reserve(tables.tuples, id, size: TupleRow.headerSize + bytes.count)
         }
@@ -48,9 +48,12 @@ extension WriteScope {
     }
 
     /// Removes a visible tuple. `row` is its row; it is not valid afterwards.
-    func remove(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
-        noteChange()
+    func remove(_ id: UInt64, _ row: TupleRow, as kind: Change.Kind = .take) throws(SpaceError) {
+        // References first: the row's bytes stay valid until something is changed.
+        let copy = isJournaling ? Array(row.encoded.bytes) : []
+        let isRecord = row.isRecord
         try removeReferences(id, row)
+        try copy.withBytes { (bytes) throws(SpaceError) in try note(kind, id: id, isRecord: isRecord, new: bytes) }
         _ = try lmdb { () throws(LMDBError) in try access.delete(tables.tuples, id) }
     }
 
@@ -133,7 +136,9 @@ extension WriteScope {
             switch key.kind {
             case .tuple:
                 let bytes = try lmdb { () throws(LMDBError) in try access.get(tables.tuples, key.id) }
-                if let bytes, let row = TupleRow(bytes), row.expiry == key.deadline { try remove(key.id, row) }
+                if let bytes, let row = TupleRow(bytes), row.expiry == key.deadline {
+                    try remove(key.id, row, as: .expire)
+                }
             case .claim:
                 try returnClaim(key.id) { $0.deadline == key.deadline }
             }

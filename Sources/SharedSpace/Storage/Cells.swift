@@ -36,7 +36,8 @@ extension Snapshot {
 
 extension WriteScope {
     func set(_ key: String, _ encoded: [UInt8]) throws(SpaceError) {
-        noteChange()
+        let old = isJournaling ? try snapshot.cell(key).map { Array($0) } : nil
+        try encoded.withBytes { (new) throws(SpaceError) in try noteCell(.set, key, old: old, new: new) }
         var name = key
         do throws(LMDBError) {
             try name.withUTF8Bytes { (bytes) throws(LMDBError) in
@@ -48,8 +49,18 @@ extension WriteScope {
         noteSet(cell: key)
     }
 
+    private func noteCell(
+        _ kind: Change.Kind,
+        _ key: String,
+        old: [UInt8]?,
+        new: UnsafeRawBufferPointer?
+    ) throws(SpaceError) {
+        guard let old else { return try note(kind, name: key, new: new) }
+        try old.withBytes { (old) throws(SpaceError) in try note(kind, name: key, old: old, new: new) }
+    }
+
     func unset(_ key: String) throws(SpaceError) {
-        noteChange()
+        try noteCell(.unset, key, old: isJournaling ? try snapshot.cell(key).map { Array($0) } : nil, new: nil)
         var name = key
         do throws(LMDBError) {
             _ = try name.withUTF8Bytes { (bytes) throws(LMDBError) in try access.delete(tables.cells, bytes) }

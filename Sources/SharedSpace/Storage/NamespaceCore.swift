@@ -33,6 +33,9 @@ final class NamespaceCore: @unchecked Sendable {
     private let scope: WriteScope
     private var room: Room
     private var wakes = WakeList()
+    /// Whether the bell is to be rung once the gate is released.
+    private var ringsBell = false
+    private let bell = Bell()
     private let combiner = WriteCombiner()
 
     init(
@@ -211,6 +214,7 @@ final class NamespaceCore: @unchecked Sendable {
         scope.shapes = try shapeCache.table(of: scope.snapshot, generation: scope.counters.shapesGeneration)
         let due = scope.counters.expiring == 0 ? [] : try scope.due(limit: 64)
         do throws(SpaceError) {
+            let demand = scope.isJournaling ? try demand.journaled(scope.snapshot) : demand
             let upkeep = due.isEmpty ? Room.Demand() : .removing(due.count, bytes: try scope.returningBytes(due))
             try room.ensure(demand + upkeep, shapes: scope.shapes.indexed.count, transaction.access)
         } catch {
@@ -234,6 +238,7 @@ final class NamespaceCore: @unchecked Sendable {
     func announce() {
         guard scope.hasChanges else { return }
         control.sequence.store(scope.counters.sequence)
+        if scope.hasNews { ringsBell = true }
         // The waiter's side: publish, fence, look. Ours: commit, fence, scan.
         SharedWord64.fence()
         if slots.isAnybodyWaiting {
@@ -283,13 +288,18 @@ final class NamespaceCore: @unchecked Sendable {
     }
 
     private func releaseGate() {
-        guard !wakes.isEmpty else { return control.gate.release() }
+        let mustRing = ringsBell
+        ringsBell = false
         let wakes = wakes
-        self.wakes.removeAll()
+        if !wakes.isEmpty { self.wakes.removeAll() }
         control.gate.release()
         CrashPoint.reach(.gateReleased)
-        wakes.carryOut(slots, root.doorbellFile)
+        if !wakes.isEmpty { wakes.carryOut(slots, root.doorbellFile) }
         CrashPoint.reach(.woken)
+        if mustRing {
+            bell.ring(self)
+            CrashPoint.reach(.rung)
+        }
     }
 
     /// Hands a tuple that was granted and not taken on to a younger waiter, if it is still visible.
@@ -324,6 +334,8 @@ final class NamespaceCore: @unchecked Sendable {
             throw SpaceError(error, operation, namespace: name.text)
         }
         wakeEverybody()
+        // Who was killed may have committed and not rung.
+        ringsBell = true
         control.gateNeedsRecovery.store(0)
     }
 

@@ -23,6 +23,10 @@ struct Room {
         var bytes = 0
         /// Tuples or cells removed or moved.
         var removals = 0
+        /// The bytes of what is removed, which the journal keeps a copy of.
+        var removedBytes = 0
+        /// A cell whose old value the journal keeps a copy of.
+        var cell: String?
 
         /// Additions may not touch the reserve for removals.
         var isRemoval: Bool { additions == 0 }
@@ -30,10 +34,32 @@ struct Room {
         static func adding(_ count: Int, bytes: Int) -> Demand { Demand(additions: count, bytes: bytes) }
 
         /// - Parameter bytes: Of tuples that are moved, to `claims` or back.
-        static func removing(_ count: Int, bytes: Int = 0) -> Demand { Demand(bytes: bytes, removals: count) }
+        static func removing(_ count: Int, bytes: Int = 0, removed: Int = 0) -> Demand {
+            Demand(bytes: bytes, removals: count, removedBytes: removed)
+        }
+
+        func replacing(cell: String) -> Demand {
+            var demand = self
+            demand.cell = cell
+            return demand
+        }
+
+        /// The same, with the journal's rows.
+        func journaled(_ snapshot: Snapshot) throws(SpaceError) -> Demand {
+            var demand = self
+            demand.bytes += bytes + removedBytes + (additions + removals) * (JournalRow.headerSize + 64)
+            if let cell { demand.bytes += try snapshot.cell(cell)?.count ?? 0 }
+            return demand
+        }
 
         static func + (a: Demand, b: Demand) -> Demand {
-            Demand(additions: a.additions + b.additions, bytes: a.bytes + b.bytes, removals: a.removals + b.removals)
+            Demand(
+                additions: a.additions + b.additions,
+                bytes: a.bytes + b.bytes,
+                removals: a.removals + b.removals,
+                removedBytes: a.removedBytes + b.removedBytes,
+                cell: a.cell ?? b.cell
+            )
         }
     }
 
@@ -111,6 +137,9 @@ struct Room {
         changed += touched(try access.statistics(tables.expiries), rows: changes, bytes: 32)
         changed += touched(try access.statistics(tables.claims), rows: max(1, demand.removals), bytes: 64)
         changed += touched(try access.statistics(tables.cells), rows: 1, bytes: 0)
+        changed += touched(try access.statistics(tables.watchers), rows: 1, bytes: 0)
+        // A row at the end for each change, and up to four dropped at the beginning.
+        changed += touched(try access.statistics(tables.journal), rows: 5 * max(1, changes), bytes: 0)
         changed += touched(try access.statistics(tables.shapes), rows: 1, bytes: 0)
         changed += touched(try access.statistics(tables.main), rows: 1, bytes: 0) + touched(free, rows: 1, bytes: 0)
         // Half full pages at worst, and values in pages of their own.

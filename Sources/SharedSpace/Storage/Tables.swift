@@ -13,8 +13,10 @@ struct Tables {
     let cells: Database
     let claims: Database
     let expiries: Database
+    let watchers: Database
+    let journal: Database
 
-    static let count = 7
+    static let count = 9
 
     /// The tables that exist are opened, the others created if `create` says so.
     init(_ access: Access, create: Bool) throws(LMDBError) {
@@ -25,13 +27,15 @@ struct Tables {
         cells = try access.database("cells", create: create)
         claims = try access.database("claims", create: create)
         expiries = try access.database("expiries", create: create)
+        watchers = try access.database("watchers", create: create)
+        journal = try access.database("journal", create: create)
     }
 }
 
 /// The numbers that every write needs, in one row of the main table.
 struct Counters: Equatable {
     static let key: StaticString = "counters"
-    static let size = 48
+    static let size = 80
 
     /// The id that the next tuple gets. Ids rise, so ascending ids are the order of writing; they are never used twice.
     var nextTuple: UInt64 = 1
@@ -44,6 +48,12 @@ struct Counters: Equatable {
     var expiring: UInt64 = 0
     /// How many claims are out.
     var claimed: UInt64 = 0
+    /// How many watchers are registered: with none, nothing is journaled.
+    var watchers: UInt64 = 0
+    var nextWatcher: UInt64 = 1
+    /// The sequence of the journal's first row; 0: it is empty.
+    var journalFirst: UInt64 = 0
+    var journalBytes: UInt64 = 0
 
     init() {}
 
@@ -58,14 +68,28 @@ struct Counters: Equatable {
         shapesGeneration = word(3)
         expiring = word(4)
         claimed = word(5)
+        watchers = word(6)
+        nextWatcher = word(7)
+        journalFirst = word(8)
+        journalBytes = word(9)
         // 48 bits are what a waiter's slot has for an id.
         guard (1..<1 << 48).contains(nextTuple) else { return nil }
     }
 
     func write(to bytes: UnsafeMutableRawBufferPointer) {
-        for (index, word) in [nextTuple, sequence, nextClaim, shapesGeneration, expiring, claimed].enumerated() {
+        func store(_ index: Int, _ word: UInt64) {
             bytes.storeBytes(of: word.littleEndian, toByteOffset: index * 8, as: UInt64.self)
         }
+        store(0, nextTuple)
+        store(1, sequence)
+        store(2, nextClaim)
+        store(3, shapesGeneration)
+        store(4, expiring)
+        store(5, claimed)
+        store(6, watchers)
+        store(7, nextWatcher)
+        store(8, journalFirst)
+        store(9, journalBytes)
     }
 }
 

@@ -1,3 +1,4 @@
+import Glibc
 import LMDB
 import SpaceSystem
 import TupleCoding
@@ -20,6 +21,10 @@ final class WriteScope {
     /// The ids of tuples that became visible, in order. Their bytes are looked up only if somebody waits.
     private(set) var appeared: [UInt64] = []
     private(set) var setCells: [Interest] = []
+    /// This process, and the time of the transaction, for the journal.
+    let process = getpid()
+    private var journalTime: Int64 = 0
+    private var sequenceAtBegin: UInt64 = 0
 
     init(tables: Tables, clock: NamespaceClock, namespace: String, idle access: Access) {
         self.tables = tables
@@ -36,14 +41,25 @@ final class WriteScope {
         hasChanges = false
         appeared.removeAll(keepingCapacity: true)
         setCells.removeAll(keepingCapacity: true)
+        journalTime = 0
         counters = try snapshot.counters()
+        sequenceAtBegin = counters.sequence
     }
 
-    /// Notes a change: the sequence rises with every one.
+    /// When the transaction took place, milliseconds since 1970: one time for all of its changes.
+    var time: Int64 {
+        if journalTime == 0 { journalTime = Clock.realtimeMilliseconds() }
+        return journalTime
+    }
+
+    /// The sequence rises with every change.
     func noteChange() {
         counters.sequence += 1
         hasChanges = true
     }
+
+    /// Whether there is something for watchers to read.
+    var hasNews: Bool { counters.watchers != 0 && counters.sequence != sequenceAtBegin }
 
     /// Notes upkeep that is no change in anybody's eyes: indexes, flags.
     func noteUpkeep() { hasChanges = true }

@@ -1,0 +1,39 @@
+import Glibc
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// The bell, as a writer rings it: one byte into a file that inotify watches.
+///
+/// Rung after the commit, with the gate released, and only while somebody watches. Whoever reads the journal after the ring
+/// sees the commit. Opened at the first ring, and kept; a ring that fails costs the watchers one tick.
+final class Bell: Sendable {
+    private let file = Mutex<CInt?>(nil)
+
+    deinit {
+        if let descriptor = file.withLock({ $0 }), descriptor >= 0 { close(descriptor) }
+    }
+
+    func ring(_ core: NamespaceCore) {
+        let descriptor = file.withLock { file -> CInt in
+            if let file { return file }
+            let opened = Self.open(core)
+            file = opened
+            return opened
+        }
+        guard descriptor >= 0 else { return }
+        try? FileBytes.write([1], to: descriptor)
+    }
+
+    /// - Returns: -1 when it can't be opened; then nobody tries again, and the tick serves.
+    private static func open(_ core: NamespaceCore) -> CInt {
+        guard let folder = (try? core.openFolder("ring the bell")) ?? nil,
+            let bell = try? OwnedDescriptor.openat(
+                directory: folder.descriptor.raw,
+                NamespaceFolder.bell,
+                flags: O_WRONLY | O_NOFOLLOW
+            )
+        else { return -1 }
+        return bell.release()
+    }
+}

@@ -1,0 +1,241 @@
+import Glibc
+import LMDB
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// Where this process hears the bells of the namespaces it watches: one inotify instance and one thread for all of them.
+///
+/// Guarantees: whoever waits for news of a namespace is resumed by its bell, and at the latest at the next tick after a commit:
+/// a bell lost to a kill, to inotify's queue overflowing, to a replaced bell file or to a used-up number of instances costs one
+/// tick, never a hang. Everything that is delivered is read from the journal; a bell says only that there may be news.
+final class BellRoom: Sendable {
+    static let shared = BellRoom()
+
+    private let state = Mutex(State())
+    private let wakeUp: EventFDBox?
+
+    private struct State {
+        var listeners: [UInt64: Listener] = [:]
+        var watches: [ObjectIdentifier: Watched] = [:]
+        var byWatch: [Int32: ObjectIdentifier] = [:]
+        var next: UInt64 = 1
+        var hasThread = false
+        var generation = ForkGuard.generation
+    }
+
+    private struct Watched {
+        let core: NamespaceCore
+        var users: Int
+        var watch: Int32?
+    }
+
+    /// Somebody who waits for news.
+    private struct Listener {
+        let core: NamespaceCore
+        let transaction: Int
+        let deadline: MonotonicInstant?
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private final class EventFDBox: Sendable {
+        let event: EventFD
+        init?() {
+            guard let event = try? EventFD() else { return nil }
+            self.event = event
+        }
+    }
+
+    private final class Notifier: Sendable {
+        let notify: INotify
+        init?() {
+            guard let notify = try? INotify() else { return nil }
+            self.notify = notify
+        }
+    }
+
+    private let notifier = Mutex<Notifier?>(nil)
+
+    private init() { wakeUp = EventFDBox() }
+
+    // MARK: Watching
+
+    /// Begins to listen to a namespace's bell, before the registration: what is written from then on rings.
+    func begin(_ core: NamespaceCore) {
+        let id = ObjectIdentifier(core)
+        let isNew = state.withLock { state in
+            if state.watches[id] != nil {
+                state.watches[id]?.users += 1
+                return false
+            }
+            state.watches[id] = Watched(core: core, users: 1, watch: nil)
+            return true
+        }
+        if isNew { listen(core) }
+        startThread()
+    }
+
+    func end(_ core: NamespaceCore) {
+        let id = ObjectIdentifier(core)
+        let watch = state.withLock { state -> Int32? in
+            guard var watched = state.watches[id] else { return nil }
+            watched.users -= 1
+            if watched.users > 0 {
+                state.watches[id] = watched
+                return nil
+            }
+            state.watches[id] = nil
+            if let watch = watched.watch { state.byWatch[watch] = nil }
+            return watched.watch
+        }
+        if let watch { notifier.withLock { try? $0?.notify.remove(watch) } }
+    }
+
+    /// Has inotify watch the bell. Where that fails the tick serves.
+    private func listen(_ core: NamespaceCore) {
+        guard let folder = (try? core.openFolder("watch")) ?? nil else { return }
+        let path = "\(folder.descriptor.procPath)/\(NamespaceFolder.bell)"
+        let watch = notifier.withLock { notifier -> Int32? in
+            if notifier == nil { notifier = Notifier() }
+            return try? notifier?.notify.add(path, [.modified, .deletedItself, .movedItself])
+        }
+        guard let watch else { return }
+        state.withLock { state in
+            state.watches[ObjectIdentifier(core)]?.watch = watch
+            state.byWatch[watch] = ObjectIdentifier(core)
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Suspends the task until there may be news since a transaction, the deadline has passed, or the task is cancelled.
+    func wait(for core: NamespaceCore, since transaction: Int, until deadline: MonotonicInstant? = nil) async {
+        let id = state.withLock { state in
+            defer { state.next += 1 }
+            return state.next
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock { state in
+                    state.listeners[id] = Listener(
+                        core: core,
+                        transaction: transaction,
+                        deadline: deadline,
+                        continuation: continuation
+                    )
+                }
+                if deadline != nil { try? wakeUp?.event.signal() }
+                // What happened between the look and the entry rang nobody.
+                if Task.isCancelled || core.environment.lastTransaction != transaction || !core.isUsable { resume(id) }
+            }
+        } onCancel: {
+            resume(id)
+        }
+    }
+
+    private func resume(_ id: UInt64) {
+        state.withLock { $0.listeners.removeValue(forKey: id) }?.continuation.resume()
+    }
+
+    /// Resumes everybody who waits for a namespace: it was left.
+    func wake(_ core: NamespaceCore) {
+        let due = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            let ids = state.listeners.filter { $0.value.core === core }.map(\.key)
+            return ids.compactMap { state.listeners.removeValue(forKey: $0)?.continuation }
+        }
+        for continuation in due { continuation.resume() }
+    }
+
+    // MARK: The thread
+
+    private func startThread() {
+        let mustStart = state.withLock { state in
+            // After fork the thread is not here.
+            if state.generation != ForkGuard.generation {
+                state.generation = ForkGuard.generation
+                state.hasThread = false
+            }
+            defer { state.hasThread = true }
+            return !state.hasThread
+        }
+        guard mustStart else { return }
+        var thread = pthread_t()
+        let result = pthread_create(&thread, nil, { _ in BellRoom.shared.run() }, nil)
+        if result == 0 { pthread_detach(thread) } else { state.withLock { $0.hasThread = false } }
+    }
+
+    private static let wakeToken: UInt64 = 0
+    private static let notifyToken: UInt64 = 1
+
+    private func run() -> Never {
+        let epoll = try? Epoll()
+        if let wakeUp { try? epoll?.add(wakeUp.event.raw, .readable, token: Self.wakeToken) }
+        var isListening = false
+        var nextTick = MonotonicInstant.now.advanced(by: Limits.tick)
+        while true {
+            if !isListening, let raw = notifier.withLock({ $0?.notify.raw }) {
+                isListening = (try? epoll?.add(raw, .readable, token: Self.notifyToken)) != nil
+            }
+            let ready = (try? epoll?.wait(timeout: limit(nextTick))) ?? []
+            if epoll == nil { usleep(250_000) }
+            var rung: Set<ObjectIdentifier> = []
+            var isEverybody = false
+            for event in ready {
+                if event.token == Self.wakeToken {
+                    _ = try? wakeUp?.event.drain()
+                } else {
+                    readEvents(&rung, &isEverybody)
+                }
+            }
+            let now = MonotonicInstant.now
+            let isTick = now >= nextTick
+            if isTick {
+                nextTick = now.advanced(by: Limits.tick)
+                for core in state.withLock({ $0.watches.values.map(\.core) }) { core.tick() }
+            }
+            resumeDue(rung, isEverybody: isEverybody, isTick: isTick, now: now)
+        }
+    }
+
+    private func limit(_ nextTick: MonotonicInstant) -> Duration {
+        let next = state.withLock { state in state.listeners.values.compactMap(\.deadline).min() }
+        return min(nextTick, next ?? nextTick).remaining
+    }
+
+    private func readEvents(_ rung: inout Set<ObjectIdentifier>, _ isEverybody: inout Bool) {
+        let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }
+        state.withLock { state in
+            for event in events {
+                if event.isOverflow { isEverybody = true }
+                if let id = state.byWatch[event.watch] { rung.insert(id) }
+            }
+        }
+    }
+
+    private func resumeDue(
+        _ rung: Set<ObjectIdentifier>,
+        isEverybody: Bool,
+        isTick: Bool,
+        now: MonotonicInstant
+    ) {
+        let due = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+            var due: [CheckedContinuation<Void, Never>] = []
+            for (id, listener) in state.listeners {
+                let isDue =
+                    isEverybody || rung.contains(ObjectIdentifier(listener.core))
+                    || listener.deadline.map { $0 <= now } ?? false
+                    || (isTick
+                        && (listener.core.environment.lastTransaction != listener.transaction || !listener.core.isUsable))
+                guard isDue else { continue }
+                due.append(listener.continuation)
+                state.listeners[id] = nil
+            }
+            return due
+        }
+        for continuation in due { continuation.resume() }
+    }
+}
+
+extension NamespaceCore {
+    var isUsable: Bool { (try? checkUsable("watch")) != nil }
+}

@@ -1,0 +1,199 @@
+import LMDB
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+/// The changes of a namespace, one after the other: every change once, in order, or a gap that says what was missed.
+///
+/// ```swift
+/// for try await change in try jobs.changes(matching: ["resize", .any]) {
+///     print(change.kind, change.tuple ?? "")
+/// }
+/// ```
+///
+/// The consumer sets the pace: changes are read from the namespace's journal as they are asked for, so a slow consumer neither
+/// holds a writer up nor fills memory. One that falls behind the journal's bound (65,536 changes or 16 MiB) gets a
+/// gap. The sequence ends after `gone`, when the namespace is deleted. Registered from the call on: nothing after it is missed,
+/// even before the first `next`. The registration ends with the last copy of the sequence and its iterators.
+public struct Changes: AsyncSequence, Sendable {
+    /// What the sequence yields.
+    public typealias Element = Change
+
+    let source: ChangeSource
+
+    /// An iterator. All iterators of a sequence share its position.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let source: ChangeSource
+
+        /// The next change; `nil` after the namespace's end, and after cancellation.
+        public mutating func next() async throws(SpaceError) -> Change? { try await source.next() }
+
+        /// The next change; `nil` after the namespace's end, and after cancellation.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> Change? {
+            try await source.next()
+        }
+    }
+
+    /// Makes an iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
+
+    /// The last change at the time of registering: everything later is delivered.
+    public var start: UInt64 { source.registration.present }
+
+    /// The next change; `nil` when there is none in time, after the namespace's end, and after cancellation.
+    public func next(timeout: Duration) async throws(SpaceError) -> Change? {
+        try await source.next(until: MonotonicInstant.deadline(after: timeout))
+    }
+
+    /// Of a subscription: says that everything up to a change has been dealt with, and need not come again.
+    public func acknowledge(through sequence: UInt64) throws(SpaceError) { try source.acknowledge(sequence) }
+}
+
+/// A registered watcher's place in the journal.
+final class ChangeSource: Sendable {
+    private static let batch = 256
+
+    let registration: NamespaceCore.Registration
+    private let namespace: Namespace
+    private let filter: ChangeFilter
+    private let isSubscription: Bool
+    private let state: Mutex<State>
+
+    private struct State {
+        var position: UInt64
+        var ready: ArraySlice<Change> = []
+        var hasEnded = false
+    }
+
+    init(_ namespace: Namespace, _ filter: ChangeFilter, _ start: NamespaceCore.WatchStart, _ subscription: String) throws(SpaceError) {
+        self.namespace = namespace
+        self.filter = filter
+        isSubscription = !subscription.isEmpty
+        let core = try namespace.usableCore("watch")
+        BellRoom.shared.begin(core)
+        do throws(SpaceError) {
+            registration = try core.registerWatcher(filter, start: start, subscription: subscription)
+        } catch {
+            BellRoom.shared.end(core)
+            throw error
+        }
+        state = Mutex(State(position: registration.position))
+        core.dropWatchersOfTheDead()
+    }
+
+    deinit {
+        BellRoom.shared.end(namespace.core)
+        try? namespace.core.endWatcher(registration.number, isSubscription: isSubscription)
+    }
+
+    func acknowledge(_ sequence: UInt64) throws(SpaceError) {
+        try namespace.core.acknowledge(registration.number, sequence)
+    }
+
+    func next(until deadline: MonotonicInstant? = nil) async throws(SpaceError) -> Change? {
+        let core = namespace.core
+        while true {
+            let transaction = core.environment.lastTransaction
+            if let change = try take(core) { return change }
+            if state.withLock({ $0.hasEnded }) || Task.isCancelled || deadline?.hasPassed ?? false { return nil }
+            await BellRoom.shared.wait(for: core, since: transaction, until: deadline)
+        }
+    }
+
+    /// The next change that is there, from what was read or from the journal.
+    private func take(_ core: NamespaceCore) throws(SpaceError) -> Change? {
+        while true {
+            let (ready, position, hasEnded) = state.withLock { ($0.ready.popFirst(), $0.position, $0.hasEnded) }
+            if let ready { return ready }
+            if hasEnded { return nil }
+            do throws(SpaceError) {
+                let (changes, reached) = try read(core, after: position)
+                let isStale = state.withLock { state in
+                    // Another iterator read the same rows meanwhile.
+                    guard state.position == position else { return true }
+                    state.position = reached
+                    state.ready = changes[...]
+                    return false
+                }
+                if !isStale, changes.isEmpty, reached == position { return nil }
+            } catch where error.code == .namespaceDeleted {
+                return state.withLock { state in
+                    guard !state.hasEnded else { return nil }
+                    state.hasEnded = true
+                    return Change(gone: state.position)
+                }
+            } catch where error.code == .closed {
+                state.withLock { $0.hasEnded = true }
+                return nil
+            }
+        }
+    }
+
+    /// Reads a batch of rows, and what was dropped before them.
+    private func read(_ core: NamespaceCore, after position: UInt64) throws(SpaceError) -> ([Change], UInt64) {
+        try core.read("watch") { (snapshot) throws(SpaceError) in
+            let counters = try snapshot.counters()
+            guard counters.sequence > position else { return ([], position) }
+            var changes: [Change] = []
+            var reached = position
+            var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.journal) }
+            var looked = 0
+            var bytes = 0
+            while looked < Self.batch, bytes < 1 << 20 {
+                let isFirst = looked == 0
+                let entry: Cursor.Entry?
+                do throws(LMDBError) {
+                    entry = isFirst ? try cursor.seek(position + 1, .atLeast) : try cursor.next()
+                } catch {
+                    throw SpaceError(error, "watch", namespace: snapshot.namespace)
+                }
+                guard let entry else { break }
+                looked += 1
+                guard let row = JournalRow(key: entry.key, value: entry.value) else {
+                    throw snapshot.damaged("a row of the journal does not decode")
+                }
+                if row.sequence > reached + 1 { changes.append(Change(gapFrom: reached + 1, to: row.sequence - 1)) }
+                reached = row.sequence
+                guard filter.includes(row) else { continue }
+                bytes += entry.value.count
+                do throws(TupleCodingError) {
+                    changes.append(try row.change())
+                } catch {
+                    throw snapshot.damaged("change \(row.sequence) of the journal: \(error)")
+                }
+            }
+            if looked == 0 {
+                // Nothing is left of what there was.
+                changes.append(Change(gapFrom: position + 1, to: counters.sequence))
+                reached = counters.sequence
+            }
+            return (changes, reached)
+        }
+    }
+}
+
+extension Change {
+    init(gapFrom first: UInt64, to last: UInt64) {
+        self.init(kind: .gap, sequence: first, lastSequence: last)
+    }
+
+    init(gone sequence: UInt64) {
+        self.init(kind: .gone, sequence: sequence, lastSequence: sequence)
+    }
+
+    private init(kind: Kind, sequence: UInt64, lastSequence: UInt64) {
+        self.init(
+            sequence: sequence,
+            kind: kind,
+            time: Clock.realtimeMilliseconds(),
+            pid: 0,
+            batch: 0,
+            id: nil,
+            tuple: nil,
+            key: nil,
+            old: nil,
+            new: nil,
+            lastSequence: lastSequence
+        )
+    }
+}

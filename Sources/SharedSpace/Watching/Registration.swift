@@ -1,0 +1,185 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// A row of `watchers`: who is to be told of changes.
+///
+///     key    number, eight bytes, big-endian
+///     value  0  session; 0: a subscription whose process is away
+///            8  the last change that needs not be delivered again
+///            16 length of the subscription's name; 0: none
+///            18 name, then the filter as text
+struct WatcherRow {
+    static let headerSize = 18
+
+    var session: UInt64
+    var position: UInt64
+    var subscription: String
+    var filter: String
+
+    init(session: UInt64, position: UInt64, subscription: String, filter: String) {
+        self.session = session
+        self.position = position
+        self.subscription = subscription
+        self.filter = filter
+    }
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.headerSize else { return nil }
+        session = bytes.little(0)
+        position = bytes.little(8)
+        let length = Int(bytes.little(16, UInt16.self))
+        guard bytes.count >= Self.headerSize + length else { return nil }
+        subscription = String(decoding: bytes[Self.headerSize..<Self.headerSize + length], as: UTF8.self)
+        filter = String(decoding: bytes[(Self.headerSize + length)...], as: UTF8.self)
+    }
+
+    var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        withUnsafeBytes(of: session.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: position.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: UInt16(subscription.utf8.count).littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: subscription.utf8)
+        // For people: as much as is worth showing.
+        bytes.append(contentsOf: filter.utf8.prefix(400))
+        return bytes
+    }
+}
+
+extension Snapshot {
+    /// All rows of `watchers`; those that don't decode are left out.
+    func watchers() throws(SpaceError) -> [(number: UInt64, row: WatcherRow)] {
+        var rows: [(number: UInt64, row: WatcherRow)] = []
+        try lmdb { () throws(LMDBError) in
+            var cursor = try access.cursor(tables.watchers)
+            while let found = try cursor.next() {
+                if let number = UInt64(key: found.key), let row = WatcherRow(found.value) { rows.append((number, row)) }
+            }
+        }
+        return rows
+    }
+}
+
+extension WriteScope {
+    func put(watcher number: UInt64, _ row: WatcherRow) throws(SpaceError) {
+        let bytes = row.encoded
+        try lmdb { () throws(LMDBError) in
+            try bytes.withBytes { (bytes) throws(LMDBError) in try access.put(tables.watchers, number, bytes) }
+        }
+        noteUpkeep()
+    }
+
+    func remove(watcher number: UInt64) throws(SpaceError) {
+        guard try lmdb({ () throws(LMDBError) in try access.delete(tables.watchers, number) }) else { return }
+        counters.watchers -= min(1, counters.watchers)
+        noteUpkeep()
+        if counters.watchers == 0 { try emptyJournal() }
+    }
+}
+
+/// Registering is a write transaction, so it has a place in the order of all changes: nothing after it is missed.
+extension NamespaceCore {
+    /// Where a watcher begins.
+    enum WatchStart: Sendable {
+        case now
+        /// After this change.
+        case after(UInt64)
+    }
+
+    struct Registration: Sendable {
+        let number: UInt64
+        /// The last change that is not delivered.
+        let position: UInt64
+        /// The last change at the time of registering.
+        let present: UInt64
+    }
+
+    /// - Parameter subscription: A name under which the position is kept while the process is away; empty: none.
+    func registerWatcher(_ filter: ChangeFilter, start: WatchStart, subscription: String) throws(SpaceError) -> Registration {
+        guard subscription.utf8.count <= 400 else {
+            throw SpaceError(
+                .tooLarge,
+                "watch",
+                namespace: name.text,
+                reason: "a subscription's name of \(subscription.utf8.count) bytes is too long",
+                advice: "a name is at most 400 bytes of UTF-8"
+            )
+        }
+        let text = filter.text
+        return try write("watch", .adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
+            let present = scope.counters.sequence
+            if !subscription.isEmpty,
+                let (number, old) = try scope.snapshot.watchers().first(where: { $0.row.subscription == subscription })
+            {
+                if old.session != 0, old.session != session.number, isAlive(session: old.session) {
+                    throw SpaceError(
+                        .invalidArgument,
+                        "watch",
+                        namespace: name.text,
+                        reason: "the subscription \(subscription.quotedForPeople) is in use by another process",
+                        advice: "use another name, or end that process"
+                    )
+                }
+                var row = old
+                row.session = session.number
+                row.filter = text
+                try scope.put(watcher: number, row)
+                return Registration(number: number, position: old.position, present: present)
+            }
+            var position = present
+            if case .after(let sequence) = start { position = min(sequence, present) }
+            let number = scope.counters.nextWatcher
+            scope.counters.nextWatcher += 1
+            scope.counters.watchers += 1
+            let row = WatcherRow(
+                session: session.number,
+                position: position,
+                subscription: subscription,
+                filter: text
+            )
+            try scope.put(watcher: number, row)
+            return Registration(number: number, position: position, present: present)
+        }
+    }
+
+    /// Ends a registration; a subscription stays, its process away.
+    func endWatcher(_ number: UInt64, isSubscription: Bool) throws(SpaceError) {
+        try write("stop watching", .removing(1, bytes: 1024)) { (scope) throws(SpaceError) in
+            if isSubscription, var row = try scope.watcher(number) {
+                row.session = 0
+                try scope.put(watcher: number, row)
+            } else {
+                try scope.remove(watcher: number)
+            }
+        }
+    }
+
+    /// Says that a subscription has dealt with everything up to a change.
+    func acknowledge(_ number: UInt64, _ sequence: UInt64) throws(SpaceError) {
+        try write("acknowledge changes", .removing(1, bytes: 1024)) { (scope) throws(SpaceError) in
+            guard var row = try scope.watcher(number), row.position < sequence else { return }
+            row.position = sequence
+            try scope.put(watcher: number, row)
+        }
+    }
+
+    /// Drops the registrations of sessions that no longer live. A failure leaves it to the next who looks.
+    func dropWatchersOfTheDead() {
+        let operation = "look at the watchers"
+        let rows = try? read(operation) { (snapshot) throws(SpaceError) in
+            try snapshot.counters().watchers == 0 ? [] : try snapshot.watchers()
+        }
+        var isDead: [UInt64: Bool] = [0: false, session.number: false]
+        for (number, row) in rows ?? [] {
+            let dead = isDead[row.session] ?? !isAlive(session: row.session)
+            isDead[row.session] = dead
+            if dead { try? endWatcher(number, isSubscription: !row.subscription.isEmpty) }
+        }
+    }
+}
+
+extension WriteScope {
+    fileprivate func watcher(_ number: UInt64) throws(SpaceError) -> WatcherRow? {
+        try lmdb { () throws(LMDBError) in try access.get(tables.watchers, number) }.flatMap { WatcherRow($0) }
+    }
+}
