@@ -5,8 +5,10 @@ import SystemPackage
 /// A handle on a namespace: writes, reads and takes tuples, sets and gets cells.
 ///
 /// While an owning handle lives, in this process or another, the namespace does. When the last owner has gone, however it
-/// ended, the namespace is deleted, unless it is persistent. All methods may be called from any thread. After `fork` the
-/// child's calls throw `forked`.
+/// ended, the namespace is deleted, unless it is persistent. So keep the handle, in a property or a global: Swift may
+/// release a local variable right after its last use, and the process then no longer owns the namespace.
+///
+/// All methods may be called from any thread. After `fork` the child's calls throw `forked`.
 public final class Namespace: Sendable {
     let core: NamespaceCore
     private let entry: CoreRegistry.Entry
@@ -54,9 +56,9 @@ public final class Namespace: Sendable {
         try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
     }
 
-    /// Makes an object an owner: the namespace stays as long as the object lives, or until `removeOwner`.
+    /// Makes an object an owner: the namespace stays as long as the object lives, or until ``removeOwner(_:)``.
     ///
-    /// Swift on Linux tells nobody when an object ends, so that is noticed at the next tick (250 ms).
+    /// The object is not retained. Swift on Linux tells nobody when one ends, so that is noticed at the next tick (250 ms).
     public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) {
         let core = try usableCore("add an owner")
         try core.checkUsable("add an owner")
@@ -65,7 +67,9 @@ public final class Namespace: Sendable {
         DoorbellRoom.of(core.root).watch(core)
     }
 
-    /// Undoes `addOwner`.
+    /// Undoes ``addOwner(_:)``.
+    ///
+    /// If that was the last owner, the namespace is deleted.
     ///
     /// - Returns: Whether the object was an owner.
     @discardableResult
@@ -92,7 +96,9 @@ public final class Namespace: Sendable {
         try usableCore("enrol an owner").enrol(process)
     }
 
-    /// Undoes `enrol`. If that was the last owner, the namespace is deleted.
+    /// Undoes ``enrol(pid:)``.
+    ///
+    /// If that was the last owner, the namespace is deleted.
     ///
     /// - Returns: Whether the process was enrolled.
     @discardableResult
@@ -103,7 +109,9 @@ public final class Namespace: Sendable {
     /// Whether the namespace stays when nobody owns it.
     public var isPersistent: Bool { core.control.persistent.load() != 0 }
 
-    /// Says whether the namespace stays when nobody owns it. One that stops being persistent and has no owner is deleted.
+    /// Says whether the namespace stays when nobody owns it.
+    ///
+    /// One that stops being persistent and has no owner is deleted at once.
     public func setPersistent(_ isPersistent: Bool) throws(SpaceError) {
         try usableCore("change the namespace").setPersistent(isPersistent)
     }
