@@ -58,7 +58,8 @@ public final class Namespace: Sendable {
 
     /// Makes an object an owner: the namespace stays as long as the object lives, or until ``removeOwner(_:)``.
     ///
-    /// The object is not retained. Swift on Linux tells nobody when one ends, so that is noticed at the next tick (250 ms).
+    /// The object is not retained, and the namespace not either: that takes a handle, which may be one opened with
+    /// `owning: false`. Swift on Linux tells nobody when one ends, so that is noticed at the next tick (250 ms).
     public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) {
         let core = try usableCore("add an owner")
         try core.checkUsable("add an owner")
