@@ -150,6 +150,7 @@ final class NamespaceCore: @unchecked Sendable {
             }
             // A reader preempted between LMDB's look at the last id and its own entry in the table can see later pages.
         } while environment.lastTransaction != reader.transaction.access.id
+        CrashPoint.reach(.snapshotTaken)
         return try body(snapshot(reader.transaction.access, operation))
     }
 
