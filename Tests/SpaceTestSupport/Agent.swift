@@ -7,20 +7,20 @@ import SystemPackage
 ///
 /// Everything waits for a line or a status of the process, never for time to pass; the limit is a watchdog against
 /// hanging. One test uses it, from one thread at a time.
-public final class Agent: @unchecked Sendable {
-    public enum End: Equatable, Sendable {
+package final class Agent: @unchecked Sendable {
+    package enum End: Equatable, Sendable {
         case exited(Int32)
         case killed(by: Int32)
     }
 
-    public let pid: Int32
+    package let pid: Int32
     /// One end of a pair of sockets; the other is the agent's standard input and output.
     private let socket: CInt
     private var pending: [UInt8] = []
     private var end: End?
 
     /// Starts an agent; it has nothing open yet.
-    public init() throws {
+    package init() throws {
         var pair: [CInt] = [-1, -1]
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw TestFailure("socketpair: errno \(errno)") }
@@ -48,7 +48,7 @@ public final class Agent: @unchecked Sendable {
     }
 
     /// Starts an agent that opens a namespace.
-    public convenience init(_ root: TemporaryRoot, _ name: String, _ options: String = "") throws {
+    package convenience init(_ root: TemporaryRoot, _ name: String, _ options: String = "") throws {
         try self.init()
         try open(root, name, options)
     }
@@ -75,7 +75,7 @@ public final class Agent: @unchecked Sendable {
     // MARK: Talking
 
     /// Sends a command, without waiting for what it answers.
-    public func send(_ command: String) throws {
+    package func send(_ command: String) throws {
         let bytes = Array((command + "\n").utf8)
         var sent = 0
         while sent < bytes.count {
@@ -89,7 +89,7 @@ public final class Agent: @unchecked Sendable {
     }
 
     /// The next line that it says; `nil` when it has ended.
-    public func line() throws -> String? {
+    package func line() throws -> String? {
         let deadline = MonotonicInstant.now.advanced(by: watchdog)
         while true {
             if let newline = pending.firstIndex(of: UInt8(ascii: "\n")) {
@@ -108,7 +108,7 @@ public final class Agent: @unchecked Sendable {
     }
 
     /// Sends a command and returns its answer.
-    public func ask(_ command: String) throws -> String {
+    package func ask(_ command: String) throws -> String {
         try send(command)
         guard let answer = try line() else { throw TestFailure("agent \(pid) ended at \"\(command)\"") }
         return answer
@@ -118,7 +118,7 @@ public final class Agent: @unchecked Sendable {
     ///
     /// - Returns: What follows `ok` in the answer.
     @discardableResult
-    public func run(_ command: String) throws -> String {
+    package func run(_ command: String) throws -> String {
         let answer = try ask(command)
         guard answer == "ok" || answer.hasPrefix("ok ") else {
             throw TestFailure("agent \(pid), \"\(command)\": \(answer)")
@@ -128,15 +128,15 @@ public final class Agent: @unchecked Sendable {
 
     /// Opens a namespace, and creates it if need be.
     ///
-    /// - Parameter options: Such as `owning=0 timeout=300 mode=durable`.
-    public func open(_ root: TemporaryRoot, _ name: String, _ options: String = "") throws {
+    /// The options are such as `owning=0 timeout=300 mode=durable`.
+    package func open(_ root: TemporaryRoot, _ name: String, _ options: String = "") throws {
         try run("open \(root.path) \(name) \(options)")
     }
 
     // MARK: Its life
 
     /// Ends it as `kill -9` does, and waits until it is gone.
-    public func kill() throws {
+    package func kill() throws {
         Glibc.kill(pid, SIGKILL)
         guard try ended() == .killed(by: SIGKILL) else {
             throw TestFailure("agent \(pid) had ended before it was killed")
@@ -144,13 +144,13 @@ public final class Agent: @unchecked Sendable {
     }
 
     /// Tells it to end as programs do, and waits until it is gone.
-    public func exit() throws {
+    package func exit() throws {
         try send("exit")
         guard try ended() == .exited(0) else { throw TestFailure("agent \(pid) did not exit well") }
     }
 
     /// Waits until it has ended.
-    public func ended() throws -> End {
+    package func ended() throws -> End {
         if let end { return end }
         guard try eventually({ try look(WNOHANG) }), let end else { throw TestFailure("agent \(pid) does not end") }
         return end
@@ -167,29 +167,29 @@ public final class Agent: @unchecked Sendable {
     }
 
     /// Stops it, and returns when it stands.
-    public func stop() throws {
+    package func stop() throws {
         Glibc.kill(pid, SIGSTOP)
         try waitUntilStopped()
     }
 
     /// Waits until it has stopped itself.
-    public func waitUntilStopped() throws {
+    package func waitUntilStopped() throws {
         guard try eventually({ try look(WUNTRACED | WNOHANG) }), end == nil else {
             throw TestFailure("agent \(pid) does not stop, or has ended")
         }
     }
 
     /// Lets it go on.
-    public func resume() { Glibc.kill(pid, SIGCONT) }
+    package func resume() { Glibc.kill(pid, SIGCONT) }
 }
 
 /// How long tests wait for what must happen: against hanging, not a measure.
-public let watchdog = Duration.seconds(30)
+package let watchdog = Duration.seconds(30)
 
 /// Looks again and again until something that is under way has happened.
 ///
 /// - Returns: Whether it has, before the watchdog's time was over.
-public func eventually(_ condition: () throws -> Bool) throws -> Bool {
+package func eventually(_ condition: () throws -> Bool) throws -> Bool {
     let deadline = MonotonicInstant.now.advanced(by: watchdog)
     while try !condition() {
         if deadline.hasPassed { return false }

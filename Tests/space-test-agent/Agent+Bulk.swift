@@ -68,6 +68,8 @@ extension Agent {
     }
 
     /// Takes `[from, n]` and writes `[to, n]`, so many times.
+    ///
+    /// - Returns: How often nobody had woken it, and it found its tuple at a tick.
     private func echoLoop(_ from: String, _ to: String, count: Int) throws -> Int {
         let namespace = try namespace()
         for done in 0..<count {
@@ -76,7 +78,7 @@ extension Agent {
             }
             try namespace.write(to, ball.1)
         }
-        return count
+        return namespace.lateFinds
     }
 
     /// `open-loop <root> <name> <rounds> <first>`: opens, writes a tuple, sees that it is there still, leaves.
@@ -97,7 +99,7 @@ extension Agent {
         return rounds
     }
 
-    /// `reap-loop <root> <rounds>`
+    /// `reap-loop <root> <rounds>`.
     private func reapLoop(_ words: [String]) throws -> Int {
         let space = try Space(root: try word(words, 0), timeout: .seconds(20))
         var deleted = 0

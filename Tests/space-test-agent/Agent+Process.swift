@@ -23,7 +23,7 @@ extension Agent {
         return "ok"
     }
 
-    /// `limit fsize|nofile <n>`
+    /// `limit fsize|nofile <n>`.
     private func limit(_ what: String, to value: UInt) throws {
         var limit = rlimit(rlim_cur: value, rlim_max: value)
         let resource = __rlimit_resource_t((what == "fsize" ? RLIMIT_FSIZE : RLIMIT_NOFILE).rawValue)

@@ -58,7 +58,7 @@ final class Agent {
         return space
     }
 
-    /// `open <root> <name> [owning=0] [creates=0] [timeout=<ms>] [mode=<mode>] [persistent=1] [limit=<bytes>]`
+    /// `open <root> <name> [owning=0] [creates=0] [timeout=<ms>] [mode=<mode>] [persistent=1] [limit=<bytes>]`.
     private func open(_ words: [String]) throws {
         var settings: [String: String] = [:]
         for setting in words.dropFirst(2) {
@@ -86,7 +86,7 @@ final class Agent {
         handle = nil
     }
 
-    /// `arm kill|stop <point> [<count>]`
+    /// `arm kill|stop <point> [<count>]`.
     private func arm(_ words: [String]) throws {
         guard let point = CrashPoint(rawValue: try word(words, 1)) else { throw Failure("no such point") }
         let count: Int = words.count > 2 ? try number(words, 2) : 1
