@@ -123,8 +123,9 @@ struct HandOffTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// The same, with takers and writers killed at random and others in their place: nothing that was acknowledged is lost,
-    /// nothing is taken twice. A taker killed between its commit and its note leaves one tuple of which nobody can say
+    /// The same, with takers and writers killed at random: nothing acknowledged is lost, nothing is taken twice.
+    ///
+    /// A taker killed between its commit and its note leaves one tuple of which nobody can say
     /// what became; there are never more of these than killed takers.
     @Test func killsLoseNothingAndDoubleNothing() throws {
         let namespace = try root.space.namespace("jobs")
