@@ -4,7 +4,7 @@ import SpaceTestSupport
 import Testing
 
 /// Claims of processes that die or go: the tuple is back, once.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ClaimTests {
     let root: TemporaryRoot
 

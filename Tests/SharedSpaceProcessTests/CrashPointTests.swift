@@ -8,7 +8,7 @@ import Testing
 ///
 /// Each test sees the process die of SIGKILL, so a place that is not reached any more fails it; the switch below is complete,
 /// so a new place needs its test.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct CrashPointTests {
     let root: TemporaryRoot
 

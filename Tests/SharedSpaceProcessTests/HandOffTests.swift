@@ -4,7 +4,7 @@ import SpaceTestSupport
 import Testing
 
 /// Tuples going from process to process.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct HandOffTests {
     let root: TemporaryRoot
 

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Who keeps a namespace alive, and what becomes of it when they are gone, however they went.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct OwnerTests {
     let root: TemporaryRoot
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Processes that stop, or die, while they hold a lock: nobody waits for them without a bound, and what stands in the way is
 /// named.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct StoppedHolderTests {
     let root: TemporaryRoot
 

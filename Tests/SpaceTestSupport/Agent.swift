@@ -182,19 +182,3 @@ package final class Agent: @unchecked Sendable {
     /// Lets it go on.
     package func resume() { Glibc.kill(pid, SIGCONT) }
 }
-
-/// How long tests wait for what must happen: against hanging, not a measure.
-package let watchdog = Duration.seconds(30)
-
-/// Looks again and again until something that is under way has happened.
-///
-/// - Returns: Whether it has, before the watchdog's time was over.
-package func eventually(_ condition: () throws -> Bool) throws -> Bool {
-    let deadline = MonotonicInstant.now.advanced(by: watchdog)
-    while try !condition() {
-        if deadline.hasPassed { return false }
-        // Leaves the processor to those who are to make it happen.
-        poll(nil, 0, 1)
-    }
-    return true
-}

@@ -37,3 +37,23 @@ package struct Ledger: Sendable {
         }
     }
 }
+
+extension TemporaryRoot {
+    /// Removes a folder of the root, as somebody does who knows nothing of spaces.
+    package func removeTree(_ folder: String) throws {
+        let descriptor = try OwnedDescriptor.open(path, flags: O_RDONLY | O_DIRECTORY)
+        try Directory.removeTree(at: descriptor.raw, folder)
+    }
+
+    /// The bytes of a file of the root.
+    package func bytes(of file: String) throws -> [UInt8] {
+        try FileBytes.read(at: AT_FDCWD, "\(path)/\(file)", limit: 1 << 26)
+    }
+
+    /// Writes over a file of the root, from a position on; `length` then cuts it or makes it longer.
+    package func overwrite(_ file: String, _ bytes: [UInt8], at offset: Int = 0, length: Int? = nil) throws {
+        let descriptor = try OwnedDescriptor.open("\(path)/\(file)", flags: O_RDWR | O_CREAT, mode: 0o600)
+        try FileBytes.write(bytes, to: descriptor.raw, at: offset)
+        if let length { try FileBytes.truncate(descriptor.raw, to: length) }
+    }
+}
