@@ -34,6 +34,9 @@ public final class Namespace: Sendable {
     /// The number of this process's session in the namespace.
     package var session: UInt64 { core.session.number }
 
+    /// How often a wait of this process was served by its tick alone, because nobody had woken it.
+    package var lateFinds: Int { core.lateFinds.load(ordering: .relaxed) }
+
     @inline(__always)
     func usableCore(_ operation: String) throws(SpaceError) -> NamespaceCore {
         guard !hasLeft.load(ordering: .relaxed) else {

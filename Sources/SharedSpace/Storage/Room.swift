@@ -39,6 +39,8 @@ struct Room {
 
     private static let pageSize = 4096
     private static let deepestTree = 8
+    /// What additions leave behind the last page, in pages: a removal needs a run only to list what it freed, 8 bytes a page.
+    private static let leastTail = 64
     /// What is reserved at once: an eighth of the file, within these bounds. (285 ms a GiB on tmpfs, under the gate.)
     private static let steps = (1 << 20)...(64 << 20)
 
@@ -88,18 +90,39 @@ struct Room {
             return
         } catch where error.code == .limitReached || error.code == .storageFull {
             // No more blocks. But pages that were freed lie within those that are there.
-            if reusablePages < needed * 2 {
+            if reusablePages < needed * 2 + reserve {
                 do throws(LMDBError) {
-                    reusablePages = try access.reusableFreePages(oldestReader: oldestReader())
+                    reusablePages = try countReusablePages()
+                } catch .readersFull {
+                    throw explain(error)
                 } catch {
                     throw SpaceError(error, "measure the namespace")
                 }
             }
             // Without a page beyond the last: twice the need, and the reserve if it is not ours to use.
-            let usable = reusablePages + max(0, Int(control.reserved.load()) / Self.pageSize - end)
-            guard usable >= needed * 2 + reserve, demand.bytes < 1 << 20 else { throw explain(error) }
+            let tail = max(0, Int(control.reserved.load()) / Self.pageSize - end)
+            guard reusablePages + tail >= needed * 2 + reserve, tail >= runs(of: demand) + (reserve == 0 ? 0 : Self.leastTail) else {
+                throw explain(error)
+            }
             reusablePages -= needed
         }
+    }
+
+    /// How many pages in a row a demand's values can take, each beyond a page needs a run of its own.
+    ///
+    /// Whether the freed pages hold such runs can't be told, and where LMDB finds none it goes beyond the last page. So
+    /// there must be as much behind it, lest the next page have no block.
+    private func runs(of demand: Demand) -> Int {
+        // mdb.c: a value beyond half a page gets pages of its own; one up to a page, a single one.
+        demand.bytes < Self.pageSize ? 0 : 2 * (demand.bytes / Self.pageSize + 1)
+    }
+
+    /// In a read transaction of its own: LMDB shows the list of free pages in no other. Nobody has changed anything yet, so
+    /// it is the list that the write transaction began with.
+    private func countReusablePages() throws(LMDBError) -> Int {
+        let oldest = oldestReader() ?? environment.lastTransaction
+        let reader = try environment.beginRead()
+        return try reader.access.reusableFreePages(oldestReader: oldest)
     }
 
     private func pages(for demand: Demand, shapes: Int, _ access: Access) throws(LMDBError) -> Int {
