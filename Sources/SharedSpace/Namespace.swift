@@ -61,8 +61,8 @@ public final class Namespace: Sendable {
 
     /// Makes an object an owner: the namespace stays as long as the object lives, or until ``removeOwner(_:)``.
     ///
-    /// The object is not retained, and the namespace not either: that takes a handle, which may be one opened with
-    /// `owning: false`. Swift on Linux tells nobody when one ends, so that is noticed at the next tick (250 ms).
+    /// The object is not retained, and need not have a handle. Swift on Linux tells nobody when an object ends, so that is
+    /// noticed at the next tick (250 ms).
     public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) {
         let core = try usableCore("add an owner")
         try core.checkUsable("add an owner")
@@ -128,7 +128,7 @@ extension CoreRegistry {
             guard state.core === core else { return }
             state.handles -= 1
             if isOwning { state.owningHandles -= 1 }
-            if state.handles == 0 {
+            if state.handles == 0, core.owners.isEmpty {
                 state.core = nil
                 try core.leave(timeout: core.timeout)
             } else if state.owningHandles == 0, core.owners.isEmpty {
@@ -141,7 +141,10 @@ extension CoreRegistry {
     func endOwning(of core: NamespaceCore, _ entry: Entry) throws(SpaceError) {
         try entry.state.withLock { (state) throws(SpaceError) in
             guard state.core === core, state.owningHandles == 0, core.owners.isEmpty else { return }
-            try core.stopOwning()
+            guard state.handles == 0 else { return try core.stopOwning() }
+            // The objects had outlived the last handle.
+            state.core = nil
+            try core.leave(timeout: core.timeout)
         }
     }
 
