@@ -5,12 +5,14 @@ extension Access {
     ///
     /// Reads the whole table of free pages, so it is for the moment when growing has failed. In mdb.c a record's key is the
     /// transaction that freed the pages, and its value a count and as many page numbers, all `size_t`;
-    /// `mdb_page_alloc` takes the records below the oldest reader's transaction.
+    /// `mdb_page_alloc` takes the records below the oldest reader's transaction, and below the last one without readers.
     ///
-    /// - Parameter oldestReader: The oldest snapshot that is being read; nil if none is.
+    /// - Parameter oldestReader: The oldest snapshot that is being read, or the last transaction if none is.
+    /// - Throws: `.invalidArgument` in a write transaction (mdb.c: `mdb_cursor_open` allows "read access to the freelist"
+    ///   alone): a read transaction begun beside it shows what it began with.
     /// - Complexity: O(lists of free pages).
-    package func reusableFreePages(oldestReader: Int?) throws(LMDBError) -> Int {
-        let limit = UInt(oldestReader ?? id - 1)
+    package func reusableFreePages(oldestReader: Int) throws(LMDBError) -> Int {
+        let limit = UInt(clamping: oldestReader)
         var cursor = try cursor(Database(handle: 0))
         var pages = 0
         while let entry = try cursor.next() {

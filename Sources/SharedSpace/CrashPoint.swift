@@ -17,6 +17,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case gateTaken, begun, beforeCommit, afterCommit, granted, gateReleased, woken, rung
     // Waiting.
     case slotFilling, slotPublished, rearmed
+    // Reading.
+    case snapshotTaken
 
     /// What happens at an armed place.
     package enum Action: Sendable {

@@ -1,10 +1,14 @@
-/// The numbers that bound a namespace. Each is part of what the documentation promises.
+/// The numbers that bound a namespace.
+///
+/// Each is part of what the documentation promises.
 public enum Limits {
     /// The longest encoded tuple or cell value, in bytes: 64 MiB.
     public static let valueBytes = 64 << 20
     /// The longest cell key, in bytes of UTF-8. (LMDB's keys end at 511 bytes.)
     public static let cellKeyBytes = 480
-    /// The size of a namespace's map, in bytes: the most that it can ever hold, 64 GiB. Sparse: it costs address space only.
+    /// The size of a namespace's map, in bytes: the most that it can ever hold, 64 GiB.
+    ///
+    /// It is sparse: it costs addresses, not memory.
     public static let mapBytes = 64 << 30
     /// The smallest byte limit that a namespace can be created with: 16 MiB.
     public static let smallestByteLimit = 16 << 20

@@ -12,13 +12,18 @@ extension Namespace {
     /// - Parameters:
     ///   - key: 1 to 480 bytes of UTF-8.
     ///   - content: Any `Codable` value, up to 64 MiB encoded.
+    /// - Throws: `tooLarge`, `badData` when the content doesn't encode, and what ``Namespace/write(_:expires:)`` does.
     public func set(_ key: String, _ content: some Encodable) throws(SpaceError) {
         try set(key, value: try encoded(content, "set a cell"))
     }
 
-    /// The value of a cell; `nil` when it is not set.
+    /// The value of a cell, decoded; `nil` when it is not set.
     ///
-    /// - Throws: `badData` when the cell holds something else.
+    /// ```swift
+    /// let progress: Double? = try jobs.get("progress")
+    /// ```
+    ///
+    /// - Throws: `badData` when the cell holds something that doesn't decode as the type.
     public func get<Content: Decodable>(_ key: String, as type: Content.Type = Content.self) throws(SpaceError) -> Content? {
         guard let value = try get(key) else { return nil }
         do throws(TupleCodingError) {
@@ -30,9 +35,9 @@ extension Namespace {
 
     // MARK: Values
 
-    /// Sets a cell.
+    /// Sets a cell to a value.
     ///
-    /// - Returns: The old value.
+    /// - Returns: The old value; `nil` when it was not set.
     @discardableResult
     public func set(_ key: String, value: Value) throws(SpaceError) -> Value? {
         try change(key, to: value, "set a cell") { _ in true }.old
@@ -40,7 +45,7 @@ extension Namespace {
 
     /// Sets a cell if its value is what is expected: compare-and-set.
     ///
-    /// - Returns: Whether it was, and so was set. An unset cell equals nothing.
+    /// - Returns: Whether the cell had the expected value, and so was set. One that is not set equals nothing.
     public func set(_ key: String, value: Value, ifEquals expected: Value) throws(SpaceError) -> Bool {
         let expected = expected.encodedElement
         return try change(key, to: value, "set a cell") { old in
@@ -50,26 +55,28 @@ extension Namespace {
 
     /// Sets a cell if it is not set.
     ///
-    /// - Returns: Whether it was not, and so was set.
+    /// - Returns: Whether it was not set before, and so is now.
     public func setIfAbsent(_ key: String, value: Value) throws(SpaceError) -> Bool {
         try change(key, to: value, "set a cell") { $0 == nil }.isSet
     }
 
     /// The value of a cell; `nil` when it is not set.
     ///
-    /// - Complexity: O(log n); no lock, no system call.
+    /// - Complexity: O(log n); no lock and no system call, but for the first look of each of several threads at once.
     public func get(_ key: String) throws(SpaceError) -> Value? {
         try check(key, "get a cell")
         return try usableCore("get a cell").cell(key)
     }
 
-    /// Waits until a cell is set; `nil` when the time has passed. Blocks the thread.
+    /// Waits until a cell is set; `nil` when the time has passed.
+    ///
+    /// Blocks the thread.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func get(_ key: String, timeout: Duration) throws(SpaceError) -> Value? {
         try getBlocking(key, timeout: timeout, interruption: nil)
     }
 
-    /// - Parameter timeout: `nil`: no limit but the interruption.
+    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
     package func getBlocking(_ key: String, timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Value? {
         try check(key, "get a cell")
         let core = try usableCore("get a cell")
@@ -86,8 +93,10 @@ extension Namespace {
 
     /// Waits until a cell is set.
     ///
-    /// - Parameter timeout: `nil`: no limit.
-    /// - Returns: `nil` when the time has passed.
+    /// - Parameters:
+    ///   - key: 1 to 480 bytes of UTF-8.
+    ///   - timeout: How long; zero looks once, `nil`: no limit.
+    /// - Returns: The value; `nil` when the time has passed.
     /// - Throws: `cancelled` when the task is.
     public func get(_ key: String, timeout: Duration?) async throws(SpaceError) -> Value? {
         try check(key, "get a cell")
@@ -119,7 +128,7 @@ extension Namespace {
         }
     }
 
-    /// Adds to a cell that holds an integer; one that is not set counts as 0.
+    /// Adds to a cell that holds an integer, in one step; one that is not set counts as 0.
     ///
     /// - Returns: The sum.
     /// - Throws: `badData` when the cell holds something else, or the sum is beyond 64 bits.

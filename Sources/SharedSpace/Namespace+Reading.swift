@@ -9,7 +9,9 @@ extension Namespace {
 
     /// The first tuple that matches; `nil` when there is none.
     ///
-    /// - Complexity: O(log n) once the template's shape has an index, else O(n).
+    /// It stays where it is.
+    ///
+    /// - Complexity: O(log n) where the template's shape has an index (takes earn one), else O(n) up to the first match.
     public func readIfExists(
         matching template: Template,
         order: MatchOrder = .oldestFirst
@@ -18,6 +20,8 @@ extension Namespace {
     }
 
     /// Takes the first tuple that matches; `nil` when there is none.
+    ///
+    /// - Complexity: O(log n) once the template's shape has earned an index, else O(n) up to the first match.
     public func takeIfExists(
         matching template: Template,
         order: MatchOrder = .oldestFirst
@@ -25,7 +29,9 @@ extension Namespace {
         try take(template, order) { (match) throws(SpaceError) in try match.tuple() }
     }
 
-    /// The one way in which a tuple is taken at once. One that does not decode stays.
+    /// The one way in which a tuple is taken at once.
+    ///
+    /// One that does not decode stays.
     func take<T>(
         _ template: Template,
         _ order: MatchOrder,
@@ -39,7 +45,12 @@ extension Namespace {
 
     /// All tuples that match, of one snapshot.
     ///
-    /// - Parameter max: How many at most.
+    /// - Parameters:
+    ///   - template: What to look for; unless given, everything.
+    ///   - order: Which come first.
+    ///   - max: How many at most.
+    /// - Returns: Copies of the tuples, in order.
+    /// - Throws: `namespaceDeleted`, `closed`, `forked`, `damaged`, `readersExhausted`, `holderStopped`, `holderBusy`.
     public func readAll(
         matching template: Template = .any,
         order: MatchOrder = .oldestFirst,
@@ -52,7 +63,14 @@ extension Namespace {
 
     /// Takes all tuples that match, in one transaction: no other process sees some of them taken and some not.
     ///
-    /// - Parameter max: How many at most.
+    /// What others take between the look and the transaction is left out, and what they write meanwhile.
+    ///
+    /// - Parameters:
+    ///   - template: What to look for; unless given, everything.
+    ///   - order: Which come first.
+    ///   - max: How many at most.
+    /// - Returns: The tuples that were taken, in order.
+    /// - Throws: What ``readAll(matching:order:max:)`` does, and `transactionTooLarge`.
     public func takeAll(
         matching template: Template = .any,
         order: MatchOrder = .oldestFirst,
@@ -84,7 +102,14 @@ extension Namespace {
 
     /// Waits for a tuple that matches; `nil` when the time has passed.
     ///
-    /// - Parameter timeout: How long; zero looks once.
+    /// Blocks the thread.
+    ///
+    /// - Parameters:
+    ///   - template: What to wait for.
+    ///   - order: Which comes first, if several match.
+    ///   - timeout: How long; zero looks once.
+    /// - Returns: The tuple, which stays where it is; `nil` when the time has passed.
+    /// - Throws: What ``readAll(matching:order:max:)`` does.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func read(
         matching template: Template,
@@ -96,7 +121,14 @@ extension Namespace {
 
     /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
     ///
-    /// - Parameter timeout: How long; zero looks once.
+    /// Blocks the thread.
+    ///
+    /// - Parameters:
+    ///   - template: What to wait for.
+    ///   - order: Which comes first, if several match.
+    ///   - timeout: How long; zero looks once.
+    /// - Returns: The tuple, which is gone for all others; `nil` when the time has passed, and then nothing was taken.
+    /// - Throws: What ``readAll(matching:order:max:)`` does; nothing was taken then.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func take(
         matching template: Template,
@@ -106,7 +138,7 @@ extension Namespace {
         try takeBlocking(template, order, timeout: timeout) { (match) throws(SpaceError) in try match.tuple() }
     }
 
-    /// - Parameter timeout: `nil`: no limit but the interruption.
+    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
     package func readBlocking(
         _ template: Template,
         _ order: MatchOrder,
@@ -154,6 +186,8 @@ extension Namespace {
     }
 
     /// Waits for a tuple that matches; `nil` when the time has passed.
+    ///
+    /// - Throws: `cancelled` when the task is.
     public func read(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
@@ -171,6 +205,8 @@ extension Namespace {
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
+    ///
+    /// - Throws: `cancelled` when the task is; nothing was taken then.
     public func take(
         matching template: Template,
         order: MatchOrder = .oldestFirst,

@@ -7,6 +7,8 @@ import TupleCoding
 
 extension Namespace {
     /// The first tuple that matches, as typed fields; `nil` when there is none.
+    ///
+    /// It stays where it is.
     public func readIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
@@ -17,6 +19,10 @@ extension Namespace {
     }
 
     /// Takes the first tuple that matches, as typed fields; `nil` when there is none.
+    ///
+    /// ```swift
+    /// if let (_, id, file) = try jobs.takeIfExists("resize", any(Int.self), any(String.self)) { … }
+    /// ```
     public func takeIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
@@ -26,9 +32,16 @@ extension Namespace {
         }
     }
 
-    /// Waits for a tuple that matches; `nil` when the time has passed. Blocks the thread.
+    /// Waits for a tuple that matches; `nil` when the time has passed.
     ///
-    /// - Parameter timeout: How long; zero looks once.
+    /// Blocks the thread.
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - order: Which comes first, if several match.
+    ///   - timeout: How long; zero looks once.
+    /// - Returns: The fields, typed as the matchers say; `nil` when the time has passed.
+    /// - Throws: What ``readAll(matching:order:max:)`` does.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func read<each M: Matcher>(
         _ matcher: repeat each M,
@@ -50,9 +63,16 @@ extension Namespace {
         return fields
     }
 
-    /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed. Blocks the thread.
+    /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
     ///
-    /// - Parameter timeout: How long; zero looks once.
+    /// Blocks the thread.
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - order: Which comes first, if several match.
+    ///   - timeout: How long; zero looks once.
+    /// - Returns: The fields, typed as the matchers say; `nil` when the time has passed, and then nothing was taken.
+    /// - Throws: What ``readAll(matching:order:max:)`` does; nothing was taken then.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func take<each M: Matcher>(
         _ matcher: repeat each M,
@@ -76,6 +96,8 @@ extension Namespace {
     }
 
     /// Waits for a tuple that matches; `nil` when the time has passed.
+    ///
+    /// - Throws: `cancelled` when the task is.
     public func read<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
@@ -87,6 +109,10 @@ extension Namespace {
     }
 
     /// Takes a tuple that matches as soon as there is one.
+    ///
+    /// ```swift
+    /// let (_, id, file) = try await jobs.take("resize", any(Int.self), any(String.self))
+    /// ```
     ///
     /// - Throws: `cancelled` when the task is; nothing was taken then.
     public func take<each M: Matcher>(
@@ -101,6 +127,8 @@ extension Namespace {
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
+    ///
+    /// - Throws: `cancelled` when the task is; nothing was taken then.
     public func take<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,

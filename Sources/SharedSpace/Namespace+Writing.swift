@@ -8,8 +8,9 @@ extension Namespace {
     /// ```
     ///
     /// - Parameters:
-    ///   - field: The fields: integers, strings, doubles, booleans, bytes, arrays, optionals of these, ``Value``.
-    ///   - expires: After this time the tuple is invisible; `nil`: never. With zero it is checked and never seen.
+    ///   - field: The fields, each a `TupleField`: integers, doubles, booleans, strings, bytes (`[UInt8]`), UUIDs, arrays,
+    ///     dictionaries with string keys, optionals of these, `Value`. Up to 64 MiB encoded, together.
+    ///   - expires: After this time the tuple is invisible; `nil`: never. With zero it is accepted and never seen.
     /// - Throws: `tooLarge`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(log n), and a row for each shape that has an index.
     public func write<each F: TupleField>(_ field: repeat each F, expires: Duration? = nil) throws(SpaceError) {
@@ -20,12 +21,17 @@ extension Namespace {
     }
 
     /// Writes a tuple that is made already.
+    ///
+    /// - Returns: Its id.
     @discardableResult
     public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
         try insert(tuple, expires: expires)
     }
 
-    /// Writes a `Codable` value as a record.
+    /// Writes a `Codable` value as a record: its coding keys are the names of the fields.
+    ///
+    /// - Returns: The tuple's id.
+    /// - Throws: `badData` when the value doesn't encode as an object.
     @discardableResult
     public func write(record: some Encodable, expires: Duration? = nil) throws(SpaceError) -> TupleID {
         let tuple: Tuple
@@ -38,6 +44,9 @@ extension Namespace {
     }
 
     /// Writes several tuples in one transaction: all or none, in order.
+    ///
+    /// - Returns: Their ids, in the same order.
+    /// - Throws: What ``write(_:expires:)`` does, and `transactionTooLarge`.
     @discardableResult
     public func write(contentsOf tuples: some Sequence<Tuple>, expires: Duration? = nil) throws(SpaceError) -> [TupleID] {
         try insert(Array(tuples), expires: expires)

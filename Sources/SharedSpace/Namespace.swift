@@ -5,8 +5,10 @@ import SystemPackage
 /// A handle on a namespace: writes, reads and takes tuples, sets and gets cells.
 ///
 /// While an owning handle lives, in this process or another, the namespace does. When the last owner has gone, however it
-/// ended, the namespace is deleted, unless it is persistent. All methods may be called from any thread. After `fork` the
-/// child's calls throw `forked`.
+/// ended, the namespace is deleted, unless it is persistent. So keep the handle, in a property or a global: Swift may
+/// release a local variable right after its last use, and the process then no longer owns the namespace.
+///
+/// All methods may be called from any thread. After `fork` the child's calls throw `forked`.
 public final class Namespace: Sendable {
     let core: NamespaceCore
     private let entry: CoreRegistry.Entry
@@ -32,6 +34,9 @@ public final class Namespace: Sendable {
     /// The number of this process's session in the namespace.
     package var session: UInt64 { core.session.number }
 
+    /// How often a wait of this process was served by its tick alone, because nobody had woken it.
+    package var lateFinds: Int { core.lateFinds.load(ordering: .relaxed) }
+
     @inline(__always)
     func usableCore(_ operation: String) throws(SpaceError) -> NamespaceCore {
         guard !hasLeft.load(ordering: .relaxed) else {
@@ -54,9 +59,10 @@ public final class Namespace: Sendable {
         try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
     }
 
-    /// Makes an object an owner: the namespace stays as long as the object lives, or until `removeOwner`.
+    /// Makes an object an owner: the namespace stays as long as the object lives, or until ``removeOwner(_:)``.
     ///
-    /// Swift on Linux tells nobody when an object ends, so that is noticed at the next tick (250 ms).
+    /// The object is not retained, and need not have a handle. Swift on Linux tells nobody when an object ends, so that is
+    /// noticed at the next tick (250 ms).
     public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) {
         let core = try usableCore("add an owner")
         try core.checkUsable("add an owner")
@@ -65,7 +71,9 @@ public final class Namespace: Sendable {
         DoorbellRoom.of(core.root).watch(core)
     }
 
-    /// Undoes `addOwner`.
+    /// Undoes ``addOwner(_:)``.
+    ///
+    /// If that was the last owner, the namespace is deleted.
     ///
     /// - Returns: Whether the object was an owner.
     @discardableResult
@@ -92,7 +100,9 @@ public final class Namespace: Sendable {
         try usableCore("enrol an owner").enrol(process)
     }
 
-    /// Undoes `enrol`. If that was the last owner, the namespace is deleted.
+    /// Undoes ``enrol(pid:)``.
+    ///
+    /// If that was the last owner, the namespace is deleted.
     ///
     /// - Returns: Whether the process was enrolled.
     @discardableResult
@@ -103,7 +113,9 @@ public final class Namespace: Sendable {
     /// Whether the namespace stays when nobody owns it.
     public var isPersistent: Bool { core.control.persistent.load() != 0 }
 
-    /// Says whether the namespace stays when nobody owns it. One that stops being persistent and has no owner is deleted.
+    /// Says whether the namespace stays when nobody owns it.
+    ///
+    /// One that stops being persistent and has no owner is deleted at once.
     public func setPersistent(_ isPersistent: Bool) throws(SpaceError) {
         try usableCore("change the namespace").setPersistent(isPersistent)
     }
@@ -116,7 +128,7 @@ extension CoreRegistry {
             guard state.core === core else { return }
             state.handles -= 1
             if isOwning { state.owningHandles -= 1 }
-            if state.handles == 0 {
+            if state.handles == 0, core.owners.isEmpty {
                 state.core = nil
                 try core.leave(timeout: core.timeout)
             } else if state.owningHandles == 0, core.owners.isEmpty {
@@ -129,7 +141,10 @@ extension CoreRegistry {
     func endOwning(of core: NamespaceCore, _ entry: Entry) throws(SpaceError) {
         try entry.state.withLock { (state) throws(SpaceError) in
             guard state.core === core, state.owningHandles == 0, core.owners.isEmpty else { return }
-            try core.stopOwning()
+            guard state.handles == 0 else { return try core.stopOwning() }
+            // The objects had outlived the last handle.
+            state.core = nil
+            try core.leave(timeout: core.timeout)
         }
     }
 

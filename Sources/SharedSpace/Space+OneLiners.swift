@@ -35,7 +35,7 @@ extension Space {
         try held(name).write(repeat each field)
     }
 
-    /// Writes a tuple that is made already.
+    /// Writes a tuple that is made already to a namespace, which is created if need be and owned by this process from then on.
     public func write(tuple: Tuple, to name: String) throws(SpaceError) {
         _ = try held(name).write(tuple: tuple)
     }
@@ -56,7 +56,7 @@ extension Space {
         try held(name).takeIfExists(repeat each matcher)
     }
 
-    /// Waits for a tuple of a namespace that matches.
+    /// Waits for a tuple of a namespace that matches, without a limit.
     public func read<each M: Matcher>(
         _ matcher: repeat each M,
         from name: String
@@ -64,7 +64,7 @@ extension Space {
         try await held(name).read(repeat each matcher)
     }
 
-    /// Takes a tuple of a namespace as soon as one matches.
+    /// Takes a tuple of a namespace as soon as one matches, without a limit.
     public func take<each M: Matcher>(
         _ matcher: repeat each M,
         from name: String
@@ -72,7 +72,7 @@ extension Space {
         try await held(name).take(repeat each matcher)
     }
 
-    /// Stops owning a namespace that a one-liner opened.
+    /// Stops owning a namespace that a one-liner opened; if nobody else owns it, it is deleted.
     public func letGo(of name: String) throws(SpaceError) {
         try held.remove(name)?.leave()
     }

@@ -11,7 +11,9 @@ import SystemPackage
 ///
 /// A space holds nothing open by itself; making one is cheap. All methods may be called from any thread.
 public final class Space: Sendable {
-    /// The space at `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`. Its folder is made at the first use.
+    /// The space at `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`.
+    ///
+    /// Its folder is made at the first use.
     public static let `default` = Space(trusting: nil, timeout: .seconds(5))
 
     let folder: SpaceRoot
@@ -47,7 +49,8 @@ public final class Space: Sendable {
     ///   - name: 1 to 200 bytes without `/` and NUL, not `.` or `..`.
     ///   - owning: Whether this process keeps the namespace alive until the handle goes. With `false` it only looks: nothing is
     ///     created, and the namespace may be deleted under it.
-    ///   - options: What it is created with.
+    ///   - options: What it is created with. Where it exists already, only a `mode` that is named has to be the namespace's.
+    /// - Returns: A handle. Keep it: with the process's last handle its ownership ends.
     /// - Throws: `invalidName`, `incompatible`, `permissionDenied`, `storageFull`, `damaged`, `holderStopped`, `holderBusy`;
     ///   `namespaceNotFound` when not owning.
     public func namespace(
@@ -58,7 +61,7 @@ public final class Space: Sendable {
         try open(name, owner: owning ? .session : .nobody, creates: owning, options: options)
     }
 
-    /// Opens a namespace that exists.
+    /// Opens a namespace that exists, and creates none.
     ///
     /// - Throws: `namespaceNotFound`, and what ``namespace(_:owning:options:)`` throws.
     public func existingNamespace(_ name: String, owning: Bool = true) throws(SpaceError) -> Namespace {
@@ -86,7 +89,9 @@ public final class Space: Sendable {
 
     // MARK: All namespaces
 
-    /// The names of the namespaces, sorted. Those that nobody owns any more are deleted on the way.
+    /// The names of the namespaces, sorted.
+    ///
+    /// Those that nobody owns any more are deleted on the way.
     public func namespaceNames() throws(SpaceError) -> [String] {
         try tend { _ in }
     }

@@ -58,7 +58,7 @@ public struct SpaceError: Error, Sendable {
         public static let forked = Code(rawValue: "forked")
         /// The handle was left.
         public static let closed = Code(rawValue: "closed")
-        /// The waiting task was cancelled, or the waiting thread interrupted. Nothing was taken.
+        /// The waiting task was cancelled, or the waiting thread interrupted; nothing was taken.
         public static let cancelled = Code(rawValue: "cancelled")
         /// The process that was to be enrolled has exited, or may not be an owner.
         public static let noSuchProcess = Code(rawValue: "noSuchProcess")

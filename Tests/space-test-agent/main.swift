@@ -1,1 +1,13 @@
-print("")
+// The child process of SharedSpaceProcessTests: does what a test tells it, which then watches, stops or kills it.
+//
+// It takes commands from standard input, one a line, and answers each with a line: `ok …`, `none`, or `error <code>
+// <holder> <text>`. When standard input ends, so does the process, so no child outlives its test.
+
+import Glibc
+
+let agent = Agent()
+// Against a test that forgets it while it can't read: nothing here takes as long.
+alarm(300)
+while let line = readLine() {
+    await agent.obey(line)
+}

@@ -3,9 +3,9 @@ import TupleCoding
 
 /// Which match comes first.
 public enum MatchOrder: Sendable, Hashable {
-    /// In the order of writing.
+    /// In the order of writing: what waited longest comes first.
     case oldestFirst
-    /// Against the order of writing.
+    /// Against the order of writing: what came last comes first.
     case newestFirst
 }
 
@@ -32,7 +32,9 @@ struct Search {
 
     typealias Visit = (UInt64, TupleRow) throws(SpaceError) -> Bool
 
-    /// Calls `visit` for each match, in order, until it says false. The rows are valid as long as nothing is changed.
+    /// Calls `visit` for each match, in order, until it says false.
+    ///
+    /// The rows are valid as long as nothing is changed.
     mutating func forEach(_ visit: Visit) throws(SpaceError) {
         guard let index = shapes.index(for: template.shape) else {
             _ = try scan(0..<UInt64.max, visit)

@@ -79,6 +79,7 @@ struct Adoption {
             var header = old
             header.bootID = host.bootID
             header.pidNamespace = host.pidNamespace
+            header.timeNamespace = host.timeNamespace
             header.mutexABI = SharedMutex.abi
             header.device = info.device
             header.inode = info.inode

@@ -51,6 +51,16 @@ struct ControlFinding: ~Copyable {
                 advice: "run both in one PID namespace (--pid=host, --pid=container:…), or give each a root of its own"
             )
         }
+        guard header.timeNamespace == host.timeNamespace else {
+            throw SpaceError(
+                .incompatible,
+                operation,
+                namespace: name,
+                reason: "it is used from another time namespace (\(header.timeNamespace), not \(host.timeNamespace)), where the "
+                    + "living could be taken for dead",
+                advice: "run both in one time namespace, or give each a root of its own"
+            )
+        }
         guard header.mutexABI == SharedMutex.abi else {
             throw SpaceError(
                 .incompatible,

@@ -16,21 +16,26 @@ public final class Reaper: Sendable {
     private let wakeUp: EventFD
     private let isStopped = Atomic<Bool>(false)
 
-    /// Prepares to follow; nothing is deleted before `run`.
+    /// Prepares to follow; nothing is deleted before ``run(onDeleted:)``.
     public init(space: Space) throws(SpaceError) {
         self.space = space
         wakeUp = try system(Self.operation, "an event descriptor") { () throws(Errno) in try EventFD() }
     }
 
-    /// Makes `run` return. May be called from any thread, and before `run`.
+    /// Makes ``run(onDeleted:)`` return.
+    ///
+    /// May be called from any thread, and before it.
     public func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         try? wakeUp.signal()
     }
 
-    /// Deletes what nobody owns, now and as owners exit, until ``stop()``. Blocks the thread.
+    /// Deletes what nobody owns, now and as owners exit, until ``stop()``.
     ///
-    /// - Parameter onDeleted: Called with the name of each namespace deleted.
+    /// Blocks the thread. Cancelling a task that it runs in does nothing.
+    ///
+    /// - Parameter onDeleted: Called with the name of each namespace deleted, on the same thread.
+    /// - Throws: `descriptorsExhausted`, `permissionDenied`, `inputOutput`.
     public func run(onDeleted: (String) -> Void) throws(SpaceError) {
         let watch = try Watch(wakeUp, Self.operation)
         var changed: Set<NamespaceName>?
@@ -90,7 +95,9 @@ public final class Reaper: Sendable {
 
         private static let changes: INotify.Mask = [.created, .movedTo, .movedFrom, .deleted, .modified]
 
-        /// Watches the root and its namespaces, and the exits of their owners. What can't be watched is looked at each
+        /// Watches the root and its namespaces, and the exits of their owners.
+        ///
+        /// What can't be watched is looked at each
         /// second.
         func followEverything(_ space: Space) {
             rootWatch = (try? notify.add(space.root, Self.changes)) ?? -1

@@ -20,6 +20,8 @@ struct ControlHeader: Equatable, Sendable {
     var byteLimit: UInt64
     var bootID: [UInt8]
     var pidNamespace: UInt64
+    /// Start times in /proc, by which a PID that is used again is told, differ between time namespaces.
+    var timeNamespace: UInt64
     var mutexABI: UInt32
     var device: UInt64
     var inode: UInt64
@@ -47,6 +49,7 @@ struct ControlHeader: Equatable, Sendable {
         append(device)
         append(inode)
         append(createdMilliseconds)
+        append(timeNamespace)
         bytes.append(contentsOf: repeatElement(0, count: Self.size - 8 - bytes.count))
         append(hash64(bytes))
         return bytes
@@ -88,6 +91,7 @@ struct ControlHeader: Equatable, Sendable {
         device = next(UInt64.self)
         inode = next(UInt64.self)
         createdMilliseconds = next(Int64.self)
+        timeNamespace = next(UInt64.self)
         guard slotCount == WaitSlots.capacity, (1...65536).contains(maxReaders), mapSize <= 1 << 46,
             byteLimit <= mapSize
         else { throw .damaged("the header's sizes make no sense") }
@@ -109,6 +113,7 @@ struct ControlHeader: Equatable, Sendable {
         self.byteLimit = UInt64(byteLimit)
         bootID = host.bootID
         pidNamespace = host.pidNamespace
+        timeNamespace = host.timeNamespace
         mutexABI = SharedMutex.abi
         device = file.device
         inode = file.inode
@@ -121,16 +126,16 @@ struct ControlHeader: Equatable, Sendable {
 struct HostIdentity: Equatable, Sendable {
     var bootID: [UInt8]
     var pidNamespace: UInt64
-
-    init(bootID: [UInt8], pidNamespace: UInt64) {
-        self.bootID = bootID
-        self.pidNamespace = pidNamespace
-    }
+    var timeNamespace: UInt64
 
     /// Reads the identity from /proc.
     static func current() throws(SpaceError) -> HostIdentity {
         do throws(Errno) {
-            return HostIdentity(bootID: try SystemIdentity.bootID().bytes, pidNamespace: try SystemIdentity.pidNamespace())
+            return HostIdentity(
+                bootID: try SystemIdentity.bootID().bytes,
+                pidNamespace: try SystemIdentity.pidNamespace(),
+                timeNamespace: try SystemIdentity.timeNamespace()
+            )
         } catch {
             throw SpaceError(error, "identify the running system", subject: "/proc")
         }

@@ -29,6 +29,8 @@ final class NamespaceCore: @unchecked Sendable {
     /// When this process last looked after the namespace, monotonic ns.
     let lastTick = Atomic<UInt64>(0)
     let shapeUsage = ShapeUsage()
+    /// How often a wait found its tuple at a tick, unheard: a hint was lost, which without kills must not happen.
+    let lateFinds = Atomic<Int>(0)
 
     private let scope: WriteScope
     private var room: Room
@@ -153,6 +155,7 @@ final class NamespaceCore: @unchecked Sendable {
             }
             // A reader preempted between LMDB's look at the last id and its own entry in the table can see later pages.
         } while environment.lastTransaction != reader.transaction.access.id
+        CrashPoint.reach(.snapshotTaken)
         return try body(snapshot(reader.transaction.access, operation))
     }
 

@@ -63,8 +63,10 @@ struct Room {
         }
     }
 
-    private static let pageSize = 4096
+    private let pageSize: Int
     private static let deepestTree = 8
+    /// What additions leave behind the last page, in pages: a removal needs a run only to list what it freed, 8 bytes a page.
+    private static let leastTail = 64
     /// What is reserved at once: an eighth of the file, within these bounds. (285 ms a GiB on tmpfs, under the gate.)
     private static let steps = (1 << 20)...(64 << 20)
 
@@ -78,13 +80,14 @@ struct Room {
         self.environment = environment
         self.control = control
         self.tables = tables
+        pageSize = max(512, environment.pageSize)
     }
 
     /// Sees that the blocks for a demand are there, or throws before anything was changed.
     mutating func ensure(_ demand: Demand, shapes: Int, _ access: Access) throws(SpaceError) {
         let end = environment.info.lastPage + 1
-        let reserve = demand.isRemoval ? 0 : Limits.removalReserve / Self.pageSize
-        let reserved = Int(control.reserved.loadRelaxed()) / Self.pageSize
+        let reserve = demand.isRemoval ? 0 : Limits.removalReserve / pageSize
+        let reserved = Int(control.reserved.loadRelaxed()) / pageSize
         if demand.additions + demand.removals <= 1, demand.bytes < 1 << 16 {
             let generous = 2 * (Tables.count + 2 + shapes) * 2 * (Self.deepestTree + 1) + 64 + end / 64
             if end + generous + reserve <= reserved { return }
@@ -106,7 +109,7 @@ struct Room {
             throw SpaceError(error, "measure the namespace")
         }
         let wanted = end + needed + reserve
-        if wanted * Self.pageSize <= Int(control.reserved.load()) { return }
+        if wanted * pageSize <= Int(control.reserved.load()) { return }
         // A reader killed inside a transaction pins every page freed since, until somebody looks: before growing, look.
         _ = try? environment.checkReaders()
         do throws(SpaceError) {
@@ -114,18 +117,39 @@ struct Room {
             return
         } catch where error.code == .limitReached || error.code == .storageFull {
             // No more blocks. But pages that were freed lie within those that are there.
-            if reusablePages < needed * 2 {
+            if reusablePages < needed * 2 + reserve {
                 do throws(LMDBError) {
-                    reusablePages = try access.reusableFreePages(oldestReader: oldestReader())
+                    reusablePages = try countReusablePages()
+                } catch .readersFull {
+                    throw explain(error)
                 } catch {
                     throw SpaceError(error, "measure the namespace")
                 }
             }
             // Without a page beyond the last: twice the need, and the reserve if it is not ours to use.
-            let usable = reusablePages + max(0, Int(control.reserved.load()) / Self.pageSize - end)
-            guard usable >= needed * 2 + reserve, demand.bytes < 1 << 20 else { throw explain(error) }
+            let tail = max(0, Int(control.reserved.load()) / pageSize - end)
+            guard reusablePages + tail >= needed * 2 + reserve, tail >= runs(of: demand) + (reserve == 0 ? 0 : Self.leastTail) else {
+                throw explain(error)
+            }
             reusablePages -= needed
         }
+    }
+
+    /// How many pages in a row a demand's values can take, each beyond a page needs a run of its own.
+    ///
+    /// Whether the freed pages hold such runs can't be told, and where LMDB finds none it goes beyond the last page. So
+    /// there must be as much behind it, lest the next page have no block.
+    private func runs(of demand: Demand) -> Int {
+        // mdb.c: a value beyond half a page gets pages of its own; one up to a page, a single one.
+        demand.bytes < pageSize ? 0 : 2 * (demand.bytes / pageSize + 1)
+    }
+
+    /// In a read transaction of its own: LMDB shows the list of free pages in no other. Nobody has changed anything yet, so
+    /// it is the list that the write transaction began with.
+    private func countReusablePages() throws(LMDBError) -> Int {
+        let oldest = oldestReader() ?? environment.lastTransaction
+        let reader = try environment.beginRead()
+        return try reader.access.reusableFreePages(oldestReader: oldest)
     }
 
     private func pages(for demand: Demand, shapes: Int, _ access: Access) throws(LMDBError) -> Int {
@@ -143,7 +167,7 @@ struct Room {
         changed += touched(try access.statistics(tables.shapes), rows: 1, bytes: 0)
         changed += touched(try access.statistics(tables.main), rows: 1, bytes: 0) + touched(free, rows: 1, bytes: 0)
         // Half full pages at worst, and values in pages of their own.
-        changed += 2 * (demand.bytes / Self.pageSize + 1) + demand.additions / 16
+        changed += 2 * (demand.bytes / pageSize + 1) + demand.additions / 16
         return 2 * (changed + changed / 500 + 1) + 2 * free.pages
     }
 
@@ -151,13 +175,13 @@ struct Room {
     /// more than there are and can come.
     private func touched(_ table: Statistics, rows: Int, bytes: Int) -> Int {
         let path = 2 * (table.depth + 1)
-        return min(rows * path, table.pages + rows * bytes / (Self.pageSize / 4) + path)
+        return min(rows * path, table.pages + rows * bytes / (pageSize / 4) + path)
     }
 
     private func grow(to pages: Int) throws(SpaceError) {
         let limit = Int(control.header.byteLimit)
         let start = Int(control.reserved.load())
-        let wanted = pages * Self.pageSize
+        let wanted = pages * pageSize
         guard wanted <= limit else {
             throw SpaceError(
                 .limitReached,
@@ -167,7 +191,7 @@ struct Room {
             )
         }
         let step = min(max(start / 8, Self.steps.lowerBound), Self.steps.upperBound)
-        let target = min(limit, max(wanted, start + step) + Self.pageSize - 1) / Self.pageSize * Self.pageSize
+        let target = min(limit, max(wanted, start + step) + pageSize - 1) / pageSize * pageSize
         do throws(Errno) {
             try reserve(from: start, to: target)
         } catch {

@@ -1,11 +1,14 @@
-/// How a namespace keeps its data. Fixed when the namespace is created, and checked by every opener.
+/// How a namespace keeps its data.
+///
+/// Fixed when the namespace is created, and checked by every opener.
 public enum StorageMode: String, Sendable, Hashable, CaseIterable {
-    /// In memory files, written through a shared map: the fastest. Survives the crash of any process; discarded after a
-    /// reboot, when its owners are gone too. Needs tmpfs, ext4 or xfs.
+    /// Written through a shared map, and never synced: the fastest. Survives the kill of any process; deleted after a
+    /// reboot, persistent or not. Needs tmpfs, ext4 or xfs.
     case fast
-    /// Like `fast`, but no stray pointer of a client can touch the data: pages are written by system calls.
+    /// Like ``fast``, but no stray pointer of a client can touch the data: pages are written by system calls. For any local
+    /// file system.
     case guarded
-    /// Every commit is synced to the disk: survives power loss. For persistent namespaces on a disk.
+    /// Every commit is synced to the disk: survives a reboot and power loss. For persistent namespaces on a disk.
     case durable
 
     package var number: UInt32 {
@@ -22,15 +25,19 @@ public enum StorageMode: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What a namespace is created with. An opener that names a `mode` other than the namespace's is refused.
+/// What a namespace is created with.
+///
+/// Where it exists already, only ``mode`` is looked at: an opener that names another than the namespace's is refused.
 public struct NamespaceOptions: Sendable, Hashable {
-    /// The storage mode; `nil` takes what is there, and creates `.fast`.
+    /// The storage mode; `nil` takes what is there, and creates ``StorageMode/fast``.
     public var mode: StorageMode?
     /// Whether a namespace that this call creates stays when its last owner has exited.
     public var isPersistent: Bool
     /// How large the data file may grow, in bytes, 16 MiB to 64 GiB; `nil`: half of the file system, 64 GiB at most.
     public var byteLimit: Int?
-    /// The group that may use the namespace too: folders become 0770 and files 0660; `nil`: the owner's uid alone.
+    /// The number of a group that may use the namespace as fully as its creator; `nil`: the creator's uid alone.
+    ///
+    /// Folders become 2770 and files 0660.
     public var group: UInt32?
 
     /// Makes options; every one has a default.

@@ -33,7 +33,11 @@ final class DoorbellFile: Sendable {
             if try FileInfo.of(file.raw).size < Self.size {
                 guard create else { throw .noSuchFileOrDirectory }
             }
-            if create { try Blocks.reserve(file.raw, from: 0, to: Self.size, keepSize: false) }
+            if create {
+                // Whatever the umask says. Only its maker may; for the others it is as it should be.
+                try? Directory.setMode(file.raw, mode)
+                try Blocks.reserve(file.raw, from: 0, to: Self.size, keepSize: false)
+            }
             return try DoorbellFile(file)
         }
     }

@@ -1,4 +1,5 @@
 import SpaceSystem
+import Synchronization
 import TupleCoding
 
 extension NamespaceCore {
@@ -22,15 +23,18 @@ extension NamespaceCore {
         wait.slot?.text = text()
         var took: UInt64?
         defer { wait.end(took: took) }
+        var isTick = false
         while true {
             wait.prepare()
             if let found = try look() {
                 took = found.removed
+                if isTick { lateFinds.add(1, ordering: .relaxed) }
                 return found.result
             }
             wait.foundNothing()
             if deadline?.hasPassed ?? false { return nil }
             await room.sleep(wait, in: self, until: deadline)
+            isTick = !wait.hasRung
             if Task.isCancelled { throw cancelled(operation) }
             try checkUsable(operation)
         }

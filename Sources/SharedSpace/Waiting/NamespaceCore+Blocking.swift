@@ -25,13 +25,16 @@ extension NamespaceCore {
         var took: UInt64?
         defer { wait.end(took: took) }
         var hasSpun = false
+        var isTick = false
         while true {
             wait.prepare()
             if let found = try look() {
                 took = found.removed
+                if isTick { lateFinds.add(1, ordering: .relaxed) }
                 return found.result
             }
             wait.foundNothing()
+            isTick = false
             while !wait.hasRung {
                 if interruption?.isTriggered ?? false { throw cancelled(operation) }
                 if deadline?.hasPassed ?? false { return nil }
@@ -43,7 +46,10 @@ extension NamespaceCore {
                 }
                 if !sleep(wait, until: deadline) {
                     tick()
-                    if wait.mayHaveMissed { break }
+                    if wait.mayHaveMissed {
+                        isTick = !wait.hasRung
+                        break
+                    }
                 }
                 try checkUsable(operation)
             }

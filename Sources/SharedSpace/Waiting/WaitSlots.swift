@@ -146,7 +146,8 @@ struct WaitSlots: @unchecked Sendable {
             slot.sinceMilliseconds.store(sinceMilliseconds)
             slot.text = ""
             SharedWord64(at: slot.key + 8).store(interest.hash)
-            slot.ticket.store(nextTicket.add(1))
+            // From 1: "younger than 0" is everybody.
+            slot.ticket.store(nextTicket.add(1) + 1)
             SharedWord64(at: slot.key).store(interest.selector)
             let filling = slot.current
             guard filling.state == .filling, slot.change(from: filling, to: filling.next(.active)) else {

@@ -1,0 +1,106 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Claims of processes that die or go: the tuple is back, once.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ClaimTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    @Test func aKilledClaimersTupleReturnsToWhoWaits() throws {
+        let namespace = try root.space.namespace("jobs")
+        let claimer = try Agent(root, "jobs")
+        let waiter = try Agent(root, "jobs")
+        try namespace.write("job", 1)
+        #expect(try claimer.run("claim [\"job\", \"?int\"]") == #"["job",1]"#)
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.status().claims.map(\.pid) == [claimer.pid])
+        try waiter.send("take-wait 60000 [\"job\", \"?int\"]")
+        #expect(try waiter.line() == "waiting")
+        #expect(try eventually { try namespace.status().waiters.count == 1 })
+        try claimer.kill()
+        #expect(try waiter.line() == #"ok ["job",1]"#)
+        #expect(try namespace.status().claims == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aKilledClaimersTupleReturnsWhenSomebodyOpens() throws {
+        let namespace = try root.space.namespace("jobs")
+        let claimer = try Agent(root, "jobs")
+        try namespace.write("job", 1)
+        try namespace.write("job", 2)
+        try claimer.run("claim [\"job\", 1]")
+        try claimer.kill()
+        // Nobody waits, so nobody ticks. Who opens looks.
+        let opener = try Agent(root, "jobs")
+        // In its old place, before the younger one, and marked as delivered once.
+        let matches = try namespace.matches(["job", .any])
+        #expect(try matches.map { try $0.tuple() } == [["job", 1], ["job", 2]])
+        #expect(matches.map(\.deliveries) == [1, 0])
+        #expect(try opener.run("verify") == "")
+    }
+
+    @Test(arguments: ["leave", "drop", "exit", "release"])
+    func whoGoesOrReleasesReturnsTheTuple(_ command: String) throws {
+        let namespace = try root.space.namespace("jobs")
+        let claimer = try Agent(root, "jobs")
+        try namespace.write("job", 1)
+        try claimer.run("claim [\"job\", 1]")
+        #expect(try namespace.count() == 0)
+        if command == "exit" { try claimer.exit() } else { try claimer.run(command) }
+        #expect(try namespace.takeIfExists("job", 1) != nil)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aCompletedClaimIsGoneForGood() throws {
+        let namespace = try root.space.namespace("jobs")
+        let claimer = try Agent(root, "jobs")
+        try namespace.write("job", 1)
+        try claimer.run("claim [\"job\", 1]")
+        try claimer.run("complete")
+        try claimer.kill()
+        #expect(try namespace.count() == 0)
+        _ = try Agent(root, "jobs")
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A claimer that lost its claim learns so, and does no harm to who claimed the tuple next.
+    @Test func aLostClaimCannotBeCompleted() throws {
+        let namespace = try root.space.namespace("jobs")
+        let other = try Agent(root, "jobs")
+        try namespace.write("job", 1)
+        let lost = try namespace.claimIfExists(matching: ["job", 1])
+        try namespace.release(lost)
+        #expect(try other.run("claim [\"job\", 1]") == #"["job",1]"#)
+        let error = #expect(throws: SpaceError.self) { try namespace.complete(lost) }
+        #expect(error?.code == .claimLost)
+        // Releasing what is another's by now changes nothing.
+        try namespace.release(lost)
+        #expect(try namespace.status().claims.map(\.pid) == [other.pid])
+        try other.run("complete")
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Killed between any two steps of a claim, a return or a completion, the tuple is in exactly one place.
+    @Test(arguments: [CrashPoint.begun, .beforeCommit, .afterCommit], ["claim", "complete", "release"])
+    func killedHalfway(_ point: CrashPoint, _ step: String) throws {
+        let namespace = try root.space.namespace("jobs")
+        let victim = try Agent(root, "jobs")
+        try namespace.write("job", 1)
+        if step != "claim" { try victim.run("claim [\"job\", 1]") }
+        try victim.run("arm kill \(point)")
+        try victim.send(step == "claim" ? "claim [\"job\", 1]" : step)
+        #expect(try victim.line() == nil)
+        #expect(try victim.ended() == .killed(by: SIGKILL))
+        _ = try Agent(root, "jobs")
+        let isCompleted = step == "complete" && point == .afterCommit
+        #expect(try namespace.count() == (isCompleted ? 0 : 1))
+        #expect(try namespace.status().claims == [])
+        #expect(try namespace.verify() == [])
+    }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Processes killed at every place at which the library lets tests do that: whatever was half done, the others go on, nothing
+/// committed is lost, and in the end nothing is left behind.
+///
+/// Each test sees the process die of SIGKILL, so a place that is not reached any more fails it; the switch below is complete,
+/// so a new place needs its test.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct CrashPointTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    @Test(arguments: CrashPoint.allCases)
+    func othersGoOn(_ point: CrashPoint) throws {
+        switch point {
+        case .cradleMade, .controlMade, .sessionMade, .dataMade, .beforePublishing, .published:
+            try dieCreating(point)
+        case .doorTaken, .joined, .dataOpened, .firstReader:
+            try dieOpening(point)
+        case .sessionRemoved, .graveGate, .markedDead, .buried, .beforeDeleting:
+            try dieLeaving(point, thenOpen: true)
+            try dieLeaving(point, thenOpen: false)
+        case .gateTaken, .begun, .beforeCommit:
+            try dieWriting(point, isCommitted: false)
+        case .afterCommit, .granted, .gateReleased, .woken:
+            try dieWriting(point, isCommitted: true)
+        case .slotFilling, .slotPublished, .rearmed:
+            try dieWaiting(point)
+        case .snapshotTaken:
+            try dieReading(point)
+        }
+        #expect(try root.space.namespaceNames() == [])
+        #expect(root.leftovers == [])
+    }
+
+    private func die(_ agent: Agent, at point: CrashPoint, doing command: String) throws {
+        try agent.run("arm kill \(point)")
+        try agent.send(command)
+        while let line = try agent.line() {
+            if line != "waiting" { throw TestFailure("lived through \(point): \(line)") }
+        }
+        #expect(try agent.ended() == .killed(by: SIGKILL))
+    }
+
+    /// What must work whatever was killed before: in this process, and in one that comes new.
+    private func goOn(_ namespace: Namespace) throws {
+        try namespace.write("ping", 1)
+        let other = try Agent(root, namespace.name)
+        #expect(try other.run("take [\"ping\", \"?int\"]") == #"["ping",1]"#)
+        try other.run("write [\"pong\", 2]")
+        #expect(try namespace.takeIfExists("pong", any(Int.self))?.1 == 2)
+        #expect(try namespace.verify() == [])
+        try other.exit()
+        #expect(try namespace.status().owners.map(\.pid) == [getpid()])
+    }
+
+    // MARK: Where it dies
+
+    private func dieCreating(_ point: CrashPoint) throws {
+        let victim = try Agent()
+        try die(victim, at: point, doing: "open \(root.path) n")
+        #expect(root.entries().contains("n") == (point == .published))
+        if point != .published { #expect(root.leftovers != []) }
+        #expect(try root.space.namespaceNames() == [])
+        #expect(root.leftovers == [])
+        let namespace = try root.space.namespace("n")
+        #expect(try namespace.count() == 0)
+        try goOn(namespace)
+    }
+
+    private func dieOpening(_ point: CrashPoint) throws {
+        let namespace = try root.space.namespace("n")
+        try namespace.write("kept", 1)
+        let victim = try Agent()
+        try die(victim, at: point, doing: "open \(root.path) n")
+        try goOn(namespace)
+        #expect(try namespace.takeIfExists("kept", any(Int.self))?.1 == 1)
+    }
+
+    private func dieLeaving(_ point: CrashPoint, thenOpen: Bool) throws {
+        let victim = try Agent(root, "n")
+        try victim.run("write [\"old\", 1]")
+        let visitor = try Agent(root, "n", "owning=0")
+        try visitor.send("read-wait 60000 [\"never\"]")
+        #expect(try visitor.line() == "waiting")
+        try die(victim, at: point, doing: "leave")
+        if thenOpen {
+            let namespace = try root.space.namespace("n")
+            #expect(try namespace.count() == 0, "a namespace whose last owner has left was opened again")
+            try goOn(namespace)
+        } else {
+            #expect(try root.space.namespaceNames() == [])
+        }
+        #expect(try visitor.line()?.hasPrefix("error namespaceDeleted") == true)
+    }
+
+    private func dieWriting(_ point: CrashPoint, isCommitted: Bool) throws {
+        let namespace = try root.space.namespace("n")
+        let waiter = try Agent(root, "n")
+        try waiter.send("take-wait 60000 [\"job\", \"?int\"]")
+        #expect(try waiter.line() == "waiting")
+        #expect(try eventually { try namespace.status().waiters.count == 1 })
+        let victim = try Agent(root, "n")
+        try die(victim, at: point, doing: "write [\"job\", 1]")
+        // Nobody writes now: what was committed has to reach the waiter all the same.
+        if !isCommitted { try namespace.write("job", 2) }
+        #expect(try waiter.line() == "ok [\"job\",\(isCommitted ? 1 : 2)]")
+        #expect(try namespace.count() == 0)
+        try waiter.exit()
+        try goOn(namespace)
+    }
+
+    private func dieWaiting(_ point: CrashPoint) throws {
+        let namespace = try root.space.namespace("n")
+        let victim = try Agent(root, "n")
+        if point == .rearmed {
+            try victim.run("arm kill \(point)")
+            try victim.send("take-wait 60000 [\"job\", \"?int\"]")
+            #expect(try victim.line() == "waiting")
+            #expect(try eventually { try namespace.status().waiters.count == 1 })
+            try namespace.write("job", 1)
+            #expect(try victim.ended() == .killed(by: SIGKILL))
+        } else {
+            try die(victim, at: point, doing: "take-wait 60000 [\"job\", \"?int\"]")
+            try namespace.write("job", 1)
+        }
+        // The tuple may be granted to the dead waiter's slot, which is older.
+        let waiter = try Agent(root, "n")
+        try waiter.send("take-wait 60000 [\"job\", \"?int\"]")
+        #expect(try waiter.line() == "waiting")
+        #expect(try waiter.line() == #"ok ["job",1]"#)
+        // And with the younger waiter in place before the tuple is written.
+        try waiter.send("take-wait 60000 [\"job\", \"?int\"]")
+        #expect(try waiter.line() == "waiting")
+        try namespace.write("job", 2)
+        #expect(try waiter.line() == #"ok ["job",2]"#)
+        // Whoever waits sweeps the dead one's slot, or rather its tick does.
+        try waiter.send("take-wait 60000 [\"end\"]")
+        #expect(try eventually { try namespace.status().waiters.map(\.pid) == [waiter.pid] })
+        try namespace.write("end")
+        #expect(try waiter.line() == "waiting")
+        #expect(try waiter.line() == #"ok ["end"]"#)
+        try waiter.exit()
+        try goOn(namespace)
+    }
+
+    private func dieReading(_ point: CrashPoint) throws {
+        let namespace = try root.space.namespace("n")
+        try namespace.write("kept", 1)
+        let victim = try Agent(root, "n")
+        try die(victim, at: point, doing: "count")
+        #expect(try namespace.takeIfExists("kept", any(Int.self))?.1 == 1)
+        try goOn(namespace)
+    }
+}

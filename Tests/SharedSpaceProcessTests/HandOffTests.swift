@@ -1,0 +1,183 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Tuples going from process to process.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct HandOffTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    @Test(arguments: ["take-wait 60000", "take-async"])
+    func aBlockedTakeGetsWhatAnotherProcessWrites(_ take: String) throws {
+        let namespace = try root.space.namespace("jobs")
+        let taker = try Agent(root, "jobs")
+        let writer = try Agent(root, "jobs")
+        try taker.send("\(take) [\"resize\", \"?int\", \"?string\"]")
+        #expect(try taker.line() == "waiting")
+        #expect(try eventually { try namespace.status().waiters.map(\.pid) == [taker.pid] })
+        try writer.run(#"write ["resize", 42]"#)
+        try writer.run(#"write ["crop", 42, "cat.png"]"#)
+        try writer.run(#"write ["resize", 42, "cat.png"]"#)
+        #expect(try taker.line() == #"ok ["resize",42,"cat.png"]"#)
+        #expect(try namespace.count() == 2)
+        #expect(try namespace.status().waiters == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: ["read-wait 60000", "read-async"])
+    func aBlockedReadLeavesTheTuple(_ read: String) throws {
+        let namespace = try root.space.namespace("jobs")
+        let readers = [try Agent(root, "jobs"), try Agent(root, "jobs")]
+        for reader in readers {
+            try reader.send("\(read) [\"news\", \"?\"]")
+            #expect(try reader.line() == "waiting")
+        }
+        #expect(try eventually { try namespace.status().waiters.count == 2 })
+        try namespace.write("news", "today")
+        for reader in readers { #expect(try reader.line() == #"ok ["news","today"]"#) }
+        #expect(try namespace.count() == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aRangeThatNoHashShowsIsServed() throws {
+        let namespace = try root.space.namespace("jobs")
+        let low = try Agent(root, "jobs")
+        let high = try Agent(root, "jobs")
+        for (agent, range) in [(low, "?0...9"), (high, "?10...19")] {
+            try agent.send("take-wait 60000 [\"n\", \"\(range)\"]")
+            #expect(try agent.line() == "waiting")
+            #expect(try eventually { try namespace.status().waiters.contains { $0.pid == agent.pid } })
+        }
+        // Granted to the older waiter first, who can't use it and hands it on.
+        try namespace.write("n", 12)
+        #expect(try high.line() == #"ok ["n",12]"#)
+        try namespace.write("n", 3)
+        #expect(try low.line() == #"ok ["n",3]"#)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func readersAndTakersTogetherAreAllServed() throws {
+        let namespace = try root.space.namespace("jobs")
+        let takers = [try Agent(root, "jobs"), try Agent(root, "jobs")]
+        let reader = try Agent(root, "jobs")
+        for agent in [reader] + takers {
+            try agent.send("\(agent === reader ? "read" : "take")-wait 60000 [\"job\", \"?int\"]")
+            #expect(try agent.line() == "waiting")
+            #expect(try eventually { try namespace.status().waiters.contains { $0.pid == agent.pid } })
+        }
+        try namespace.write("job", 1)
+        try namespace.write("job", 2)
+        let taken = [try takers[0].line(), try takers[1].line()]
+        #expect(Set(taken) == [#"ok ["job",1]"#, #"ok ["job",2]"#])
+        // A reader may miss a tuple that was taken at once; it must not hold a later one up, nor be forgotten.
+        try namespace.write("job", 3)
+        #expect(try reader.line()?.hasPrefix("ok [\"job\",") == true)
+        #expect(try namespace.takeIfExists("job", 3) != nil)
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Twenty thousand hand-offs with the waiting side asleep or about to be, while others may come first: nobody is served
+    /// by a tick, so nobody's wake-up was lost. (A first waiter who is never granted anything, for instance, fails this.)
+    @Test func noWakeUpIsLost() throws {
+        let namespace = try root.space.namespace("balls")
+        let players = try (0..<4).map { _ in try Agent(root, "balls") }
+        let count = 5000
+        // Two pairs play; the tuples of both have the same shape, and those of one pair the same names.
+        try players[0].send("echo-loop ping pong \(count)")
+        try players[1].send("echo-loop pong ping \(count)")
+        try players[2].send("echo-loop ping pong \(count)")
+        try players[3].send("echo-loop pong ping \(count)")
+        try namespace.write("ping", 1)
+        try namespace.write("ping", 2)
+        for player in players { #expect(try player.line() == "ok 0") }
+        #expect(try namespace.count() == 2)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func everyTupleIsTakenOnce() throws {
+        let namespace = try root.space.namespace("jobs")
+        let count = 2000
+        let takers = try (0..<4).map { number in
+            let taker = try Agent(root, "jobs")
+            try taker.run("ledger \(Ledger(root, "taken-\(number)").path)")
+            // One of the four never waits, and comes first when it can.
+            try taker.send(number == 3 ? "barge-loop" : "take-loop 60000")
+            return taker
+        }
+        let writers = try (0..<4).map { number in
+            let writer = try Agent(root, "jobs")
+            try writer.send("write-loop \(number * count) \(count)")
+            return writer
+        }
+        for writer in writers { #expect(try writer.line() == "ok \(count)") }
+        #expect(try eventually { try namespace.count() == 0 })
+        try namespace.write("stop")
+        #expect(try takers[3].line()?.hasPrefix("ok ") == true)
+        for taker in takers.prefix(3) { try taker.kill() }
+        let taken = try (0..<4).flatMap { try Ledger(root, "taken-\($0)").numbers() }
+        #expect(taken.sorted() == Array(0..<4 * count))
+        #expect(try namespace.verify() == [])
+    }
+
+    /// The same, with takers and writers killed at random: nothing acknowledged is lost, nothing is taken twice.
+    ///
+    /// A taker killed between its commit and its note leaves one tuple of which nobody can say
+    /// what became; there are never more of these than killed takers.
+    @Test func killsLoseNothingAndDoubleNothing() throws {
+        let namespace = try root.space.namespace("jobs")
+        let rounds = 12
+        var writers: [Agent] = []
+        var takers: [Agent] = []
+        var ledgers: (written: [Ledger], taken: [Ledger]) = ([], [])
+        var next = 0
+        func startWriter() throws {
+            let ledger = Ledger(root, "written-\(ledgers.written.count)")
+            ledgers.written.append(ledger)
+            let writer = try Agent(root, "jobs")
+            try writer.run("ledger \(ledger.path)")
+            try writer.send("write-loop \(next) 1000000")
+            next += 1_000_000
+            writers.append(writer)
+        }
+        func startTaker() throws {
+            let ledger = Ledger(root, "taken-\(ledgers.taken.count)")
+            ledgers.taken.append(ledger)
+            let taker = try Agent(root, "jobs")
+            try taker.run("ledger \(ledger.path)")
+            try taker.send("take-loop 60000")
+            takers.append(taker)
+        }
+        for _ in 0..<4 {
+            try startWriter()
+            try startTaker()
+        }
+        for _ in 0..<rounds {
+            // Some progress by everybody, then a kill wherever they happen to be.
+            let before = try namespace.status().sequence
+            #expect(try eventually { try namespace.status().sequence > before + UInt64.random(in: 50...400) })
+            try takers.remove(at: Int.random(in: takers.indices)).kill()
+            try startTaker()
+            try writers.remove(at: Int.random(in: writers.indices)).kill()
+            try startWriter()
+        }
+        for writer in writers { try writer.kill() }
+        // What is left is taken, unless somebody's death hides it.
+        #expect(try eventually { try namespace.count() == 0 })
+        for taker in takers { try taker.kill() }
+
+        let acknowledged = Set(try ledgers.written.flatMap { try $0.numbers() })
+        let taken = try ledgers.taken.flatMap { try $0.numbers() }
+        #expect(taken.count > 1000)
+        #expect(Set(taken).count == taken.count, "a tuple was taken twice")
+        let indeterminate = acknowledged.subtracting(taken)
+        #expect(indeterminate.count <= ledgers.taken.count, "\(indeterminate.count) acknowledged tuples are gone")
+        // Written, but its writer was killed before it could note that: at most one each.
+        #expect(Set(taken).subtracting(acknowledged).count <= ledgers.written.count)
+        #expect(try namespace.verify() == [])
+        #expect(try namespace.status().waiters == [] || !takers.isEmpty)
+    }
+}

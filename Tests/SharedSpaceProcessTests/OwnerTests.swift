@@ -1,0 +1,270 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import Synchronization
+import Testing
+
+/// Who keeps a namespace alive, and what becomes of it when they are gone, however they went.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct OwnerTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    private var names: [String] {
+        get throws { try root.space.namespaceNames() }
+    }
+
+    @Test func aNamespaceIsGoneAtTheNextLookAfterItsLastOwnerWasKilled() throws {
+        let first = try Agent(root, "n")
+        let second = try Agent(root, "n")
+        try first.run("write [\"job\", 1]")
+        try first.kill()
+        #expect(try names == ["n"])
+        #expect(try second.run("count") == "1")
+        try second.kill()
+        #expect(try names == [])
+        #expect(root.leftovers == [])
+        // A new one of that name begins empty.
+        let third = try Agent(root, "n")
+        #expect(try third.run("count") == "0")
+        #expect(try third.run("verify") == "")
+    }
+
+    /// Nobody lists or opens anything here: the reaper alone finds out, from the kernel.
+    @Test func aReaperThatFollowsDeletesAtOnce() throws {
+        let reaping = try Reaping(root)
+        let owner = try Agent(root, "n")
+        let other = try Agent(root, "m")
+        let enrolled = try Agent()
+        try other.run("enrol \(enrolled.pid)")
+        try owner.kill()
+        #expect(try eventually { reaping.deleted == ["n"] })
+        #expect(try eventually { root.entries() == ["m"] || root.entries() == [".graveyard", ".nursery", "m"] })
+        // An enrolled process keeps its namespace alive beyond those who have it open.
+        try other.kill()
+        #expect(root.entries().contains("m"))
+        try enrolled.exit()
+        #expect(try eventually { reaping.deleted == ["n", "m"] })
+        // What appears later is followed too.
+        let late = try Agent(root, "late")
+        try late.kill()
+        #expect(try eventually { reaping.deleted == ["n", "m", "late"] })
+        try reaping.end()
+        #expect(root.leftovers == [])
+    }
+
+    /// A `Reaper` on a thread of its own.
+    private final class Reaping: Sendable {
+        private let reaper: Reaper
+        private let names = Mutex<[String]>([])
+        private let failure = Mutex<SpaceError?>(nil)
+        private let hasEnded = Atomic<Bool>(false)
+
+        var deleted: [String] { names.withLock { $0 } }
+
+        init(_ root: TemporaryRoot) throws {
+            reaper = try Reaper(space: root.space)
+            var thread = pthread_t()
+            let result = pthread_create(
+                &thread,
+                nil,
+                { context in
+                    guard let context else { return nil }
+                    Unmanaged<Reaping>.fromOpaque(context).takeRetainedValue().follow()
+                    return nil
+                },
+                Unmanaged.passRetained(self).toOpaque()
+            )
+            guard result == 0 else { throw TestFailure("pthread_create: errno \(result)") }
+            pthread_detach(thread)
+        }
+
+        private func follow() {
+            do throws(SpaceError) {
+                try reaper.run { name in names.withLock { $0.append(name) } }
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            hasEnded.store(true, ordering: .releasing)
+        }
+
+        func end() throws {
+            reaper.stop()
+            guard try eventually({ hasEnded.load(ordering: .acquiring) }) else {
+                throw TestFailure("the reaper goes on")
+            }
+            if let error = failure.withLock({ $0 }) { throw error }
+        }
+    }
+
+    @Test func aPersistentNamespaceStays() throws {
+        let owner = try Agent(root, "n", "persistent=1")
+        try owner.run("write [\"job\", 1]")
+        try owner.kill()
+        #expect(try names == ["n"])
+        let next = try Agent(root, "n")
+        #expect(try next.run("count") == "1")
+        try next.run("leave")
+        #expect(try names == ["n"])
+        try next.open(root, "n")
+        try next.run("unpersist")
+        #expect(try names == ["n"])
+        try next.kill()
+        #expect(try names == [])
+    }
+
+    @Test func aNamespaceWithoutOwnersGoesWhenItStopsBeingPersistent() throws {
+        let visitor = try Agent(root, "n", "persistent=1")
+        try visitor.run("leave")
+        try visitor.open(root, "n", "owning=0")
+        try visitor.run("unpersist")
+        #expect(root.entries().contains("n") == false)
+        #expect(try visitor.ask("count").hasPrefix("error namespaceDeleted"))
+    }
+
+    @Test func aHandleThatDoesNotOwnKeepsNothingAlive() throws {
+        let owner = try Agent(root, "n")
+        let visitor = try Agent(root, "n", "owning=0")
+        try owner.run("write [\"job\", 1]")
+        #expect(try visitor.run("count") == "1")
+        try owner.kill()
+        #expect(try names == [])
+        #expect(try visitor.ask("count").hasPrefix("error namespaceDeleted"))
+        // It creates nothing either.
+        let late = try Agent()
+        #expect(try late.ask("open \(root.path) n owning=0").hasPrefix("error namespaceNotFound"))
+        #expect(try names == [])
+    }
+
+    @Test func enrolledProcessesOwn() throws {
+        let opener = try Agent(root, "n")
+        let owner = try Agent()
+        try opener.run("enrol \(owner.pid)")
+        try opener.run("enrol \(owner.pid)")
+        try opener.run("leave")
+        #expect(try names == ["n"])
+        try opener.open(root, "n", "owning=0")
+        let status = try root.space.namespace("n", owning: false).status()
+        #expect(status.owners.filter { $0.kind == .enrolled }.map(\.pid) == [owner.pid])
+        // Stopped is not dead.
+        try owner.stop()
+        #expect(try names == ["n"])
+        owner.resume()
+        try owner.kill()
+        #expect(try names == [])
+    }
+
+    @Test(arguments: [0, 1, -1])
+    func whoNeverExitsIsNotEnrolled(_ pid: Int32) throws {
+        let namespace = try root.space.namespace("n")
+        let error = #expect(throws: SpaceError.self) { try namespace.enrol(pid: pid) }
+        #expect(error?.code == .noSuchProcess)
+    }
+
+    @Test func whoHasExitedIsNotEnrolled() throws {
+        let namespace = try root.space.namespace("n")
+        let gone = try Agent()
+        try gone.kill()
+        let error = #expect(throws: SpaceError.self) { try namespace.enrol(pid: gone.pid) }
+        #expect(error?.code == .noSuchProcess)
+        #expect(try namespace.status().owners.count == 1)
+    }
+
+    @Test func disenrollingTheLastOwnerDeletes() throws {
+        let opener = try Agent(root, "n")
+        let owner = try Agent()
+        try opener.run("enrol \(owner.pid)")
+        try opener.run("leave")
+        let visitor = try root.space.namespace("n", owning: false)
+        #expect(try visitor.disenrol(pid: owner.pid))
+        #expect(try names == [])
+        let error = #expect(throws: SpaceError.self) { try visitor.count() }
+        #expect(error?.code == .namespaceDeleted)
+    }
+
+    /// The child keeps the locked descriptor open, so the lock stays; the file names a process that is dead.
+    @Test func aForkedChildKeepsNoDeadOwnerAlive() throws {
+        let owner = try Agent(root, "n")
+        let answer = try owner.run("fork-holding")
+        let child = try #require(Int32(answer))
+        defer { kill(child, SIGKILL) }
+        let session = try #require(root.entries(of: "n/sessions").first)
+        try owner.kill()
+        let file = try OwnedDescriptor.open("\(root.path)/n/sessions/\(session)", flags: O_RDONLY)
+        #expect(try FileLock.isHeldByAnother(file.raw), "the child has let the lock go: nothing is shown here")
+        #expect(try names == [])
+    }
+
+    @Test func aForkedChildCannotUseItsParentsHandle() throws {
+        let owner = try Agent(root, "n")
+        try owner.run("write [\"job\", 1]")
+        #expect(try owner.run("fork-using") == "0")
+        #expect(try owner.run("count") == "1")
+        #expect(try names == ["n"])
+    }
+
+    @Test func execEndsASession() throws {
+        let owner = try Agent(root, "n")
+        try owner.run("exec")
+        // The same process, another program: whatever line it is sent comes back.
+        #expect(try owner.ask("ping") == "ping")
+        #expect(try names == [])
+    }
+
+    @Test func leavingDeletesAtOnce() throws {
+        let owner = try Agent(root, "n")
+        try owner.run("leave")
+        #expect(root.entries() == [".graveyard", ".nursery"])
+        #expect(root.leftovers == [])
+        // Exiting leaves too, and so does the end of the last handle.
+        try owner.open(root, "n")
+        try owner.run("drop")
+        #expect(root.entries() == [".graveyard", ".nursery"])
+        try owner.open(root, "n")
+        try owner.exit()
+        #expect(root.entries() == [".graveyard", ".nursery"])
+        #expect(root.leftovers == [])
+    }
+
+    @Test func twoWhoLeaveAtOnceLeaveNothing() throws {
+        let agents = [try Agent(), try Agent()]
+        for _ in 0..<100 {
+            for agent in agents { try agent.open(root, "n") }
+            for agent in agents { try agent.send("leave") }
+            for agent in agents { #expect(try agent.line() == "ok") }
+            #expect(root.entries().contains("n") == false)
+        }
+        #expect(root.leftovers == [])
+    }
+
+    /// Processes open, write, look and leave the same name, over and over, while others reap and some are killed: who has
+    /// the namespace open finds its own tuple in it, always.
+    @Test func noNamespaceIsDeletedUnderItsOwner() throws {
+        let rounds = 400
+        var openers: [Agent] = []
+        func start(_ number: Int) throws {
+            let opener = try Agent()
+            try opener.run("ledger \(Ledger(root, "opened-\(number)").path)")
+            try opener.send("open-loop \(root.path) n \(rounds) \(number * rounds)")
+            openers.append(opener)
+        }
+        let reapers = try (0..<2).map { _ in try Agent() }
+        for number in 0..<4 { try start(number) }
+        for reaper in reapers { try reaper.send("reap-loop \(root.path) \(2 * rounds)") }
+        for number in 4..<10 {
+            let ledger = Ledger(root, "opened-\(number - 1)")
+            let victim = openers.remove(at: Int.random(in: 0..<openers.count - 1))
+            #expect(try eventually { try ledger.numbers().count > 10 })
+            kill(victim.pid, SIGKILL)
+            // Killed, or done already.
+            _ = try victim.ended()
+            try start(number)
+        }
+        for opener in openers { #expect(try opener.line() == "ok \(rounds)") }
+        for reaper in reapers { #expect(try reaper.line()?.hasPrefix("ok ") == true) }
+        #expect(try names == [])
+        #expect(root.leftovers == [])
+    }
+}

@@ -1,0 +1,162 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Processes that stop, or die, while they hold a lock: nobody waits for them without a bound, and what stands in the way is
+/// named.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct StoppedHolderTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    /// The error that a body throws.
+    private func refusal(_ body: () throws -> Void) throws -> SpaceError {
+        do {
+            try body()
+        } catch let error as SpaceError {
+            return error
+        }
+        throw TestFailure("nothing was thrown")
+    }
+
+    @Test(arguments: [CrashPoint.gateTaken, .begun, .beforeCommit, .afterCommit, .granted])
+    func aStoppedHolderOfTheGateIsNamed(_ point: CrashPoint) throws {
+        let space = try Space(root: root.path, timeout: .milliseconds(300))
+        let namespace = try space.namespace("n")
+        try namespace.write("kept", 1)
+        let holder = try Agent(root, "n")
+        try holder.run("arm stop \(point)")
+        try holder.send("write [\"half\", 1]")
+        try holder.waitUntilStopped()
+
+        let refused = try refusal { try namespace.write("other", 1) }
+        #expect(refused.code == .holderStopped)
+        #expect(refused.holder == holder.pid)
+        #expect("\(refused)".contains("\(holder.pid)"))
+        #expect(try refusal { _ = try namespace.takeIfExists("kept", any(Int.self)) }.code == .holderStopped)
+        // Who comes new is told too, and leaves no session behind.
+        let opener = try Agent()
+        #expect(try opener.ask("open \(root.path) n timeout=300").hasPrefix("error holderStopped \(holder.pid) "))
+        // Reading needs no lock.
+        #expect(try namespace.readIfExists("kept", any(Int.self))?.1 == 1)
+        #expect(try namespace.count(matching: ["half", .any]) == (point == .afterCommit || point == .granted ? 1 : 0))
+        #expect(try namespace.status().owners.count == 2)
+
+        holder.resume()
+        #expect(try holder.line()?.hasPrefix("ok ") == true)
+        try namespace.write("other", 1)
+        #expect(try namespace.count() == 3)
+        try opener.open(root, "n")
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: [CrashPoint.doorTaken, .joined, .dataOpened, .firstReader])
+    func aStoppedHolderOfTheDoorIsNamed(_ point: CrashPoint) throws {
+        let space = try Space(root: root.path, timeout: .milliseconds(300))
+        let namespace = try space.namespace("n")
+        let holder = try Agent()
+        try holder.run("arm stop \(point)")
+        try holder.send("open \(root.path) n")
+        try holder.waitUntilStopped()
+
+        let opener = try Agent()
+        #expect(try opener.ask("open \(root.path) n timeout=300").hasPrefix("error holderStopped \(holder.pid) "))
+        let refused = try refusal { try namespace.enrol(pid: opener.pid) }
+        #expect(refused.code == .holderStopped)
+        #expect(refused.holder == holder.pid)
+        // Listing passes it by; the namespace is there.
+        #expect(try space.namespaceNames() == ["n"])
+        // Who is inside works on.
+        if point != .firstReader {
+            try namespace.write("job", 1)
+            #expect(try namespace.takeIfExists("job", 1) != nil)
+        }
+
+        holder.resume()
+        #expect(try holder.line() == "ok")
+        try opener.open(root, "n")
+        #expect(try namespace.status().owners.count == 3)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A leaver whose way is barred has left all the same: its namespace goes when the way is free.
+    @Test func leavingDoesNotWaitForAStoppedHolder() throws {
+        let leaver = try Agent(root, "n", "timeout=300")
+        let holder = try Agent()
+        try holder.run("arm stop joined")
+        try holder.send("open \(root.path) n owning=0")
+        try holder.waitUntilStopped()
+        #expect(try leaver.ask("leave").hasPrefix("error holderStopped \(holder.pid) "))
+        try leaver.exit()
+        try holder.kill()
+        #expect(try root.space.namespaceNames() == [])
+        #expect(root.leftovers == [])
+    }
+
+    @Test(arguments: [CrashPoint.beforeCommit, .afterCommit, .joined, .firstReader])
+    func aStoppedHolderThatIsKilledLetsEverybodyOn(_ point: CrashPoint) throws {
+        let namespace = try root.space.namespace("n")
+        let holder = try Agent()
+        let opens = point == .joined || point == .firstReader
+        if !opens { try holder.open(root, "n") }
+        try holder.run("arm stop \(point)")
+        try holder.send(opens ? "open \(root.path) n" : "write [\"half\", 1]")
+        try holder.waitUntilStopped()
+        // Two that wait for it, one for the gate and one for the door.
+        let writer = try Agent(root.self, "other")
+        try writer.run("write [\"unrelated\"]")
+        let opener = try Agent()
+        try opener.send("open \(root.path) n timeout=20000")
+        try holder.kill()
+        #expect(try opener.line() == "ok")
+        try opener.run("write [\"job\", 1]")
+        #expect(try namespace.takeIfExists("job", 1) != nil)
+        #expect(try namespace.count() == (point == .afterCommit ? 1 : 0))
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A lock that is merely busy is told from one whose holder is stopped.
+    @Test func aStoppedHolderNamesNobodyWhoMoved() throws {
+        let namespace = try root.space.namespace("n")
+        let bystander = try Agent(root, "n")
+        try bystander.stop()
+        // Stopped outside of any lock: it stands in nobody's way.
+        try namespace.write("job", 1)
+        #expect(try namespace.takeIfExists("job", 1) != nil)
+        bystander.resume()
+        try bystander.run("write [\"job\", 2]")
+        #expect(try namespace.count() == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A reader stopped inside its snapshot pins every page that is freed after it; at the byte limit the error names it.
+    @Test func aStuckReaderIsNamedAtTheLimit() throws {
+        let limit = Limits.smallestByteLimit
+        let namespace = try root.space.namespace("n", options: NamespaceOptions(byteLimit: limit))
+        let reader = try Agent(root, "n")
+        try reader.run("count")
+        try reader.run("arm stop snapshotTaken")
+        try reader.send("count")
+        try reader.waitUntilStopped()
+        let body = [UInt8](repeating: 1, count: 4000)
+        let refused = try refusal {
+            // Far less than the limit at any time, and far more in sum.
+            for number in 0..<20_000 {
+                try namespace.write("page", number, body)
+                _ = try namespace.takeIfExists("page", number, any([UInt8].self))
+            }
+        }
+        #expect(refused.code == .limitReached)
+        #expect(refused.holder == reader.pid)
+        reader.resume()
+        #expect(try reader.line() == "ok 0")
+        // Its snapshot has ended, and the pages can be used again.
+        for number in 0..<2000 {
+            try namespace.write("page", number, body)
+            #expect(try namespace.takeIfExists("page", number, any([UInt8].self)) != nil)
+        }
+        #expect(try namespace.verify() == [])
+    }
+}

@@ -1,0 +1,118 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Waiting among many, in a full table, and beside those who die or stop while they wait.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct WaitingTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    /// More waiters than there are slots: each gets its tuple all the same.
+    @Test func aFullTableStillDelivers() throws {
+        let namespace = try root.space.namespace("n")
+        let agents = try (0..<3).map { _ in try Agent(root, "n") }
+        for agent in agents {
+            try agent.send("takers-async 400 [\"job\", \"?int\"]")
+            #expect(try agent.line() == "waiting")
+        }
+        #expect(try eventually { try namespace.status().waiters.count == 1024 })
+        // One more, a thread's; it has no slot either.
+        let late = try Agent(root, "n")
+        try late.send("take-wait 60000 [\"late\"]")
+        #expect(try late.line() == "waiting")
+        try namespace.write("late")
+        #expect(try late.line() == #"ok ["late"]"#)
+        try namespace.write(contentsOf: (0..<1200).map { Tuple("job", $0) })
+        for agent in agents { #expect(try agent.line() == "ok 400") }
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.status().waiters == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// The slots of killed waiters, a whole table of them, are free again for who comes next.
+    @Test func killedWaitersGiveTheirSlotsBack() throws {
+        let namespace = try root.space.namespace("n")
+        let crowd = try Agent(root, "n")
+        try crowd.send("takers-async 1100 [\"job\", \"?int\"]")
+        #expect(try crowd.line() == "waiting")
+        #expect(try eventually { try namespace.status().waiters.count == 1024 })
+        try crowd.kill()
+        let taker = try Agent(root, "n")
+        try taker.send("take-wait 60000 [\"job\", \"?int\"]")
+        #expect(try taker.line() == "waiting")
+        #expect(try eventually { try namespace.status().waiters.map(\.pid) == [taker.pid] })
+        try namespace.write("job", 1)
+        #expect(try taker.line() == #"ok ["job",1]"#)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A taker that is stopped once it was woken has been granted the tuple; the next in line gets it nevertheless.
+    @Test func aStoppedTakerKeepsNothingFromTheOthers() throws {
+        let namespace = try root.space.namespace("n")
+        let stopped = try Agent(root, "n")
+        try stopped.run("arm stop rearmed")
+        let other = try Agent(root, "n")
+        for agent in [stopped, other] {
+            try agent.send("take-wait 60000 [\"job\", \"?int\"]")
+            #expect(try agent.line() == "waiting")
+            #expect(try eventually { try namespace.status().waiters.contains { $0.pid == agent.pid } })
+        }
+        try namespace.write("job", 1)
+        try stopped.waitUntilStopped()
+        #expect(try other.line() == #"ok ["job",1]"#)
+        stopped.resume()
+        try namespace.write("job", 2)
+        #expect(try stopped.line() == #"ok ["job",2]"#)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aWaitEndsWithItsTime() throws {
+        let namespace = try root.space.namespace("n")
+        let taker = try Agent(root, "n")
+        for timeout in [0, 20, 300] {
+            try taker.send("take-wait \(timeout) [\"never\"]")
+            #expect(try taker.line() == "waiting")
+            #expect(try taker.line() == "none")
+        }
+        #expect(try namespace.status().waiters == [])
+        // And takes nothing that comes after.
+        try namespace.write("never")
+        #expect(try namespace.count() == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func whoWaitsInADeletedNamespaceLearnsOfIt() throws {
+        let namespace = try root.space.namespace("n")
+        let thread = try Agent(root, "n")
+        let task = try Agent(root, "n")
+        try thread.send("take-wait 60000 [\"never\"]")
+        try task.send("take-async [\"never\"]")
+        for agent in [thread, task] { #expect(try agent.line() == "waiting") }
+        #expect(try eventually { try namespace.status().waiters.count == 2 })
+        try root.space.delete("n")
+        for agent in [thread, task] { #expect(try agent.line()?.hasPrefix("error namespaceDeleted") == true) }
+        let error = #expect(throws: SpaceError.self) { try namespace.count() }
+        #expect(error?.code == .namespaceDeleted)
+        // And may begin anew.
+        try thread.open(root, "n")
+        #expect(try thread.run("count") == "0")
+    }
+
+    /// A root that somebody removes with everything in it: waiters learn of it at their tick.
+    @Test func whoWaitsInARemovedFolderLearnsOfIt() throws {
+        let owner = try Agent(root, "n")
+        try owner.send("take-wait 60000 [\"never\"]")
+        #expect(try owner.line() == "waiting")
+        let visitor = try root.space.namespace("n", owning: false)
+        #expect(try eventually { try visitor.status().waiters.count == 1 })
+        try root.removeTree("n")
+        #expect(try owner.line()?.hasPrefix("error namespaceDeleted") == true)
+        try owner.open(root, "n")
+        try owner.run("write [\"new\"]")
+        #expect(try owner.run("count") == "1")
+        #expect(try owner.run("verify") == "")
+    }
+}

@@ -1,0 +1,166 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Waits of tasks and threads of one process.
+@Suite(.timeLimit(.minutes(5)))
+struct WaitingTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    private func waitUntilBlocked(_ namespace: Namespace, _ count: Int) async throws {
+        guard try await eventually({ try namespace.status().waiters.count == count }) else {
+            throw TestFailure("nobody waits")
+        }
+    }
+
+    @Test func aCancelledTakeConsumesNothing() async throws {
+        let namespace = try root.space.namespace("n")
+        let cancelled = Task { try await namespace.take("job", any(Int.self)) }
+        try await waitUntilBlocked(namespace, 1)
+        cancelled.cancel()
+        let error = await #expect(throws: SpaceError.self) { try await cancelled.value }
+        #expect(error?.code == .cancelled)
+        try namespace.write("job", 1)
+        #expect(try namespace.count() == 1)
+        #expect(try namespace.status().waiters == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Cancellation and delivery at the same time: either the task has the tuple, or the space does.
+    @Test func cancellingAgainstWritingLosesNothing() async throws {
+        let namespace = try root.space.namespace("n")
+        var taken = 0
+        for number in 0..<300 {
+            let task = Task { try await namespace.take("job", number) }
+            if number % 3 == 0 { try await waitUntilBlocked(namespace, 1) }
+            async let writing: Void = Task.detached { try namespace.write("job", number) }.value
+            task.cancel()
+            try await writing
+            let isTaken = (try? await task.value) != nil
+            if isTaken { taken += 1 }
+            #expect(try (namespace.takeIfExists("job", number) == nil) == isTaken)
+        }
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.status().waiters == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A cancelled waiter to whom the tuple was granted already hands it on to who waits behind it.
+    @Test func aCancelledWaiterHandsOn() async throws {
+        let namespace = try root.space.namespace("n")
+        for _ in 0..<100 {
+            let first = Task { try await namespace.take("job", any(Int.self)) }
+            try await waitUntilBlocked(namespace, 1)
+            let second = Task { try await namespace.take("job", any(Int.self)) }
+            try await waitUntilBlocked(namespace, 2)
+            try namespace.write("job", 1)
+            first.cancel()
+            if (try? await first.value) != nil { try namespace.write("job", 2) }
+            _ = try await second.value
+        }
+        #expect(try namespace.count() == 0)
+        #expect(namespace.lateFinds == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aTaskCancelledBeforeItWaitsTakesNothing() async throws {
+        let namespace = try root.space.namespace("n")
+        try namespace.write("job", 1)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await namespace.take("job", any(Int.self))
+        }
+        task.cancel()
+        let error = await #expect(throws: SpaceError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(try namespace.count() == 1)
+    }
+
+    @Test func timePasses() async throws {
+        let namespace = try root.space.namespace("n")
+        #expect(try await namespace.take(matching: ["never"], timeout: .milliseconds(5)) == nil)
+        #expect(try await namespace.read(matching: ["never"], timeout: .milliseconds(5)) == nil)
+        #expect(try await namespace.get("never", timeout: .milliseconds(5)) == nil)
+        #expect(try await namespace.take(matching: ["never"], timeout: .zero) == nil)
+        let took = try await namespace.take("never", any(Int.self), timeout: .milliseconds(5)) != nil
+        #expect(!took)
+        try await onThread { try Self.letTimePassBlocking(namespace) }
+        #expect(try namespace.status().waiters == [])
+    }
+
+    private static func letTimePassBlocking(_ namespace: Namespace) throws {
+        #expect(try namespace.take(matching: ["never"], timeout: .milliseconds(5)) == nil)
+        #expect(try namespace.read(matching: ["never"], timeout: .zero) == nil)
+        #expect(try namespace.get("never", timeout: .milliseconds(5)) == nil)
+    }
+
+    @Test func aCellIsAwaited() async throws {
+        let namespace = try root.space.namespace("n")
+        async let value = namespace.get("progress", timeout: .seconds(60))
+        try await waitUntilBlocked(namespace, 1)
+        try namespace.set("other", 1)
+        try namespace.set("progress", value: 0.5)
+        #expect(try await value == 0.5)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func anInterruptedThreadTakesNothing() async throws {
+        let namespace = try root.space.namespace("n")
+        let interruption = Interruption()
+        let claim = Task {
+            try await onThread {
+                try namespace.claim(matching: ["job", .any], timeout: nil, interruption: interruption)?.id
+            }
+        }
+        try await waitUntilBlocked(namespace, 1)
+        interruption.trigger()
+        let error = await #expect(throws: SpaceError.self) { try await claim.value }
+        #expect(error?.code == .cancelled)
+        #expect(try namespace.status().waiters == [])
+    }
+
+    /// Waiting threads and tasks of a process that leaves learn that it has left; the environment lasts until they are out.
+    @Test func leavingEndsTheWaitsOfOneself() async throws {
+        let keeper = try root.space.namespace("n")
+        let otherRoot = try TemporaryRoot()
+        let namespace = try otherRoot.space.namespace("n")
+        let tasks = (0..<8).map { number in
+            Task {
+                if number % 2 == 0 { return try await namespace.take("job", number).1 }
+                return try await onThread { try namespace.take("job", number, timeout: .seconds(60))?.1 ?? -1 }
+            }
+        }
+        try await waitUntilBlocked(namespace, 8)
+        try namespace.leave()
+        for task in tasks {
+            let error = await #expect(throws: SpaceError.self) { try await task.value }
+            #expect(error?.code == .closed)
+        }
+        #expect(try otherRoot.space.namespaceNames() == [])
+        #expect(try keeper.verify() == [])
+    }
+
+    /// Many tasks of one process, takers and writers at once; nobody is served by a tick.
+    @Test func aCrowdOfTasksIsServed() async throws {
+        let namespace = try root.space.namespace("n")
+        let count = 500
+        let taken = try await withThrowingTaskGroup(of: Int?.self) { group in
+            for _ in 0..<count { group.addTask { try await namespace.take("job", any(Int.self)).1 } }
+            for number in 0..<count {
+                group.addTask {
+                    try namespace.write("job", number)
+                    return nil
+                }
+            }
+            var taken: [Int] = []
+            while let number = try await group.next() { if let number { taken.append(number) } }
+            return taken
+        }
+        #expect(taken.sorted() == Array(0..<count))
+        #expect(namespace.lateFinds == 0)
+        #expect(try namespace.status().waiters == [])
+        #expect(try namespace.verify() == [])
+    }
+}

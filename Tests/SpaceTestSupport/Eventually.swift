@@ -1,0 +1,57 @@
+import Glibc
+import SpaceSystem
+
+/// How long tests wait for what must happen: against hanging, not a measure.
+package let watchdog = Duration.seconds(30)
+
+/// Looks again and again until something that is under way has happened.
+///
+/// - Returns: Whether it has, before the watchdog's time was over.
+package func eventually(_ condition: () throws -> Bool) throws -> Bool {
+    let deadline = MonotonicInstant.now.advanced(by: watchdog)
+    while try !condition() {
+        if deadline.hasPassed { return false }
+        // Leaves the processor to those who are to make it happen.
+        poll(nil, 0, 1)
+    }
+    return true
+}
+
+/// The same for tests whose own tasks are to make it happen: they need the thread that the other form keeps.
+package func eventually(_ condition: () throws -> Bool) async throws -> Bool {
+    let deadline = MonotonicInstant.now.advanced(by: watchdog)
+    while try !condition() {
+        if deadline.hasPassed { return false }
+        try await Task.sleep(for: .milliseconds(1))
+    }
+    return true
+}
+
+/// Runs what blocks on a thread of its own; the threads of tasks are as few as processors.
+package func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        let work = Unmanaged.passRetained(Work { continuation.resume(with: Swift.Result(catching: body)) })
+        var thread = pthread_t()
+        let error = pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context else { return nil }
+                Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+                return nil
+            },
+            work.toOpaque()
+        )
+        if error == 0 {
+            pthread_detach(thread)
+        } else {
+            work.release()
+            continuation.resume(throwing: TestFailure("pthread_create: errno \(error)"))
+        }
+    }
+}
+
+private final class Work: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import SpaceSystem
+import SystemPackage
+
+extension TemporaryRoot {
+    /// The names in a folder of the root, sorted; empty when there is none.
+    package func entries(of folder: String = "") -> [String] {
+        guard let descriptor = try? OwnedDescriptor.open("\(path)/\(folder)", flags: O_RDONLY | O_DIRECTORY),
+            let names = try? Directory.list(descriptor.raw)
+        else { return [] }
+        return names.sorted()
+    }
+
+    /// What creators and reapers left behind.
+    package var leftovers: [String] {
+        entries(of: ".nursery").map { ".nursery/\($0)" } + entries(of: ".graveyard").map { ".graveyard/\($0)" }
+    }
+}
+
+/// What processes note while they work, so that it can be compared when some of them were killed: numbers in a file, each
+/// appended by one `write(2)`, which a kill can't divide.
+package struct Ledger: Sendable {
+    package let path: String
+
+    package init(_ root: TemporaryRoot, _ name: String) { path = "\(root.path)/.ledger-\(name)" }
+
+    /// What was noted, in order.
+    package func numbers() throws -> [Int] {
+        let bytes: [UInt8]
+        do throws(Errno) {
+            bytes = try FileBytes.read(at: AT_FDCWD, path, limit: 1 << 26)
+        } catch .noSuchFileOrDirectory {
+            return []
+        }
+        return bytes.withUnsafeBytes { bytes in
+            (0..<bytes.count / 8).map { Int(littleEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: Int.self)) }
+        }
+    }
+}
+
+extension TemporaryRoot {
+    /// Removes a folder of the root, as somebody does who knows nothing of spaces.
+    package func removeTree(_ folder: String) throws {
+        let descriptor = try OwnedDescriptor.open(path, flags: O_RDONLY | O_DIRECTORY)
+        try Directory.removeTree(at: descriptor.raw, folder)
+    }
+
+    /// The bytes of a file of the root.
+    package func bytes(of file: String) throws -> [UInt8] {
+        try FileBytes.read(at: AT_FDCWD, "\(path)/\(file)", limit: 1 << 26)
+    }
+
+    /// Writes over a file of the root, from a position on; `length` then cuts it or makes it longer.
+    package func overwrite(_ file: String, _ bytes: [UInt8], at offset: Int = 0, length: Int? = nil) throws {
+        let descriptor = try OwnedDescriptor.open("\(path)/\(file)", flags: O_RDWR | O_CREAT, mode: 0o600)
+        try FileBytes.write(bytes, to: descriptor.raw, at: offset)
+        if let length { try FileBytes.truncate(descriptor.raw, to: length) }
+    }
+}

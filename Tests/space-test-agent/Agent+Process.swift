@@ -1,0 +1,93 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import SystemPackage
+
+// What a process does to itself: limits, forks, another program, a file system of its own.
+
+extension Agent {
+    func performOnProcess(_ command: String, _ words: [String]) throws -> String {
+        switch command {
+        case "limit": try limit(try word(words, 0), to: try number(words, 1))
+        case "fork-holding": return "ok \(try forkHolding())"
+        case "fork-using": return try forkUsing()
+        case "exec":
+            try becomeAnother()
+        case "tmpfs": try mountSmall(try word(words, 0), size: try number(words, 1))
+        case "uid":
+            guard setuid(try number(words, 0)) == 0 else { throw Failure("setuid: errno \(errno)") }
+        case "space-only":
+            space = try Space(root: try word(words, 0), timeout: .seconds(20))
+        default: throw Failure("no command \(command)")
+        }
+        return "ok"
+    }
+
+    /// `limit fsize|nofile <n>`.
+    private func limit(_ what: String, to value: UInt) throws {
+        var limit = rlimit(rlim_cur: value, rlim_max: value)
+        let resource = __rlimit_resource_t((what == "fsize" ? RLIMIT_FSIZE : RLIMIT_NOFILE).rawValue)
+        guard setrlimit(resource, &limit) == 0 else { throw Failure("setrlimit: errno \(errno)") }
+    }
+
+    /// A child that keeps every descriptor it inherited until it is killed.
+    private func forkHolding() throws -> pid_t {
+        let child = try fork()
+        if child == 0 {
+            // Its own dead-man's switch: alarms are not inherited (fork(2)). No Swift beyond this: other threads' locks
+            // may have been held.
+            alarm(300)
+            while true { pause() }
+        }
+        return child
+    }
+
+    /// A child that uses the handle that it inherited, and says what comes of it through its status.
+    private func forkUsing() throws -> String {
+        let namespace = try namespace()
+        let child = try fork()
+        if child == 0 {
+            do throws(SpaceError) {
+                _ = try namespace.count()
+                _exit(1)
+            } catch {
+                _exit(error.code == .forked ? 0 : 2)
+            }
+        }
+        var status: CInt = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        return "ok \(status)"
+    }
+
+    private func fork() throws -> pid_t {
+        let fork = try hidden("fork", as: (@convention(c) () -> pid_t).self)
+        let child = fork()
+        guard child >= 0 else { throw Failure("fork: errno \(errno)") }
+        return child
+    }
+
+    /// Becomes another program, which ends when standard input does; what is open stays open unless it is close-on-exec.
+    private func becomeAnother() throws {
+        let words: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/cat"), nil]
+        say("ok")
+        execv("/bin/cat", words)
+        throw Failure("execv: errno \(errno)")
+    }
+
+    /// Mounts a tmpfs of so many bytes over a folder, seen by this process alone and gone with it.
+    private func mountSmall(_ folder: String, size: Int) throws {
+        let unshare = try hidden("unshare", as: (@convention(c) (CInt) -> CInt).self)
+        let newMountNamespace: CInt = 0x0002_0000  // CLONE_NEWNS
+        guard unshare(newMountNamespace) == 0 else { throw Failure("unshare: errno \(errno)") }
+        // mount_namespaces(7): without MS_PRIVATE the mount would spread to the others.
+        guard mount(nil, "/", nil, UInt(MS_REC) | UInt(MS_PRIVATE), nil) == 0,
+            mount("tmpfs", folder, "tmpfs", 0, "size=\(size),mode=0700") == 0
+        else { throw Failure("mount: errno \(errno)") }
+    }
+
+    /// Functions that Swift's Glibc module hides, found by name.
+    private func hidden<Function>(_ name: String, as type: Function.Type) throws -> Function {
+        guard let symbol = dlsym(nil, name) else { throw Failure("no \(name) in libc") }
+        return unsafeBitCast(symbol, to: type)
+    }
+}

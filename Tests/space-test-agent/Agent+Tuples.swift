@@ -1,0 +1,70 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+// One operation a command.
+
+extension Agent {
+    func performOnTuples(_ command: String, _ words: [String]) throws -> String? {
+        switch command {
+        case "write": return "ok " + (try namespace().write(tuple: try Tuple(json: rest(words, from: 0))).description)
+        case "take": return answer(try namespace().takeIfExists(matching: try template(words, from: 0)))
+        case "read": return answer(try namespace().readIfExists(matching: try template(words, from: 0)))
+        case "count":
+            return "ok \(try namespace().count(matching: words.isEmpty ? .any : try template(words, from: 0)))"
+        case "take-wait":
+            // The handshake before; that the slot is published shows in the namespace's status.
+            say("waiting")
+            let timeout = Duration.milliseconds(try number(words, 0) as Int)
+            return answer(try namespace().take(matching: try template(words, from: 1), timeout: timeout))
+        case "read-wait":
+            say("waiting")
+            let timeout = Duration.milliseconds(try number(words, 0) as Int)
+            return answer(try namespace().read(matching: try template(words, from: 1), timeout: timeout))
+        case "set": try namespace().set(try word(words, 0), value: try Value(json: rest(words, from: 1)))
+        case "get": return try namespace().get(try word(words, 0)).map { "ok \($0.json)" } ?? "none"
+        case "verify": return "ok " + (try namespace().verify().joined(separator: "; "))
+        case "claim":
+            let claimed = try namespace().claimIfExists(matching: try template(words, from: 0))
+            claims += claimed
+            return claimed.first.map { "ok \($0.tuple)" } ?? "none"
+        case "complete":
+            try namespace().complete(claims)
+            claims = []
+        case "release":
+            try namespace().release(claims)
+            claims = []
+        default: return nil
+        }
+        return "ok"
+    }
+
+    func suspending(_ command: String, _ words: [String]) async throws -> String? {
+        switch command {
+        case "take-async":
+            say("waiting")
+            return "ok " + (try await namespace().take(matching: try template(words, from: 0))).json
+        case "read-async":
+            say("waiting")
+            return "ok " + (try await namespace().read(matching: try template(words, from: 0))).json
+        case "takers-async":
+            return try await takers(try number(words, 0), try template(words, from: 1))
+        default: return nil
+        }
+    }
+
+    /// So many tasks that take once each; says how many tuples they got.
+    private func takers(_ count: Int, _ template: Template) async throws -> String {
+        let namespace = try namespace()
+        say("waiting")
+        let taken = try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count { group.addTask { _ = try await namespace.take(matching: template) } }
+            var taken = 0
+            while try await group.next() != nil { taken += 1 }
+            return taken
+        }
+        return "ok \(taken)"
+    }
+
+    private func answer(_ tuple: Tuple?) -> String { tuple.map { "ok \($0)" } ?? "none" }
+}

@@ -1,0 +1,128 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+/// What the process has open, and the commands that it knows.
+final class Agent {
+    private(set) var handle: Namespace?
+    var space: Space?
+    var claims: [HeldClaim] = []
+    var ledger: LedgerFile?
+
+    struct Failure: Error {
+        let text: String
+        init(_ text: String) { self.text = text }
+    }
+
+    func namespace() throws -> Namespace {
+        guard let handle else { throw Failure("nothing is open") }
+        return handle
+    }
+
+    func obey(_ line: String) async {
+        var words = line.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
+        guard !words.isEmpty else { return }
+        let command = words.removeFirst()
+        // What follows the command and a number of words is JSON, spaces and all.
+        do {
+            if let answer = try await suspending(command, words) ?? perform(command, words) { say(answer) }
+        } catch {
+            say(describe(error))
+        }
+    }
+
+    private func perform(_ command: String, _ words: [String]) throws -> String? {
+        switch command {
+        case "open": try open(words)
+        case "leave": try leave()
+        case "drop": handle = nil
+        case "arm": try arm(words)
+        case "exit": exit(0)
+        case "names": return "ok " + (try root().namespaceNames().joined(separator: " "))
+        case "reap": return "ok " + (try root().reap().joined(separator: " "))
+        case "enrol": try namespace().enrol(pid: try number(words, 0))
+        case "persist": try namespace().setPersistent(true)
+        case "unpersist": try namespace().setPersistent(false)
+        case "ledger": ledger = try LedgerFile(try word(words, 0))
+        default:
+            return try performOnTuples(command, words) ?? performInBulk(command, words)
+                ?? performOnProcess(command, words)
+        }
+        return "ok"
+    }
+
+    // MARK: Opening
+
+    private func root() throws -> Space {
+        guard let space else { throw Failure("no space is open") }
+        return space
+    }
+
+    /// `open <root> <name> [owning=0] [creates=0] [timeout=<ms>] [mode=<mode>] [persistent=1] [limit=<bytes>]`.
+    private func open(_ words: [String]) throws {
+        var settings: [String: String] = [:]
+        for setting in words.dropFirst(2) {
+            let parts = setting.split(separator: "=", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { throw Failure("\(setting) is no setting") }
+            settings[parts[0]] = parts[1]
+        }
+        let timeout = Duration.milliseconds(settings["timeout"].flatMap(Int.init) ?? 20_000)
+        let space = try Space(root: try word(words, 0), timeout: timeout)
+        self.space = space
+        var options = NamespaceOptions()
+        options.mode = settings["mode"].flatMap(StorageMode.init)
+        options.isPersistent = settings["persistent"] == "1"
+        options.byteLimit = settings["limit"].flatMap(Int.init)
+        let name = try word(words, 1)
+        let isOwning = settings["owning"] != "0"
+        handle =
+            settings["creates"] == "0"
+            ? try space.existingNamespace(name, owning: isOwning)
+            : try space.namespace(name, owning: isOwning, options: options)
+    }
+
+    private func leave() throws {
+        try namespace().leave()
+        handle = nil
+    }
+
+    /// `arm kill|stop <point> [<count>]`.
+    private func arm(_ words: [String]) throws {
+        guard let point = CrashPoint(rawValue: try word(words, 1)) else { throw Failure("no such point") }
+        let count: Int = words.count > 2 ? try number(words, 2) : 1
+        CrashPoint.arm(point, count: count, action: words[0] == "stop" ? .stop : .kill)
+    }
+
+    // MARK: Words
+
+    func word(_ words: [String], _ index: Int) throws -> String {
+        guard words.indices.contains(index) else { throw Failure("a word is missing") }
+        return words[index]
+    }
+
+    func number<I: FixedWidthInteger>(_ words: [String], _ index: Int) throws -> I {
+        guard let number = I(try word(words, index)) else { throw Failure("\(words[index]) is no number") }
+        return number
+    }
+
+    /// The words from one on, which were split at spaces.
+    func rest(_ words: [String], from index: Int) -> String { words.dropFirst(index).joined(separator: " ") }
+
+    func template(_ words: [String], from index: Int) throws -> Template {
+        try Template(json: rest(words, from: index))
+    }
+
+    func describe(_ error: any Error) -> String {
+        switch error {
+        case let error as SpaceError: "error \(error.code) \(error.holder ?? 0) \(error)"
+        case let failure as Failure: "error agent 0 \(failure.text)"
+        default: "error other 0 \(error)"
+        }
+    }
+}
+
+/// Says a line, at once.
+func say(_ line: String) {
+    print(line)
+    fflush(nil)
+}
