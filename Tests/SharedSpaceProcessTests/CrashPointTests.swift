@@ -26,7 +26,7 @@ struct CrashPointTests {
             try dieLeaving(point, thenOpen: false)
         case .gateTaken, .begun, .beforeCommit:
             try dieWriting(point, isCommitted: false)
-        case .afterCommit, .granted, .gateReleased, .woken:
+        case .afterCommit, .granted, .gateReleased, .woken, .rung:
             try dieWriting(point, isCommitted: true)
         case .slotFilling, .slotPublished, .rearmed:
             try dieWaiting(point)

@@ -39,6 +39,7 @@ package struct IntegrityCheck {
         try checkClaims(counters, &expiries)
         try checkExpiries(counters, expiries)
         try checkCells()
+        try checkJournal(counters)
     }
 
     /// Rows that have to be in `expiries`, found ones taken out.
@@ -191,6 +192,30 @@ package struct IntegrityCheck {
                 report("the cell \(key.quotedForPeople) does not decode: \(error)")
             }
         }
+    }
+
+    private mutating func checkJournal(_ counters: Counters) throws(SpaceError) {
+        let (access, tables) = (snapshot.access, snapshot.tables)
+        let watchers = try snapshot.lmdb { () throws(LMDBError) in try access.statistics(tables.watchers).entries }
+        if watchers != counters.watchers { report("\(watchers) watchers are registered, and the counter says \(counters.watchers)") }
+        let decoded = try snapshot.watchers().count
+        if watchers != decoded { report("\(watchers - decoded) rows of the table of watchers don't decode") }
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
+        var bytes: UInt64 = 0
+        var expected = counters.journalFirst
+        while let entry = try next(&cursor) {
+            guard let row = JournalRow(key: entry.key, value: entry.value), (try? row.change()) != nil else {
+                report("a row of the journal does not decode")
+                continue
+            }
+            bytes += UInt64(entry.value.count)
+            if row.sequence != expected { report("change \(row.sequence) stands in the journal where \(expected) should") }
+            expected = row.sequence + 1
+        }
+        if expected != (counters.journalFirst == 0 ? 0 : counters.sequence + 1) {
+            report("the journal ends before change \(expected), and the last one is \(counters.sequence)")
+        }
+        if bytes != counters.journalBytes { report("the journal has \(bytes) bytes, and the counter says \(counters.journalBytes)") }
     }
 
     private func next(_ cursor: inout Cursor) throws(SpaceError) -> Cursor.Entry? {

@@ -58,6 +58,14 @@ extension NamespaceStatus {
             )
         }
         waiters = Self.waiters(control.slots, pids)
+        watchers = try snapshot.watchers().map { (_, row) in
+            Watcher(
+                pid: pids[row.session],
+                subscription: row.subscription.isEmpty ? nil : row.subscription,
+                filter: row.filter,
+                position: row.position
+            )
+        }
         claims = try Self.claims(snapshot, pids)
         shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration).all.map { index in
             Shape(description: index.shape.description, state: "\(index.state)")

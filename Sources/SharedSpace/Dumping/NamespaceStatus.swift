@@ -41,6 +41,18 @@ public struct NamespaceStatus: Sendable {
         public let since: Int64
     }
 
+    /// Somebody who is told of changes.
+    public struct Watcher: Sendable, Hashable {
+        /// The process; `nil` for a subscription whose process is away.
+        public let pid: Int32?
+        /// The subscription's name; `nil`: none.
+        public let subscription: String?
+        /// What it is told of, as text.
+        public let filter: String
+        /// The change that it has acknowledged, or began after.
+        public let position: UInt64
+    }
+
     /// A tuple that somebody has claimed.
     public struct Claim: Sendable, Hashable {
         /// The tuple's id.
@@ -87,6 +99,8 @@ public struct NamespaceStatus: Sendable {
     public let owners: [Owner]
     /// Who waits.
     public let waiters: [Waiter]
+    /// Who watches.
+    public let watchers: [Watcher]
     /// What is claimed.
     public let claims: [Claim]
     /// What is indexed.

@@ -299,10 +299,8 @@ final class NamespaceCore: @unchecked Sendable {
         CrashPoint.reach(.gateReleased)
         if !wakes.isEmpty { wakes.carryOut(slots, root.doorbellFile) }
         CrashPoint.reach(.woken)
-        if mustRing {
-            bell.ring(self)
-            CrashPoint.reach(.rung)
-        }
+        if mustRing { bell.ring(self) }
+        CrashPoint.reach(.rung)
     }
 
     /// Hands a tuple that was granted and not taken on to a younger waiter, if it is still visible.

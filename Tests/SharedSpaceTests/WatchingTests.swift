@@ -1,0 +1,105 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct WatchingTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    @Test func aTupleTakenAtOnceGivesBothChanges() async throws {
+        let jobs = try root.space.namespace("jobs")
+        let changes = try jobs.changes()
+        try jobs.write("a", 1)
+        _ = try jobs.takeIfExists("a", any(Int.self))
+        try jobs.set("k", value: 1)
+        try jobs.set("k", value: 2)
+        try jobs.unset("k")
+        try jobs.post("hello", value: "you")
+        var seen: [Change] = []
+        for try await change in changes {
+            seen.append(change)
+            if seen.count == 6 { break }
+        }
+        #expect(seen.map(\.kind) == [.write, .take, .set, .set, .unset, .post])
+        #expect(seen.map(\.sequence) == Array(seen[0].sequence..<seen[0].sequence + 6))
+        #expect(seen[1].tuple == ["a", 1] && seen[3].old == 1 && seen[3].new == 2 && seen[4].old == 2)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aWatcherIsWokenByALaterWrite() async throws {
+        let jobs = try root.space.namespace("jobs")
+        let changes = try jobs.changes(matching: ["a", .any])
+        async let first = changes.next(timeout: .seconds(30))
+        try jobs.write("b", 1)
+        try jobs.write("a", 7)
+        let change = try #require(try await first)
+        #expect(change.tuple == ["a", 7])
+    }
+
+    @Test func theEndOfTheNamespaceEndsTheSequence() async throws {
+        let jobs = try root.space.namespace("jobs")
+        let changes = try jobs.changes()
+        try root.space.delete("jobs")
+        let kinds = try await changes.reduce(into: []) { $0.append($1.kind) }
+        #expect(kinds == [.gone])
+    }
+
+    @Test func whatIsBehindTheBoundIsAGap() async throws {
+        let jobs = try root.space.namespace("jobs")
+        let changes = try jobs.changes()
+        let payload = String(repeating: "x", count: 1 << 20)
+        for number in 0..<40 { try jobs.set("k", value: .array([.int(number), .string(payload)])) }
+        var next = changes.start + 1
+        var gaps = 0
+        while let change = try await changes.next(timeout: .zero) {
+            #expect(change.sequence == next)
+            if change.kind == .gap { gaps += 1 }
+            next = change.lastSequence + 1
+        }
+        #expect(gaps == 1 && next == changes.start + 41)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aSubscriptionGoesOnWhereItAcknowledged() async throws {
+        let jobs = try root.space.namespace("jobs")
+        do {
+            let changes = try jobs.changes(subscription: "log")
+            for number in 0..<5 { try jobs.write("a", number) }
+            for _ in 0..<3 {
+                let change = try #require(try await changes.next(timeout: .seconds(30)))
+                try changes.acknowledge(through: change.sequence)
+            }
+        }
+        for number in 5..<7 { try jobs.write("a", number) }
+        let changes = try jobs.changes(subscription: "log")
+        var numbers: [Value] = []
+        while let change = try await changes.next(timeout: .zero) { numbers.append(try #require(change.tuple)[1]) }
+        #expect(numbers == [3, 4, 5, 6])
+        #expect(try jobs.endSubscription("log"))
+    }
+
+    @Test func aPathIntoACellIsToldOnlyOfItsPart() async throws {
+        let jobs = try root.space.namespace("jobs")
+        let changes = try jobs.changes(ChangeFilter(cells: .key("user.name")))
+        try jobs.set("user", value: ["name": "Ada", "age": 36])
+        try jobs.set("user", value: ["name": "Ada", "age": 37])
+        try jobs.set("user", value: ["name": "Grace", "age": 37])
+        var count = 0
+        while try await changes.next(timeout: .zero) != nil { count += 1 }
+        #expect(count == 2)
+    }
+
+    @Test func nobodyWatchingMeansNoJournal() async throws {
+        let jobs = try root.space.namespace("jobs")
+        do {
+            let changes = try jobs.changes()
+            try jobs.write("a")
+            _ = try await changes.next(timeout: .seconds(30))
+        }
+        try jobs.write("b")
+        let late = try jobs.changes(after: 0)
+        let change = try #require(try await late.next(timeout: .zero))
+        #expect(change.kind == .gap && change.sequence == 1 && change.lastSequence == 2)
+    }
+}
