@@ -35,7 +35,7 @@ final class BellRoom: Sendable {
         let core: NamespaceCore
         let transaction: Int
         let deadline: MonotonicInstant?
-        let continuation: CheckedContinuation<Void, Never>
+        let resume: @Sendable () -> Void
     }
 
     private final class EventFDBox: Sendable {
@@ -109,41 +109,82 @@ final class BellRoom: Sendable {
     // MARK: Waiting
 
     /// Suspends the task until there may be news since a transaction, the deadline has passed, or the task is cancelled.
-    func wait(for core: NamespaceCore, since transaction: Int, until deadline: MonotonicInstant? = nil) async {
-        let id = state.withLock { state in
-            defer { state.next += 1 }
-            return state.next
-        }
+    func wait(for core: NamespaceCore, since transaction: Int, until deadline: MonotonicInstant?) async {
+        let id = newID()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                state.withLock { state in
-                    state.listeners[id] = Listener(
-                        core: core,
-                        transaction: transaction,
-                        deadline: deadline,
-                        continuation: continuation
-                    )
-                }
-                if deadline != nil { try? wakeUp?.event.signal() }
-                // What happened between the look and the entry rang nobody.
-                if Task.isCancelled || core.environment.lastTransaction != transaction || !core.isUsable { resume(id) }
+                enter(id, core, transaction, deadline) { continuation.resume() }
+                if Task.isCancelled { resume(id) }
             }
         } onCancel: {
             resume(id)
         }
     }
 
+    /// Blocks the thread until there may be news since a transaction, the deadline has passed, or the interruption comes.
+    func block(
+        for core: NamespaceCore,
+        since transaction: Int,
+        until deadline: MonotonicInstant?,
+        interruption: Interruption?
+    ) {
+        let signal = Signal()
+        let id = newID()
+        enter(id, core, transaction, deadline) { signal.send() }
+        while !signal.isSent, !(interruption?.isTriggered ?? false) { signal.wait(atMost: Limits.tick) }
+        _ = state.withLock { $0.listeners.removeValue(forKey: id) }
+    }
+
+    /// What a blocked thread sleeps on. Unchecked: the word's address stays, and it is reached by atomic operations alone.
+    private final class Signal: @unchecked Sendable {
+        private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+        init() { word.initialize(to: 0) }
+        deinit { word.deallocate() }
+
+        var isSent: Bool { SharedWord32(at: word).load() != 0 }
+
+        func send() {
+            SharedWord32(at: word).storeSequential(1)
+            _ = Futex(at: word).wake()
+        }
+
+        func wait(atMost limit: Duration) { _ = try? Futex(at: word).wait(while: 0, for: limit) }
+    }
+
+    private func newID() -> UInt64 {
+        state.withLock { state in
+            defer { state.next += 1 }
+            return state.next
+        }
+    }
+
+    private func enter(
+        _ id: UInt64,
+        _ core: NamespaceCore,
+        _ transaction: Int,
+        _ deadline: MonotonicInstant?,
+        _ resume: @escaping @Sendable () -> Void
+    ) {
+        state.withLock { state in
+            state.listeners[id] = Listener(core: core, transaction: transaction, deadline: deadline, resume: resume)
+        }
+        // The thread may sleep past the deadline.
+        if deadline != nil { try? wakeUp?.event.signal() }
+        // What happened between the look and the entry rang nobody.
+        if core.environment.lastTransaction != transaction || !core.isUsable { self.resume(id) }
+    }
+
     private func resume(_ id: UInt64) {
-        state.withLock { $0.listeners.removeValue(forKey: id) }?.continuation.resume()
+        state.withLock { $0.listeners.removeValue(forKey: id) }?.resume()
     }
 
     /// Resumes everybody who waits for a namespace: it was left.
     func wake(_ core: NamespaceCore) {
-        let due = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        let due = state.withLock { state in
             let ids = state.listeners.filter { $0.value.core === core }.map(\.key)
-            return ids.compactMap { state.listeners.removeValue(forKey: $0)?.continuation }
+            return ids.compactMap { state.listeners.removeValue(forKey: $0) }
         }
-        for continuation in due { continuation.resume() }
+        for listener in due { listener.resume() }
     }
 
     // MARK: The thread
@@ -218,8 +259,8 @@ final class BellRoom: Sendable {
         isTick: Bool,
         now: MonotonicInstant
     ) {
-        let due = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            var due: [CheckedContinuation<Void, Never>] = []
+        let due = state.withLock { state in
+            var due: [Listener] = []
             for (id, listener) in state.listeners {
                 let isDue =
                     isEverybody || rung.contains(ObjectIdentifier(listener.core))
@@ -227,12 +268,12 @@ final class BellRoom: Sendable {
                     || (isTick
                         && (listener.core.environment.lastTransaction != listener.transaction || !listener.core.isUsable))
                 guard isDue else { continue }
-                due.append(listener.continuation)
+                due.append(listener)
                 state.listeners[id] = nil
             }
             return due
         }
-        for continuation in due { continuation.resume() }
+        for listener in due { listener.resume() }
     }
 }
 

@@ -45,6 +45,13 @@ public struct Changes: AsyncSequence, Sendable {
         try await source.next(until: MonotonicInstant.deadline(after: timeout))
     }
 
+    /// The next change, blocking the thread; `nil` when there is none in time, and after the namespace's end.
+    ///
+    /// - Parameter timeout: `nil`: no limit but the interruption, which throws `cancelled`.
+    package func nextBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Change? {
+        try source.nextBlocking(until: MonotonicInstant.deadline(after: timeout), interruption: interruption)
+    }
+
     /// Of a subscription: says that everything up to a change has been dealt with, and need not come again.
     public func acknowledge(through sequence: UInt64) throws(SpaceError) { try source.acknowledge(sequence) }
 }
@@ -97,6 +104,18 @@ final class ChangeSource: Sendable {
             if let change = try take(core) { return change }
             if state.withLock({ $0.hasEnded }) || Task.isCancelled || deadline?.hasPassed ?? false { return nil }
             await BellRoom.shared.wait(for: core, since: transaction, until: deadline)
+        }
+    }
+
+    /// The same, blocking the thread.
+    func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> Change? {
+        let core = namespace.core
+        while true {
+            let transaction = core.environment.lastTransaction
+            if let change = try take(core) { return change }
+            if interruption?.isTriggered ?? false { throw core.cancelled("watch") }
+            if state.withLock({ $0.hasEnded }) || deadline?.hasPassed ?? false { return nil }
+            BellRoom.shared.block(for: core, since: transaction, until: deadline, interruption: interruption)
         }
     }
 
