@@ -58,8 +58,10 @@ struct Counters: Equatable {
         shapesGeneration = word(3)
         expiring = word(4)
         claimed = word(5)
-        // 48 bits are what a waiter's slot has for an id.
-        guard (1..<1 << 48).contains(nextTuple) else { return nil }
+        // 48 bits are what a waiter's slot has for an id; the others can't have come near 64.
+        guard (1..<1 << 48).contains(nextTuple),
+            [sequence, nextClaim, shapesGeneration, expiring, claimed].allSatisfy({ $0 < 1 << 62 })
+        else { return nil }
     }
 
     func write(to bytes: UnsafeMutableRawBufferPointer) {
