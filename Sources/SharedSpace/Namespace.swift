@@ -55,7 +55,7 @@ public final class Namespace: Sendable {
     /// - Throws: `holderStopped`, `holderBusy`: the namespace could not be looked after in time. The handle is left all
     ///   the same, and a reaper does the rest.
     public func leave() throws(SpaceError) {
-        guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
         try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
     }
 
@@ -66,8 +66,7 @@ public final class Namespace: Sendable {
     public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) {
         let core = try usableCore("add an owner")
         try core.checkUsable("add an owner")
-        guard core.owners.add(object) else { return }
-        guard try core.join(.session) else { return try core.checkUsable("add an owner") }
+        try CoreRegistry.shared.addOwner(object, to: core, entry)
         DoorbellRoom.of(core.root).watch(core)
     }
 
@@ -79,6 +78,7 @@ public final class Namespace: Sendable {
     @discardableResult
     public func removeOwner(_ object: any AnyObject & Sendable) throws(SpaceError) -> Bool {
         let core = try usableCore("remove an owner")
+        guard !core.isInherited else { return false }
         let (wasThere, wasLast) = core.owners.remove(object)
         if wasLast { try CoreRegistry.shared.endOwning(of: core, entry) }
         return wasThere
@@ -133,6 +133,19 @@ extension CoreRegistry {
                 try core.leave(timeout: core.timeout)
             } else if state.owningHandles == 0, core.owners.isEmpty {
                 try core.stopOwning()
+            }
+        }
+    }
+
+    func addOwner(_ object: any AnyObject & Sendable, to core: NamespaceCore, _ entry: Entry) throws(SpaceError) {
+        try entry.state.withLock { (state) throws(SpaceError) in
+            guard state.core === core else { return try core.checkUsable("add an owner") }
+            guard core.owners.add(object) else { return }
+            do throws(SpaceError) {
+                guard try core.join(.session) else { return try core.checkUsable("add an owner") }
+            } catch {
+                _ = core.owners.remove(object)
+                throw error
             }
         }
     }

@@ -102,17 +102,19 @@ extension NamespaceCore {
     }
 
     /// Returns what sessions have claimed that have ended.
-    func returnClaims(of ended: Set<UInt64>) throws(SpaceError) {
+    ///
+    /// - Parameter timeout: For the gate; `nil`: the space's.
+    func returnClaims(of ended: Set<UInt64>, timeout: Duration? = nil) throws(SpaceError) {
         guard !ended.isEmpty else { return }
-        while try returnSlice(of: ended) {}
+        while try returnSlice(of: ended, timeout: timeout) {}
     }
 
     /// Returns every claim: after a reboot no session lives whose number stands in one, and numbers begin anew.
     func returnAllClaims() throws(SpaceError) {
-        while try returnSlice(of: nil) {}
+        while try returnSlice(of: nil, timeout: nil) {}
     }
 
-    private func returnSlice(of ended: Set<UInt64>?) throws(SpaceError) -> Bool {
+    private func returnSlice(of ended: Set<UInt64>?, timeout: Duration?) throws(SpaceError) -> Bool {
         let operation = "return claims"
         let (ids, bytes) = try read(operation) { (snapshot) throws(SpaceError) -> ([UInt64], Int) in
             guard try snapshot.counters().claimed > 0 else { return ([], 0) }
@@ -132,7 +134,7 @@ extension NamespaceCore {
         }
         guard !ids.isEmpty else { return false }
         var returned = 0
-        try write(operation, .removing(ids.count, bytes: bytes)) { (scope) throws(SpaceError) in
+        try write(operation, .removing(ids.count, bytes: bytes), timeout: timeout) { (scope) throws(SpaceError) in
             returned = 0
             for id in ids where try scope.returnClaim(id, if: { ended?.contains($0.session) ?? true }) { returned += 1 }
         }
@@ -156,9 +158,9 @@ extension NamespaceCore {
     }
 
     /// Returns the claims of sessions that no longer live. A failure leaves it to the next tick or opener.
-    func returnClaimsOfTheDead() {
+    func returnClaimsOfTheDead(timeout: Duration) {
         guard let sessions = try? claimingSessions(), !sessions.isEmpty else { return }
         let dead = sessions.filter { $0 != session.number && !isAlive(session: $0) }
-        try? returnClaims(of: dead)
+        try? returnClaims(of: dead, timeout: timeout)
     }
 }

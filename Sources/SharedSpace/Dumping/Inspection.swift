@@ -101,7 +101,7 @@ package struct Inspection: Sendable {
             var check = IntegrityCheck(snapshot)
             try check.run()
             damage = check.damage
-            if view.lockFree == nil, bytes > Int(control.reserved.load()) {
+            if view.lockFree == nil, bytes > Int(clamping: control.reserved.load()) {
                 damage.append("the data file uses \(bytes) bytes, and only \(control.reserved.load()) are reserved")
             }
             for sighting in sightings where sighting.record == nil {

@@ -45,7 +45,10 @@ extension Namespace {
         }
         guard !tuples.isEmpty || !values.isEmpty else { return }
         let now = Clock.realtimeMilliseconds()
-        try core.write(operation, .adding(tuples.count + values.count, bytes: bytes)) { (scope) throws(SpaceError) in
+        var demand = Room.Demand.adding(tuples.count + values.count, bytes: bytes)
+        demand.cells = values.count
+        demand.replaced = values.map(\.key)
+        try core.write(operation, demand) { (scope) throws(SpaceError) in
             for loaded in tuples {
                 var expiry: Int64 = 0
                 if let expires = loaded.expires {

@@ -151,7 +151,7 @@ extension NamespaceCore {
                     _ = try index.withKey { (key) throws(LMDBError) in try scope.access.delete(scope.tables.shapes, key) }
                 }
             }
-            scope.noteShapesChanged()
+            try scope.noteShapesChanged()
         }
     }
 }
@@ -165,11 +165,13 @@ extension WriteScope {
                 }
             }
         }
-        noteShapesChanged()
+        try noteShapesChanged()
     }
 
-    func noteShapesChanged() {
+    /// From here on this transaction's own tuples are indexed as the changed table says: others may share it.
+    func noteShapesChanged() throws(SpaceError) {
         counters.shapesGeneration += 1
         noteUpkeep()
+        shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration)
     }
 }

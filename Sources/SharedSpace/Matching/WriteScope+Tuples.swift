@@ -101,26 +101,6 @@ extension WriteScope {
         if wasThere { counters.expiring -= min(1, counters.expiring) }
     }
 
-    /// What is due: tuples whose time has passed, claims whose deadline has; at most `limit` of each, the oldest first.
-    func due(limit: Int) throws(SpaceError) -> [ExpiryKey] {
-        let now = clock.milliseconds
-        var due: [ExpiryKey] = []
-        for kind in [ExpiryKey.Kind.tuple, .claim] {
-            try lmdb { () throws(LMDBError) in
-                var cursor = try access.cursor(tables.expiries)
-                var row = try ExpiryKey(kind: kind, deadline: 0, id: 0)
-                    .withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
-                var count = 0
-                while let found = row, count < limit, let key = ExpiryKey(found.key), key.kind == kind, key.deadline <= now {
-                    due.append(key)
-                    count += 1
-                    row = try cursor.next()
-                }
-            }
-        }
-        return due
-    }
-
     /// The bytes of claimed tuples among what is due, which return to `tuples`.
     func returningBytes(_ due: [ExpiryKey]) throws(SpaceError) -> Int {
         var bytes = 0
@@ -149,4 +129,26 @@ extension WriteScope {
 extension UnsafeRawBufferPointer {
     /// No bytes: the value of a row that is all key.
     static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+}
+
+extension Snapshot {
+    /// What is due: tuples whose time has passed, claims whose deadline has; at most `limit` of each, the oldest first.
+    func due(limit: Int) throws(SpaceError) -> [ExpiryKey] {
+        let now = clock.milliseconds
+        var due: [ExpiryKey] = []
+        for kind in [ExpiryKey.Kind.tuple, .claim] {
+            try lmdb { () throws(LMDBError) in
+                var cursor = try access.cursor(tables.expiries)
+                var row = try ExpiryKey(kind: kind, deadline: 0, id: 0)
+                    .withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
+                var count = 0
+                while let found = row, count < limit, let key = ExpiryKey(found.key), key.kind == kind, key.deadline <= now {
+                    due.append(key)
+                    count += 1
+                    row = try cursor.next()
+                }
+            }
+        }
+        return due
+    }
 }

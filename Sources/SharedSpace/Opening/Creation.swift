@@ -19,13 +19,13 @@ struct Creation {
     private var name: String { opening.name.text }
     private var operation: String { "create the namespace" }
 
-    struct Made {
+    private struct Made {
         let id: NamespaceFolder.ID
         let core: NamespaceCore
     }
 
     /// - Returns: `nil` when somebody else was quicker.
-    func run(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> Made? {
+    func run(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore)? {
         let nursery = try opening.root.ownFolder(SpaceRoot.nursery, in: rootFolder, for: operation)
         // Made now, while there is room: on a full disk namespaces must still find their grave.
         _ = try opening.root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
@@ -38,21 +38,54 @@ struct Creation {
         do throws(SpaceError) {
             let made = try build(cradle, nursery)
             CrashPoint.reach(.beforePublishing)
-            do throws(Errno) {
-                try Directory.renameNoReplace(from: nursery.raw, cradle, to: rootFolder.raw, opening.name.encoded)
-                if made.core.mode == .durable { try Directory.sync(rootFolder.raw) }
-            } catch .fileExists {
+            guard let entry = try publish(made, cradle, nursery, rootFolder) else {
                 try? Directory.removeTree(at: nursery.raw, cradle)
                 return nil
-            } catch {
-                throw SpaceError(error, operation, namespace: name, subject: "renaming it into place")
             }
             CrashPoint.reach(.published)
-            return made
+            return (entry, made.core)
         } catch {
             try? Directory.removeTree(at: nursery.raw, cradle)
             throw error
         }
+    }
+
+    /// Renames it into place, and registers it in the same breath: another thread that finds the folder must find that this
+    /// process has it open already.
+    ///
+    /// - Returns: `nil` when the name is taken.
+    private func publish(
+        _ made: Made,
+        _ cradle: String,
+        _ nursery: borrowing OwnedDescriptor,
+        _ rootFolder: borrowing OwnedDescriptor
+    ) throws(SpaceError) -> CoreRegistry.Entry? {
+        let entry = CoreRegistry.shared.entry(made.id)
+        let isOwning = opening.owner.isOwningSession
+        let isPublished = try entry.state.withLock { (state) throws(SpaceError) in
+            do throws(Errno) {
+                try Directory.renameNoReplace(from: nursery.raw, cradle, to: rootFolder.raw, opening.name.encoded)
+            } catch .fileExists {
+                return false
+            } catch {
+                throw SpaceError(error, operation, namespace: name, subject: "renaming it into place")
+            }
+            state = CoreRegistry.Entry.State(
+                core: made.core,
+                owningHandles: isOwning ? 1 : 0,
+                handles: 1,
+                environment: made.core.environment,
+                tables: made.core.tables
+            )
+            return true
+        }
+        guard isPublished else { return nil }
+        if made.core.mode == .durable {
+            try system(operation, "syncing the root", namespace: name) { () throws(Errno) in
+                try Directory.sync(rootFolder.raw)
+            }
+        }
+        return entry
     }
 
     private func build(_ cradle: String, _ nursery: borrowing OwnedDescriptor) throws(SpaceError) -> Made {

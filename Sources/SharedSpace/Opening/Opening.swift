@@ -92,7 +92,8 @@ struct Opening {
         }
         let entry = CoreRegistry.shared.entry(folder.id)
         return try entry.state.withLock { (state) throws(SpaceError) in
-            if let core = state.core, core.control.dead.load() == 0 {
+            // The inode of a folder can come again; that of a file that is held open or mapped can't.
+            if let core = state.core, core.control.dead.load() == 0, core.control.identity.inode == finding.info.inode {
                 try ControlFinding.check(finding.header, suits: options, name.text, Self.operation)
                 // Under the door, or a reaper could have found this process's session not owning and be at work.
                 guard try core.join(owner) else { return .again }
@@ -100,7 +101,7 @@ struct Opening {
                 if owner.isOwningSession { state.owningHandles += 1 }
                 return .opened(entry, core)
             }
-            let old = state.environment
+            let old = try state.environment.flatMap { (old) throws(SpaceError) in try isData(of: folder, old) ? old : nil }
             guard let core = try enter(folder, rootFolder, finding, reusing: old, state.tables) else { return .again }
             state = CoreRegistry.Entry.State(
                 core: core,
@@ -150,6 +151,15 @@ struct Opening {
         } catch {
             try? sessions.remove(session.name)
             throw error
+        }
+    }
+
+    /// Whether an environment is the one in a folder.
+    private func isData(of folder: borrowing NamespaceFolder, _ environment: Environment) throws(SpaceError) -> Bool {
+        let directory = folder.descriptor.raw
+        return try system(Self.operation, "the data file", namespace: name.text) { () throws(Errno) in
+            let (open, named) = (try FileInfo.of(environment.descriptor), try Directory.info(at: directory, NamespaceFolder.data))
+            return open.inode == named.inode && open.device == named.device
         }
     }
 
@@ -226,7 +236,7 @@ struct Opening {
             try core.returnAllClaims()
             control.isAdopted.store(0)
         }
-        core.returnClaimsOfTheDead()
+        core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))
         return core
     }
 
@@ -234,18 +244,7 @@ struct Opening {
 
     private func create(in rootFolder: borrowing OwnedDescriptor, _ host: HostIdentity) throws(SpaceError) -> Outcome {
         try owner.checkMayCreate(persistent: options.isPersistent, name.text)
-        let creation = Creation(opening: self, host: host)
-        guard let made = try creation.run(in: rootFolder) else { return .again }
-        let entry = CoreRegistry.shared.entry(made.id)
-        entry.state.withLock { state in
-            state = CoreRegistry.Entry.State(
-                core: made.core,
-                owningHandles: owner.isOwningSession ? 1 : 0,
-                handles: 1,
-                environment: made.core.environment,
-                tables: made.core.tables
-            )
-        }
-        return .opened(entry, made.core)
+        guard let (entry, core) = try Creation(opening: self, host: host).run(in: rootFolder) else { return .again }
+        return .opened(entry, core)
     }
 }

@@ -48,7 +48,8 @@ public final class Reaper: Sendable {
             } else {
                 // Watches first, then the look: what changes in between rings.
                 watch.followEverything(space)
-                for name in try space.reap() { onDeleted(name) }
+                // An error (no descriptors left, say) is no end: a second later everything is looked at again.
+                for name in (try? space.reap()) ?? [] { onDeleted(name) }
             }
             changed = try watch.wait(atMost: Self.interval, Self.operation)
         }

@@ -13,6 +13,8 @@ extension NamespaceCore {
         timeout: Duration,
         _ body: (borrowing SessionFolder, UInt32) throws(SpaceError) -> Bool
     ) throws(SpaceError) -> Void? {
+        // A child made by fork must not speak for its parent's session.
+        if isInherited { try checkUsable(operation) }
         do throws(ProcessLock.Failure) {
             _ = try control.door.acquire(timeout: timeout)
         } catch {
@@ -112,8 +114,8 @@ extension NamespaceCore {
     ///
     /// When the door can't be had in time the lock is let go all the same at the process's exit, and a reaper does the rest.
     func leave(timeout: Duration) throws(SpaceError) {
-        guard !isLeft else { return }
-        try? returnClaims(of: [session.number])
+        guard !isLeft, !isInherited else { return }
+        try? returnClaims(of: [session.number], timeout: timeout)
         guard markLeft() else { return }
         wakeOwnWaiters()
         BellRoom.shared.wake(self)

@@ -123,7 +123,10 @@ struct SessionFolder: ~Copyable {
 
     func contains(_ name: String) -> Bool { (try? Directory.info(at: descriptor.raw, name)) != nil }
 
-    func names() throws(Errno) -> [String] { try Directory.list(descriptor.raw) }
+    /// All names; those that can't be a session's or an enrolment's are no business of ours.
+    func names() throws(Errno) -> [String] {
+        try Directory.list(descriptor.raw).filter { UInt64($0) != nil || ($0.hasSuffix(".for") && !$0.hasPrefix(".")) }
+    }
 
     /// Looks at one file: what it says, and whether its process lives.
     ///
@@ -136,11 +139,19 @@ struct SessionFolder: ~Copyable {
     func look(at name: String) throws(Errno) -> Sighting? {
         let file: OwnedDescriptor
         do throws(Errno) {
-            file = try OwnedDescriptor.openat(directory: descriptor.raw, name, flags: O_RDONLY | O_NOFOLLOW)
+            // O_NONBLOCK: a FIFO that somebody put here must not hold up who holds the door.
+            file = try OwnedDescriptor.openat(
+                directory: descriptor.raw,
+                name,
+                flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+            )
         } catch .noSuchFileOrDirectory {
             return nil
+        } catch where error == .tooManySymbolicLinkLevels || error == .noSuchAddressOrDevice {
+            // A link, or a socket: nobody's session.
+            return Sighting(name: name, record: nil, isAlive: false)
         }
-        let contents = try FileBytes.read(file.raw, limit: SessionFile.size + 1)
+        let contents = (try? FileBytes.readPrefix(file.raw, count: SessionFile.size + 1)) ?? []
         guard let record = SessionFile(name: name, contents: contents) else {
             return Sighting(name: name, record: nil, isAlive: try FileLock.isHeldByAnother(file.raw))
         }
@@ -162,7 +173,7 @@ struct SessionFolder: ~Copyable {
     /// All of them.
     func sightings() throws(Errno) -> [Sighting] {
         var all: [Sighting] = []
-        for name in try names() where !name.hasPrefix(".") {
+        for name in try names() {
             if let sighting = try look(at: name) { all.append(sighting) }
         }
         return all
@@ -175,7 +186,7 @@ struct SessionFolder: ~Copyable {
 
     /// Whether a living owner is there; looks no further than the first.
     func hasLivingOwner() throws(Errno) -> Bool {
-        for name in try names() where !name.hasPrefix(".") {
+        for name in try names() {
             if let sighting = try look(at: name), sighting.keepsAlive { return true }
         }
         return false

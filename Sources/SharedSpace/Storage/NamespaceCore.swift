@@ -21,6 +21,8 @@ final class NamespaceCore: @unchecked Sendable {
     let session: Session
     let timeout: Duration
 
+    private static let renewals = 64
+
     let readers = ReaderPool()
     let shapeCache = ShapeCache()
     let owners = ObjectOwners()
@@ -75,11 +77,14 @@ final class NamespaceCore: @unchecked Sendable {
     func markLeft() -> Bool { !hasLeft.exchange(true, ordering: .acquiringAndReleasing) }
 
     @inline(__always)
-    func checkUsable(_ operation: String) throws(SpaceError) {
-        if ForkGuard.generation != forkGeneration || control.dead.load() != 0 || hasLeft.load(ordering: .acquiring) {
+    func checkUsable(_ operation: String, evenAfterLeaving: Bool = false) throws(SpaceError) {
+        if isInherited || control.dead.load() != 0 || (!evenAfterLeaving && hasLeft.load(ordering: .acquiring)) {
             throw unusable(operation)
         }
     }
+
+    /// Whether this process is a child, made by fork, of the one that opened the namespace: nothing here is its own.
+    var isInherited: Bool { ForkGuard.generation != forkGeneration }
 
     /// The folder has gone, or another stands in its place.
     func goneError(_ operation: String) -> SpaceError {
@@ -88,7 +93,7 @@ final class NamespaceCore: @unchecked Sendable {
     }
 
     private func unusable(_ operation: String) -> SpaceError {
-        if ForkGuard.generation != forkGeneration {
+        if isInherited {
             return SpaceError(
                 .forked,
                 operation,
@@ -119,7 +124,8 @@ final class NamespaceCore: @unchecked Sendable {
     ///
     /// The namespace is marked dead then, so that everybody learns of it at once.
     func noticeRemoval() {
-        guard !session.isLinked else { return }
+        // Leaving removes the session's file too, after the mark: so the file first, then the mark.
+        guard !session.isLinked, !isLeft else { return }
         control.dead.store(1)
     }
 
@@ -131,9 +137,10 @@ final class NamespaceCore: @unchecked Sendable {
     func read<R>(
         _ operation: String,
         holdsGate: Bool = false,
+        evenAfterLeaving: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        try checkUsable(operation)
+        try checkUsable(operation, evenAfterLeaving: evenAfterLeaving)
         let reader: Reader
         if let idle = readers.take() {
             reader = idle
@@ -146,17 +153,31 @@ final class NamespaceCore: @unchecked Sendable {
             reader.transaction.reset()
             readers.put(reader)
         }
-        repeat {
-            do throws(LMDBError) {
-                reader.transaction.reset()
-                try reader.transaction.renew()
-            } catch {
-                throw SpaceError(error, operation, namespace: name.text)
-            }
-            // A reader preempted between LMDB's look at the last id and its own entry in the table can see later pages.
-        } while environment.lastTransaction != reader.transaction.access.id
+        try renew(reader, operation, holdsGate: holdsGate)
         CrashPoint.reach(.snapshotTaken)
         return try body(snapshot(reader.transaction.access, operation))
+    }
+
+    /// Takes the newest snapshot.
+    ///
+    /// A reader preempted between LMDB's look at the last id and its own entry in the table can see later pages than its id
+    /// says; so the id must be the last one, or it starts over. That ends after a round or two, unless a writer was
+    /// killed or stopped between the meta page, which says the last id, and the word that readers take theirs from: then
+    /// the gate recovers what he left, or tells who he is.
+    private func renew(_ reader: Reader, _ operation: String, holdsGate: Bool) throws(SpaceError) {
+        while true {
+            for _ in 0..<Self.renewals {
+                do throws(LMDBError) {
+                    reader.transaction.reset()
+                    try reader.transaction.renew()
+                } catch {
+                    throw SpaceError(error, operation, namespace: name.text)
+                }
+                if environment.lastTransaction == reader.transaction.access.id { return }
+            }
+            reader.transaction.reset()
+            if holdsGate { try recover(operation) } else { try underGate(operation) {} }
+        }
     }
 
     func snapshot(_ access: Access, _ operation: String) -> Snapshot {
@@ -187,13 +208,14 @@ final class NamespaceCore: @unchecked Sendable {
     func write<R>(
         _ operation: String,
         _ demand: Room.Demand,
+        timeout: Duration? = nil,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         try checkUsable(operation)
-        if mode == .durable {
+        if mode == .durable, timeout == nil {
             return try combiner.run(operation, demand, on: self, body)
         }
-        return try underGate(operation) { () throws(SpaceError) in
+        return try underGate(operation, timeout: timeout) { () throws(SpaceError) in
             let result = try commit(operation, demand, body)
             announce()
             return result
@@ -215,7 +237,7 @@ final class NamespaceCore: @unchecked Sendable {
         CrashPoint.reach(.begun)
         try scope.begin(transaction.access, operation: operation)
         scope.shapes = try shapeCache.table(of: scope.snapshot, generation: scope.counters.shapesGeneration)
-        let due = scope.counters.expiring == 0 ? [] : try scope.due(limit: 64)
+        let due = scope.counters.expiring == 0 ? [] : try scope.snapshot.due(limit: 64)
         do throws(SpaceError) {
             let demand = scope.isJournaling ? try demand.journaled(scope.snapshot) : demand
             let upkeep = due.isEmpty ? Room.Demand() : .removing(due.count, bytes: try scope.returningBytes(due))
@@ -270,16 +292,28 @@ final class NamespaceCore: @unchecked Sendable {
 
     // MARK: The gate
 
+    /// How long upkeep waits for the gate: it is done in others' time, and what it leaves is found at the next tick.
+    static let upkeepPatience = Duration.milliseconds(10)
+
     /// Runs `body` under the gate, and afterwards, with the gate released, wakes whom it found to wake.
-    func underGate<R>(_ operation: String, _ body: () throws(SpaceError) -> R) throws(SpaceError) -> R {
+    ///
+    /// - Parameters:
+    ///   - timeout: `nil`: the space's.
+    ///   - evenAfterLeaving: For what a waiter still owes to others when its process has left.
+    func underGate<R>(
+        _ operation: String,
+        timeout: Duration? = nil,
+        evenAfterLeaving: Bool = false,
+        _ body: () throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
         do throws(ProcessLock.Failure) {
-            if try control.gate.acquire(timeout: timeout) { control.gateNeedsRecovery.store(1) }
+            if try control.gate.acquire(timeout: timeout ?? self.timeout) { control.gateNeedsRecovery.store(1) }
         } catch {
             throw SpaceError(error, operation, namespace: name.text)
         }
         do throws(SpaceError) {
             CrashPoint.reach(.gateTaken)
-            try checkUsable(operation)
+            try checkUsable(operation, evenAfterLeaving: evenAfterLeaving)
             if control.gateNeedsRecovery.load() != 0 { try recover(operation) }
             let result = try body()
             releaseGate()
@@ -308,8 +342,8 @@ final class NamespaceCore: @unchecked Sendable {
     /// A failure loses a hint, which costs the others one tick.
     func offer(_ id: UInt64, youngerThan ticket: UInt64) {
         let operation = "hand a tuple on"
-        try? underGate(operation) { () throws(SpaceError) in
-            try read(operation, holdsGate: true) { (snapshot) throws(SpaceError) in
+        try? underGate(operation, timeout: Self.upkeepPatience, evenAfterLeaving: true) { () throws(SpaceError) in
+            try read(operation, holdsGate: true, evenAfterLeaving: true) { (snapshot) throws(SpaceError) in
                 guard let row = try snapshot.tupleRow(id) else { return }
                 var appearance = Appearance(row.encoded)
                 slots.grant(id, &appearance, youngerThan: ticket, wakingReaders: false, into: &wakes)

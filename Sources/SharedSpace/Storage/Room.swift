@@ -23,10 +23,12 @@ struct Room {
         var bytes = 0
         /// Tuples or cells removed or moved.
         var removals = 0
-        /// The bytes of what is removed, which the journal keeps a copy of.
+        /// How many of these are cells, which lie scattered.
+        var cells = 0
+        /// The bytes of tuples that are removed, which the journal keeps a copy of.
         var removedBytes = 0
-        /// A cell whose old value the journal keeps a copy of.
-        var cell: String?
+        /// Cells whose old values the journal keeps a copy of.
+        var replaced: [String] = []
 
         /// Additions may not touch the reserve for removals.
         var isRemoval: Bool { additions == 0 }
@@ -40,7 +42,7 @@ struct Room {
 
         func replacing(cell: String) -> Demand {
             var demand = self
-            demand.cell = cell
+            demand.replaced = [cell]
             return demand
         }
 
@@ -48,7 +50,7 @@ struct Room {
         func journaled(_ snapshot: Snapshot) throws(SpaceError) -> Demand {
             var demand = self
             demand.bytes += bytes + removedBytes + (additions + removals) * (JournalRow.headerSize + 64)
-            if let cell { demand.bytes += try snapshot.cell(cell)?.count ?? 0 }
+            for key in replaced { demand.bytes += try snapshot.cell(key)?.count ?? 0 }
             return demand
         }
 
@@ -57,8 +59,9 @@ struct Room {
                 additions: a.additions + b.additions,
                 bytes: a.bytes + b.bytes,
                 removals: a.removals + b.removals,
+                cells: a.cells + b.cells,
                 removedBytes: a.removedBytes + b.removedBytes,
-                cell: a.cell ?? b.cell
+                replaced: a.replaced + b.replaced
             )
         }
     }
@@ -75,6 +78,8 @@ struct Room {
     private let tables: Tables
     /// Pages of the free list that can be used without growing, as last counted; spent with every demand.
     private var reusablePages = 0
+    /// The transaction that they were last counted or spent in.
+    private var countedFor = -1
 
     init(environment: Environment, control: ControlFile, tables: Tables) {
         self.environment = environment
@@ -87,7 +92,7 @@ struct Room {
     mutating func ensure(_ demand: Demand, shapes: Int, _ access: Access) throws(SpaceError) {
         let end = environment.info.lastPage + 1
         let reserve = demand.isRemoval ? 0 : Limits.removalReserve / pageSize
-        let reserved = Int(control.reserved.loadRelaxed()) / pageSize
+        let reserved = Int(clamping: control.reserved.loadRelaxed()) / pageSize
         if demand.additions + demand.removals <= 1, demand.bytes < 1 << 16 {
             let generous = 2 * (Tables.count + 2 + shapes) * 2 * (Self.deepestTree + 1) + 64 + end / 64
             if end + generous + reserve <= reserved { return }
@@ -109,7 +114,7 @@ struct Room {
             throw SpaceError(error, "measure the namespace")
         }
         let wanted = end + needed + reserve
-        if wanted * pageSize <= Int(control.reserved.load()) { return }
+        if wanted * pageSize <= Int(clamping: control.reserved.load()) { return }
         // A reader killed inside a transaction pins every page freed since, until somebody looks: before growing, look.
         _ = try? environment.checkReaders()
         do throws(SpaceError) {
@@ -117,7 +122,8 @@ struct Room {
             return
         } catch where error.code == .limitReached || error.code == .storageFull {
             // No more blocks. But pages that were freed lie within those that are there.
-            if reusablePages < needed * 2 + reserve {
+            // Counted anew when anybody else has written since: they spend the same pages.
+            if reusablePages < needed * 2 + reserve || access.id != countedFor + 1 {
                 do throws(LMDBError) {
                     reusablePages = try countReusablePages()
                 } catch .readersFull {
@@ -127,11 +133,12 @@ struct Room {
                 }
             }
             // Without a page beyond the last: twice the need, and the reserve if it is not ours to use.
-            let tail = max(0, Int(control.reserved.load()) / pageSize - end)
+            let tail = max(0, Int(clamping: control.reserved.load()) / pageSize - end)
             guard reusablePages + tail >= needed * 2 + reserve, tail >= runs(of: demand) + (reserve == 0 ? 0 : Self.leastTail) else {
                 throw explain(error)
             }
             reusablePages -= needed
+            countedFor = access.id
         }
     }
 
@@ -160,7 +167,7 @@ struct Room {
         changed += touched(try access.statistics(tables.index), rows: max(1, changes * shapes), bytes: 32)
         changed += touched(try access.statistics(tables.expiries), rows: changes, bytes: 32)
         changed += touched(try access.statistics(tables.claims), rows: max(1, demand.removals), bytes: 64)
-        changed += touched(try access.statistics(tables.cells), rows: 1, bytes: 0)
+        changed += touched(try access.statistics(tables.cells), rows: max(1, demand.cells), bytes: 32)
         changed += touched(try access.statistics(tables.watchers), rows: 1, bytes: 0)
         // A row at the end for each change, and up to four dropped at the beginning.
         changed += touched(try access.statistics(tables.journal), rows: 5 * max(1, changes), bytes: 0)
@@ -180,7 +187,7 @@ struct Room {
 
     private func grow(to pages: Int) throws(SpaceError) {
         let limit = Int(control.header.byteLimit)
-        let start = Int(control.reserved.load())
+        let start = Int(clamping: control.reserved.load())
         let wanted = pages * pageSize
         guard wanted <= limit else {
             throw SpaceError(

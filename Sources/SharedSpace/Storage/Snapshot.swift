@@ -61,12 +61,13 @@ struct NamespaceClock: Sendable {
 
     /// A time of this clock as milliseconds since 1970, for people.
     func realtime(_ milliseconds: Int64) -> Int64 {
-        milliseconds - self.milliseconds + Clock.realtimeMilliseconds()
+        // What stands in a damaged file may be any number.
+        milliseconds &- self.milliseconds &+ Clock.realtimeMilliseconds()
     }
 
     /// A time since 1970 on this clock.
     func time(ofRealtime milliseconds: Int64) -> Int64 {
-        milliseconds - Clock.realtimeMilliseconds() + self.milliseconds
+        milliseconds &- Clock.realtimeMilliseconds() &+ self.milliseconds
     }
 
     /// The time after a duration, in milliseconds, rounded up; at most a few hundred million years ahead.

@@ -129,6 +129,7 @@ final class SpaceRoot: Sendable {
     /// Where processes with waiting tasks are rung; `nil` as long as no process ever had one.
     var doorbellFile: DoorbellFile? {
         doorbellCache.withLock { cache in
+            if let file = cache, !file.isLinked { cache = nil }
             if cache == nil { cache = try? DoorbellFile.open(in: self, create: false) }
             return cache
         }

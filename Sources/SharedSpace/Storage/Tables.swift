@@ -72,8 +72,11 @@ struct Counters: Equatable {
         nextWatcher = word(7)
         journalFirst = word(8)
         journalBytes = word(9)
-        // 48 bits are what a waiter's slot has for an id.
-        guard (1..<1 << 48).contains(nextTuple) else { return nil }
+        // 48 bits are what a waiter's slot has for an id; the others can't have come near 64.
+        let all =
+            sequence | nextClaim | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
+            | journalBytes
+        guard (1..<1 << 48).contains(nextTuple), all < 1 << 62 else { return nil }
     }
 
     func write(to bytes: UnsafeMutableRawBufferPointer) {

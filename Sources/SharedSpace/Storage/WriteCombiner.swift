@@ -24,7 +24,8 @@ final class WriteCombiner: Sendable {
 
         let operation: String
         let demand: Room.Demand
-        let body: (WriteScope) throws(SpaceError) -> Void
+        /// Given up before `done`: the job outlives its caller's closure, which must not escape.
+        private var body: ((WriteScope) throws(SpaceError) -> Void)?
         var failure: SpaceError?
         private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
 
@@ -37,7 +38,10 @@ final class WriteCombiner: Sendable {
 
         deinit { word.deallocate() }
 
+        func run(_ scope: WriteScope) throws(SpaceError) { try body?(scope) }
+
         func become(_ state: UInt32) {
+            if state == Self.done { body = nil }
             SharedWord32(at: word).storeSequential(state)
             _ = Futex(at: word).wake()
         }
@@ -67,6 +71,7 @@ final class WriteCombiner: Sendable {
                 return !queue.hasLeader
             }
             if leads || job.wait() == Job.leading { lead(on: core) }
+            // The leader's own job is among those that it ended.
             return job.failure
         }
         if let failure { throw failure }
@@ -110,13 +115,13 @@ final class WriteCombiner: Sendable {
             let demand = jobs.reduce(Room.Demand()) { $0 + $1.demand }
             let isShared =
                 (try? core.commit("write", demand) { (scope) throws(SpaceError) -> Void in
-                    for job in jobs { try job.body(scope) }
+                    for job in jobs { try job.run(scope) }
                 }) != nil
             if isShared { return core.announce() }
         }
         for job in jobs {
             do throws(SpaceError) {
-                try core.commit(job.operation, job.demand, job.body)
+                try core.commit(job.operation, job.demand) { (scope) throws(SpaceError) in try job.run(scope) }
                 core.announce()
             } catch {
                 job.failure = error

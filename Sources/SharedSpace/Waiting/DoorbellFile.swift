@@ -42,6 +42,9 @@ final class DoorbellFile: Sendable {
         }
     }
 
+    /// Whether it still has a name: if not, the root was removed, and others ring another.
+    var isLinked: Bool { ((try? FileInfo.of(file.raw))?.linkCount ?? 1) > 0 }
+
     /// Takes a doorbell for this process, for as long as it lives; `nil` when all are taken.
     func acquire() throws(Errno) -> UInt32? {
         let start = Int(getpid()) % Self.capacity

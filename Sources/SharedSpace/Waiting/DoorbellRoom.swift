@@ -18,7 +18,9 @@ final class DoorbellRoom: @unchecked Sendable {
     static func of(_ root: SpaceRoot) -> DoorbellRoom {
         rooms.withLock { rooms in
             // After fork the room's thread is not here.
-            if let room = rooms[root.path], room.forkGeneration == ForkGuard.generation { return room }
+            if let room = rooms[root.path], room.forkGeneration == ForkGuard.generation, room.file?.isLinked ?? true {
+                return room
+            }
             let room = DoorbellRoom(root)
             rooms[root.path] = room
             return room

@@ -46,6 +46,7 @@ extension NamespaceCore {
                 }
                 if !sleep(wait, until: deadline) {
                     tick()
+                    wait.renew()
                     if wait.mayHaveMissed {
                         isTick = !wait.hasRung
                         break
@@ -85,15 +86,19 @@ extension NamespaceCore {
         guard (try? checkUsable("tick")) != nil else { return }
         lookForAbandonedGate()
         sweepSlots(force: false)
-        returnClaimsOfTheDead()
+        returnClaimsOfTheDead(timeout: Self.upkeepPatience)
         removeWhatExpired()
     }
 
     private func removeWhatExpired() {
         let operation = "remove what expired"
-        let isDue = try? read(operation) { (snapshot) throws(SpaceError) in try snapshot.counters().expiring > 0 }
+        let isDue = try? read(operation) { (snapshot) throws(SpaceError) in
+            guard try snapshot.counters().expiring > 0 else { return false }
+            return try !snapshot.due(limit: 1).isEmpty
+        }
+        guard isDue ?? false else { return }
         // The transaction itself removes what is due, before anything else.
-        if isDue ?? false { try? write(operation, .removing(64)) { (_) throws(SpaceError) in } }
+        try? write(operation, .removing(64), timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
     }
 
     /// Frees the slots of sessions that no longer live, and hands on what had been granted to them. One process a tick does it.
@@ -113,8 +118,8 @@ extension NamespaceCore {
             let owner = word.state == .filling ? word.payload : slot.session.load()
             let dead = isDead[owner] ?? !isAlive(session: owner)
             isDead[owner] = dead
-            guard dead, slot.current == word else { continue }
-            if let granted = slots.withdraw(slot) { offer(granted, youngerThan: 0) }
+            guard dead, slots.free(slot, in: word, session: session.number), word.state == .granted else { continue }
+            offer(word.payload, youngerThan: 0)
         }
     }
 }

@@ -13,8 +13,7 @@ import TupleCoding
 struct Wait {
     private let core: NamespaceCore
     /// `nil` when the table was full: then the shared word stands in, which every commit rings.
-    let slot: WaitSlots.Slot?
-    private let ticket: UInt64
+    private let tenancy: WaitSlots.Tenancy?
     private var pending: UInt64?
     private(set) var bellAtLook: UInt32 = 0
     private(set) var transactionAtLook = -1
@@ -29,14 +28,21 @@ struct Wait {
                 sinceMilliseconds: UInt64(Clock.realtimeMilliseconds())
             )
         }
-        var slot = publish()
-        if slot == nil {
+        var tenancy = publish()
+        if tenancy == nil {
             core.sweepSlots(force: true)
-            slot = publish()
+            tenancy = publish()
         }
-        self.slot = slot
-        ticket = slot?.ticket.load() ?? .max
-        if slot == nil { core.slots.announceOverflowWaiter() }
+        self.tenancy = tenancy
+        renew()
+    }
+
+    var slot: WaitSlots.Slot? { tenancy?.slot }
+    private var ticket: UInt64 { tenancy?.ticket ?? .max }
+
+    /// At each tick: without a slot, says that somebody still waits.
+    func renew() {
+        if tenancy == nil { core.slots.announceOverflowWaiter() }
     }
 
     var bell: SharedWord32 { slot?.bell ?? core.slots.overflow }
@@ -46,10 +52,11 @@ struct Wait {
     mutating func prepare() {
         bellAtLook = bell.loadSequential()
         transactionAtLook = core.environment.lastTransaction
-        guard let slot else { return core.slots.announceOverflowWaiter() }
+        guard let tenancy else { return renew() }
+        let slot = tenancy.slot
         while true {
             let word = slot.current
-            guard word.state == .granted else { break }
+            guard word.state == .granted, tenancy.isCurrent else { break }
             if slot.change(from: word, to: word.next(.active)) {
                 pending = word.payload
                 CrashPoint.reach(.rearmed)
@@ -71,7 +78,7 @@ struct Wait {
 
     /// Ends the wait. What had been granted and was not taken is handed on.
     func end(took id: UInt64?) {
-        let granted = slot.flatMap { core.slots.withdraw($0) }
+        let granted = tenancy.flatMap { core.slots.withdraw($0, session: core.session.number) }
         for grant in [pending, granted] {
             if let grant, grant != id { core.offer(grant, youngerThan: ticket) }
         }

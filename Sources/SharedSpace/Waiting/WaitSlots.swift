@@ -129,15 +129,25 @@ struct WaitSlots: @unchecked Sendable {
 
     // MARK: Publishing and leaving
 
+    /// A slot for the time of one wait. The ticket, given out once, tells it from the slot's earlier and later tenants.
+    struct Tenancy: Sendable {
+        let slot: Slot
+        let ticket: UInt64
+
+        var isCurrent: Bool { slot.ticket.load() == ticket }
+    }
+
     /// Publishes that `session` waits for `interest`. `nil` when the table is full.
-    func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Slot? {
+    func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Tenancy? {
         // Counted before a slot is had, and discounted after it is given back: a kill in between leaves the count too
         // high, which costs writers a scan; too low, they would skip somebody who waits.
         inUse.add(1)
         for index in 0..<Self.capacity {
             let slot = slot(index)
             let word = slot.current
-            guard word.state == .free, slot.change(from: word, to: word.next(.filling, payload: session)) else { continue }
+            guard word.state == .free else { continue }
+            let filling = word.next(.filling, payload: session)
+            guard slot.change(from: word, to: filling) else { continue }
             CrashPoint.reach(.slotFilling)
             raiseEnd(to: UInt32(index + 1))
             slot.session.store(session)
@@ -147,34 +157,43 @@ struct WaitSlots: @unchecked Sendable {
             slot.text = ""
             SharedWord64(at: slot.key + 8).store(interest.hash)
             // From 1: "younger than 0" is everybody.
-            slot.ticket.store(nextTicket.add(1) + 1)
+            let ticket = nextTicket.add(1) + 1
+            slot.ticket.store(ticket)
             SharedWord64(at: slot.key).store(interest.selector)
-            let filling = slot.current
-            guard filling.state == .filling, slot.change(from: filling, to: filling.next(.active)) else {
+            guard slot.change(from: filling, to: filling.next(.active)) else {
                 // Swept meanwhile, and discounted: somebody took this session for dead.
                 inUse.add(1)
                 continue
             }
             SharedWord64.fence()
             CrashPoint.reach(.slotPublished)
-            return slot
+            return Tenancy(slot: slot, ticket: ticket)
         }
         inUse.subtract(1)
         return nil
     }
 
-    /// Takes a slot out of the table.
+    /// Takes a wait's slot out of the table; does nothing if it is another's by now.
     ///
     /// - Returns: The tuple that was granted to it and not yet looked at, which is to be offered on.
-    func withdraw(_ slot: Slot) -> UInt64? {
+    func withdraw(_ tenancy: Tenancy, session: UInt64) -> UInt64? {
         while true {
-            let word = slot.current
-            guard word.state != .free else { return nil }
-            SharedWord64(at: slot.key).store(0)
-            guard slot.change(from: word, to: word.next(.free)) else { continue }
-            inUse.subtract(1)
-            return word.state == .granted ? word.payload : nil
+            let word = tenancy.slot.current
+            guard word.state == .active || word.state == .granted, tenancy.isCurrent else { return nil }
+            if free(tenancy.slot, in: word, session: session) { return word.state == .granted ? word.payload : nil }
         }
+    }
+
+    /// Frees a slot if its word is still what the caller judged it by.
+    ///
+    /// Through FILLING: what the slot waits for is wiped while it is nobody's, never under a new tenant.
+    func free(_ slot: Slot, in word: Word, session: UInt64) -> Bool {
+        let emptying = word.next(.filling, payload: session)
+        guard slot.change(from: word, to: emptying) else { return false }
+        SharedWord64(at: slot.key).store(0)
+        // Swept while we were at it? Then whoever did has counted it.
+        if slot.change(from: emptying, to: emptying.next(.free)) { inUse.subtract(1) }
+        return true
     }
 
     // MARK: When the table is full

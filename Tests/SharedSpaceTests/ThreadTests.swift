@@ -1,0 +1,157 @@
+import Glibc
+@testable import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import Synchronization
+import Testing
+
+/// Threads of one process that do the same thing at once.
+@Suite(.timeLimit(.minutes(2))) struct ThreadTests {
+    /// Runs `body` on several threads, which begin together, and gives back what they threw.
+    private func together(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) async -> [String] {
+        let gate = Gate(count)
+        return await withTaskGroup(of: String?.self) { group in
+            for number in 0..<count {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        Thread.start {
+                            gate.pass()
+                            do {
+                                try body(number)
+                                continuation.resume(returning: nil)
+                            } catch {
+                                continuation.resume(returning: "\(error)")
+                            }
+                        }
+                    }
+                }
+            }
+            return await group.reduce(into: []) { if let failure = $1 { $0.append(failure) } }
+        }
+    }
+
+    @Test func durableWritersShareTransactions() async throws {
+        let root = try TemporaryRoot(in: "/var/tmp")
+        let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: .durable))
+        try namespace.set("text", value: "no integer")
+        let failures = await together(8) { number in
+            for turn in 0..<25 {
+                try namespace.write("job", number, turn)
+                try namespace.increment("total")
+                // An operation that fails in a shared transaction hurts nobody but itself.
+                #expect(throws: SpaceError.self) { try namespace.increment("text") }
+            }
+        }
+        #expect(failures == [])
+        #expect(try namespace.count() == 200)
+        #expect(try namespace.get("total") == 200)
+        for number in 0..<8 { #expect(try namespace.count(matching: ["job", number, .any]) == 25) }
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aShapeEarnedInASharedTransactionIndexesWhatTheOthersWrite() async throws {
+        let root = try TemporaryRoot(in: "/var/tmp")
+        let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: .durable))
+        try namespace.write(contentsOf: (0..<1500).map { Tuple("job", $0) })
+        let failures = await together(6) { number in
+            for turn in 0..<8 {
+                if number < 2 {
+                    // Looks through everything, and after a few times earns an index.
+                    _ = try namespace.takeIfExists(any(String.self), 1400 + number * 10 + turn)
+                } else {
+                    try namespace.write("new", number * 1000 + turn)
+                }
+            }
+        }
+        #expect(failures == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func theFirstOpenersOfAProcessShareASession() async throws {
+        let root = try TemporaryRoot()
+        for round in 0..<100 {
+            let handles = Mutex<[Namespace]>([])
+            let failures = await together(3) { _ in
+                let handle = try root.space.namespace("n\(round)")
+                handles.withLock { $0.append(handle) }
+            }
+            #expect(failures == [])
+            let namespace = try #require(handles.withLock { $0.first })
+            #expect(try namespace.status().owners.count == 1)
+            #expect(Set(handles.withLock { $0.map(\.session) }).count == 1)
+            for handle in handles.withLock({ $0 }) { try handle.leave() }
+        }
+        #expect(try root.space.namespaceNames() == [])
+    }
+
+    @Test func leavingWhileOthersWaitEndsOnlyTheirWaits() async throws {
+        let root = try TemporaryRoot()
+        let owner = try root.space.namespace("n")
+        owner.core.control.persistent.store(1)
+        let failures = await together(4) { number in
+            for _ in 0..<20 {
+                let handle = try root.space.namespace("n")
+                _ = try handle.takeIfExists("nothing", number)
+                try handle.leave()
+            }
+        }
+        #expect(failures == [])
+        #expect(owner.core.control.dead.load() == 0)
+        #expect(try owner.verify() == [])
+    }
+
+    // MARK: Slots
+
+    @Test func aSlotIsFreedByItsTenantAlone() throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.space.namespace("n")
+        let slots = namespace.core.slots
+        let interest = Interest(["a"], isTaking: true)
+        let first = try #require(slots.publish(interest, session: 7, doorbell: 0, sinceMilliseconds: 0))
+        _ = slots.withdraw(first, session: 7)
+        let second = try #require(slots.publish(interest, session: 8, doorbell: 0, sinceMilliseconds: 0))
+        #expect(second.slot.index == first.slot.index && second.ticket != first.ticket)
+        #expect(slots.withdraw(first, session: 7) == nil)
+        #expect(second.slot.current.state == .active && slots.inUse.load() == 1)
+        #expect(second.slot.interest == interest)
+        // A sweeper that judged an earlier word frees nothing either.
+        let old = WaitSlots.Word(.active, generation: 0)
+        #expect(!slots.free(second.slot, in: old, session: 9))
+        _ = slots.withdraw(second, session: 8)
+        #expect(slots.inUse.load() == 0)
+    }
+}
+
+/// Lets threads begin together.
+private final class Gate: Sendable {
+    private let missing: Mutex<Int>
+    init(_ count: Int) { missing = Mutex(count) }
+
+    func pass() {
+        missing.withLock { $0 -= 1 }
+        while missing.withLock({ $0 }) > 0 { sched_yield() }
+    }
+}
+
+/// A thread of its own: what blocks must not take a task's.
+private enum Thread {
+    private final class Box: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    static func start(_ body: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(Box(body)).toOpaque()
+        pthread_create(
+            &thread,
+            nil,
+            { context in
+                if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body() }
+                return nil
+            },
+            context
+        )
+        pthread_detach(thread)
+    }
+}
