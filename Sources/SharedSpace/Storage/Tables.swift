@@ -60,7 +60,7 @@ struct Counters: Equatable {
         claimed = word(5)
         // 48 bits are what a waiter's slot has for an id; the others can't have come near 64.
         guard (1..<1 << 48).contains(nextTuple),
-            [sequence, nextClaim, shapesGeneration, expiring, claimed].allSatisfy({ $0 < 1 << 62 })
+            sequence | nextClaim | shapesGeneration | expiring | claimed < 1 << 62
         else { return nil }
     }
 
