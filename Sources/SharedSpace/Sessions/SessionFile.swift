@@ -136,11 +136,15 @@ struct SessionFolder: ~Copyable {
     func look(at name: String) throws(Errno) -> Sighting? {
         let file: OwnedDescriptor
         do throws(Errno) {
-            file = try OwnedDescriptor.openat(directory: descriptor.raw, name, flags: O_RDONLY | O_NOFOLLOW)
+            // O_NONBLOCK: the open(2) of a FIFO that somebody put there would wait for a writer, under the door.
+            file = try OwnedDescriptor.openat(directory: descriptor.raw, name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         } catch .noSuchFileOrDirectory {
             return nil
+        } catch .tooManySymbolicLinkLevels {
+            return Sighting(name: name, record: nil, isAlive: false)
         }
-        let contents = try FileBytes.read(file.raw, limit: SessionFile.size + 1)
+        guard try FileInfo.of(file.raw).kind == .regular else { return Sighting(name: name, record: nil, isAlive: false) }
+        let contents = try FileBytes.readPrefix(file.raw, count: SessionFile.size + 1)
         guard let record = SessionFile(name: name, contents: contents) else {
             return Sighting(name: name, record: nil, isAlive: try FileLock.isHeldByAnother(file.raw))
         }
@@ -169,8 +173,10 @@ struct SessionFolder: ~Copyable {
     }
 
     /// Removes the files of the dead. Under the door.
+    ///
+    /// What is none of ours and can't be removed (a folder, say) owns nothing, and is in nobody's way.
     func removeDead() throws(Errno) {
-        for sighting in try sightings() where !sighting.isAlive { try remove(sighting.name) }
+        for sighting in try sightings() where !sighting.isAlive { try? remove(sighting.name) }
     }
 
     /// Whether a living owner is there; looks no further than the first.
