@@ -24,7 +24,9 @@ final class WriteCombiner: Sendable {
 
         let operation: String
         let demand: Room.Demand
-        let body: (WriteScope) throws(SpaceError) -> Void
+        /// Let go before the job is done: its thread may not have left it to anybody when it goes on
+        /// (`withoutActuallyEscaping` ends the process otherwise), and the leader holds the job a moment longer.
+        private var body: ((WriteScope) throws(SpaceError) -> Void)?
         var failure: SpaceError?
         private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
 
@@ -37,7 +39,10 @@ final class WriteCombiner: Sendable {
 
         deinit { word.deallocate() }
 
+        func run(in scope: WriteScope) throws(SpaceError) { try body?(scope) }
+
         func become(_ state: UInt32) {
+            if state == Self.done { body = nil }
             SharedWord32(at: word).storeSequential(state)
             _ = Futex(at: word).wake()
         }
@@ -110,13 +115,13 @@ final class WriteCombiner: Sendable {
             let demand = jobs.reduce(Room.Demand()) { $0 + $1.demand }
             let isShared =
                 (try? core.commit("write", demand) { (scope) throws(SpaceError) -> Void in
-                    for job in jobs { try job.body(scope) }
+                    for job in jobs { try job.run(in: scope) }
                 }) != nil
             if isShared { return core.announce() }
         }
         for job in jobs {
             do throws(SpaceError) {
-                try core.commit(job.operation, job.demand, job.body)
+                try core.commit(job.operation, job.demand) { (scope) throws(SpaceError) in try job.run(in: scope) }
                 core.announce()
             } catch {
                 job.failure = error
