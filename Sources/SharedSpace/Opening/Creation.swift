@@ -24,8 +24,10 @@ struct Creation {
         let core: NamespaceCore
     }
 
-    /// - Returns: `nil` when somebody else was quicker.
-    func run(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> Made? {
+    /// - Returns: What this process has open then; `nil` when somebody else was quicker.
+    func run(
+        in rootFolder: borrowing OwnedDescriptor
+    ) throws(SpaceError) -> (entry: CoreRegistry.Entry, core: NamespaceCore)? {
         let nursery = try opening.root.ownFolder(SpaceRoot.nursery, in: rootFolder, for: operation)
         // Made now, while there is room: on a full disk namespaces must still find their grave.
         _ = try opening.root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
@@ -38,20 +40,46 @@ struct Creation {
         do throws(SpaceError) {
             let made = try build(cradle, nursery)
             CrashPoint.reach(.beforePublishing)
-            do throws(Errno) {
-                try Directory.renameNoReplace(from: nursery.raw, cradle, to: rootFolder.raw, opening.name.encoded)
-                if made.core.mode == .durable { try Directory.sync(rootFolder.raw) }
-            } catch .fileExists {
+            let entry = CoreRegistry.shared.entry(made.id)
+            // Entered before another thread of this process can find it: it would open LMDB a second time.
+            let isPublished = try entry.state.withLock { (state) throws(SpaceError) in
+                guard try publish(cradle, made.core.mode, nursery, rootFolder) else { return false }
+                state = CoreRegistry.Entry.State(
+                    core: made.core,
+                    owningHandles: opening.owner.isOwningSession ? 1 : 0,
+                    handles: 1,
+                    environment: made.core.environment,
+                    tables: made.core.tables
+                )
+                return true
+            }
+            guard isPublished else {
                 try? Directory.removeTree(at: nursery.raw, cradle)
                 return nil
-            } catch {
-                throw SpaceError(error, operation, namespace: name, subject: "renaming it into place")
             }
-            CrashPoint.reach(.published)
-            return made
+            return (entry, made.core)
         } catch {
             try? Directory.removeTree(at: nursery.raw, cradle)
             throw error
+        }
+    }
+
+    /// - Returns: `false` when another namespace of the name is there.
+    private func publish(
+        _ cradle: String,
+        _ mode: StorageMode,
+        _ nursery: borrowing OwnedDescriptor,
+        _ rootFolder: borrowing OwnedDescriptor
+    ) throws(SpaceError) -> Bool {
+        do throws(Errno) {
+            try Directory.renameNoReplace(from: nursery.raw, cradle, to: rootFolder.raw, opening.name.encoded)
+            CrashPoint.reach(.published)
+            if mode == .durable { try Directory.sync(rootFolder.raw) }
+            return true
+        } catch .fileExists {
+            return false
+        } catch {
+            throw SpaceError(error, operation, namespace: name, subject: "renaming it into place")
         }
     }
 

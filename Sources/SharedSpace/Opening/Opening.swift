@@ -92,7 +92,11 @@ struct Opening {
         }
         let entry = CoreRegistry.shared.entry(folder.id)
         return try entry.state.withLock { (state) throws(SpaceError) in
-            if let core = state.core, core.control.dead.load() == 0 {
+            // The control file too: a folder made anew can have the inode of one that was deleted. While it is mapped, a file's
+            // own is not used again.
+            if let core = state.core, core.control.dead.load() == 0, core.control.identity.inode == finding.info.inode,
+                core.control.identity.device == finding.info.device
+            {
                 try ControlFinding.check(finding.header, suits: options, name.text, Self.operation)
                 // Under the door, or a reaper could have found this process's session not owning and be at work.
                 guard try core.join(owner) else { return .again }
@@ -100,7 +104,7 @@ struct Opening {
                 if owner.isOwningSession { state.owningHandles += 1 }
                 return .opened(entry, core)
             }
-            let old = state.environment
+            let old = state.environment.flatMap { Self.isOpen($0, in: folder) ? $0 : nil }
             guard let core = try enter(folder, rootFolder, finding, reusing: old, state.tables) else { return .again }
             state = CoreRegistry.Entry.State(
                 core: core,
@@ -111,6 +115,14 @@ struct Opening {
             )
             return .opened(entry, core)
         }
+    }
+
+    /// Whether an environment that this process has open is this folder's, and not that of one whose inode it got.
+    private static func isOpen(_ environment: Environment, in folder: borrowing NamespaceFolder) -> Bool {
+        guard let open = try? FileInfo.of(environment.descriptor),
+            let there = try? Directory.info(at: folder.descriptor.raw, NamespaceFolder.data)
+        else { return false }
+        return open.inode == there.inode && open.device == there.device
     }
 
     private func enter(
@@ -236,16 +248,6 @@ struct Opening {
         try owner.checkMayCreate(persistent: options.isPersistent, name.text)
         let creation = Creation(opening: self, host: host)
         guard let made = try creation.run(in: rootFolder) else { return .again }
-        let entry = CoreRegistry.shared.entry(made.id)
-        entry.state.withLock { state in
-            state = CoreRegistry.Entry.State(
-                core: made.core,
-                owningHandles: owner.isOwningSession ? 1 : 0,
-                handles: 1,
-                environment: made.core.environment,
-                tables: made.core.tables
-            )
-        }
-        return .opened(entry, made.core)
+        return .opened(made.entry, made.core)
     }
 }
