@@ -123,10 +123,7 @@ struct SessionFolder: ~Copyable {
 
     func contains(_ name: String) -> Bool { (try? Directory.info(at: descriptor.raw, name)) != nil }
 
-    /// All names; those that can't be a session's or an enrolment's are no business of ours.
-    func names() throws(Errno) -> [String] {
-        try Directory.list(descriptor.raw).filter { UInt64($0) != nil || ($0.hasSuffix(".for") && !$0.hasPrefix(".")) }
-    }
+    func names() throws(Errno) -> [String] { try Directory.list(descriptor.raw) }
 
     /// Looks at one file: what it says, and whether its process lives.
     ///
@@ -139,19 +136,16 @@ struct SessionFolder: ~Copyable {
     func look(at name: String) throws(Errno) -> Sighting? {
         let file: OwnedDescriptor
         do throws(Errno) {
-            // O_NONBLOCK: a FIFO that somebody put here must not hold up who holds the door.
-            file = try OwnedDescriptor.openat(
-                directory: descriptor.raw,
-                name,
-                flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-            )
+            // O_NONBLOCK: the open(2) of a FIFO that somebody put there would wait for a writer, under the door.
+            file = try OwnedDescriptor.openat(directory: descriptor.raw, name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         } catch .noSuchFileOrDirectory {
             return nil
         } catch where error == .tooManySymbolicLinkLevels || error == .noSuchAddressOrDevice {
             // A link, or a socket: nobody's session.
             return Sighting(name: name, record: nil, isAlive: false)
         }
-        let contents = (try? FileBytes.readPrefix(file.raw, count: SessionFile.size + 1)) ?? []
+        guard try FileInfo.of(file.raw).kind == .regular else { return Sighting(name: name, record: nil, isAlive: false) }
+        let contents = try FileBytes.readPrefix(file.raw, count: SessionFile.size + 1)
         guard let record = SessionFile(name: name, contents: contents) else {
             return Sighting(name: name, record: nil, isAlive: try FileLock.isHeldByAnother(file.raw))
         }
@@ -173,20 +167,22 @@ struct SessionFolder: ~Copyable {
     /// All of them.
     func sightings() throws(Errno) -> [Sighting] {
         var all: [Sighting] = []
-        for name in try names() {
+        for name in try names() where !name.hasPrefix(".") {
             if let sighting = try look(at: name) { all.append(sighting) }
         }
         return all
     }
 
     /// Removes the files of the dead. Under the door.
+    ///
+    /// What is none of ours and can't be removed (a folder, say) owns nothing, and is in nobody's way.
     func removeDead() throws(Errno) {
-        for sighting in try sightings() where !sighting.isAlive { try remove(sighting.name) }
+        for sighting in try sightings() where !sighting.isAlive { try? remove(sighting.name) }
     }
 
     /// Whether a living owner is there; looks no further than the first.
     func hasLivingOwner() throws(Errno) -> Bool {
-        for name in try names() {
+        for name in try names() where !name.hasPrefix(".") {
             if let sighting = try look(at: name), sighting.keepsAlive { return true }
         }
         return false
