@@ -52,11 +52,17 @@ let package = Package(
         // The commands.
         .target(
             name: "SpaceCommands",
-            dependencies: ["SharedSpace", "TupleCoding", "SpaceSystem", system, argumentParser, lifecycle, signals, logging],
+            dependencies: [
+                "SharedSpace", "TupleCoding", "SpaceSystem", system, argumentParser, lifecycle, signals, logging,
+            ],
             swiftSettings: settings
         ),
         .executableTarget(name: "space", dependencies: ["SpaceCommands", argumentParser], swiftSettings: settings),
-        .executableTarget(name: "space-dump", dependencies: ["SpaceCommands", argumentParser], swiftSettings: settings),
+        .executableTarget(
+            name: "space-dump",
+            dependencies: ["SpaceCommands", argumentParser],
+            swiftSettings: settings
+        ),
 
         // Tests.
         .target(
@@ -91,7 +97,9 @@ let package = Package(
         ),
         .testTarget(
             name: "SpaceCommandsTests",
-            dependencies: ["SpaceCommands", "SpaceTestSupport", "TupleCoding", "space", "space-dump", system, subprocess],
+            dependencies: [
+                "SpaceCommands", "SpaceTestSupport", "TupleCoding", "space", "space-dump", system, subprocess,
+            ],
             swiftSettings: settings
         ),
         .testTarget(

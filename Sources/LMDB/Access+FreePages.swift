@@ -7,8 +7,8 @@ extension Access {
     /// transaction that freed the pages, and its value a count and as many page numbers, all `size_t`;
     /// `mdb_page_alloc` takes the records below the oldest reader's transaction, and below the last one without readers.
     ///
-    /// - Parameter oldestReader: The oldest snapshot that is being read, or the last transaction if none is.
-    /// - Throws: `.invalidArgument` in a write transaction (mdb.c: `mdb_cursor_open` allows "read access to the freelist"
+    /// `oldestReader`: The oldest snapshot that is being read, or the last transaction if none is.
+    /// Throws: `.invalidArgument` in a write transaction (mdb.c: `mdb_cursor_open` allows "read access to the freelist"
     ///   alone): a read transaction begun beside it shows what it began with.
     /// - Complexity: O(lists of free pages).
     package func reusableFreePages(oldestReader: Int) throws(LMDBError) -> Int {

@@ -24,7 +24,9 @@ extension Namespace {
     /// ```
     ///
     /// - Throws: `badData` when the cell holds something that doesn't decode as the type.
-    public func get<Content: Decodable>(_ key: String, as type: Content.Type = Content.self) throws(SpaceError) -> Content? {
+    public func get<Content: Decodable>(_ key: String, as type: Content.Type = Content.self) throws(SpaceError)
+        -> Content?
+    {
         guard let value = try get(key) else { return nil }
         do throws(TupleCodingError) {
             return try value.decode(type)
@@ -77,7 +79,9 @@ extension Namespace {
     }
 
     /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
-    package func getBlocking(_ key: String, timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Value? {
+    package func getBlocking(_ key: String, timeout: Duration?, interruption: Interruption?) throws(SpaceError)
+        -> Value?
+    {
         try check(key, "get a cell")
         let core = try usableCore("get a cell")
         return try core.block(
@@ -136,7 +140,8 @@ extension Namespace {
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
         let operation = "increment a cell"
         try check(key, operation)
-        return try usableCore(operation).write(operation, .adding(1, bytes: 16).replacing(cell: key)) { (scope) throws(SpaceError) in
+        return try usableCore(operation).write(operation, .adding(1, bytes: 16).replacing(cell: key)) {
+            (scope) throws(SpaceError) in
             var current = 0
             if let old = try scope.snapshot.cell(key) {
                 guard case .int(let number) = try scope.snapshot.value(key, old) else {

@@ -11,7 +11,8 @@ extension Namespace {
         max: Int = 1
     ) throws(SpaceError) -> [HeldClaim] {
         let core = try usableCore("claim")
-        let claims = try core.takeAll("claim", template, order, max: max, isMoving: true) { (match) throws(SpaceError) in
+        let claims = try core.takeAll("claim", template, order, max: max, isMoving: true) {
+            (match) throws(SpaceError) in
             try match.tuple()
         } _: { (scope, id, row) throws(SpaceError) in
             try scope.claim(id, row, session: core.session.number, deadline: 0)
@@ -21,7 +22,7 @@ extension Namespace {
 
     /// Claims a match as soon as there is one; `nil` when the time has passed.
     ///
-    /// - Parameter timeout: `nil`: no limit but the interruption.
+    /// `timeout`: `nil`: no limit but the interruption.
     package func claim(
         matching template: Template,
         order: MatchOrder = .oldestFirst,

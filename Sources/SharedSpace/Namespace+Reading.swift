@@ -215,7 +215,9 @@ extension Namespace {
         try await takeSuspending(template, order, timeout: timeout) { (match) throws(SpaceError) in try match.tuple() }
     }
 
-    func readSuspending(_ template: Template, _ order: MatchOrder, timeout: Duration?) async throws(SpaceError) -> Match? {
+    func readSuspending(_ template: Template, _ order: MatchOrder, timeout: Duration?) async throws(SpaceError)
+        -> Match?
+    {
         let core = try usableCore("read")
         return try await core.suspend(
             "read",

@@ -13,7 +13,9 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        guard let match = try usableCore("read").readIfExists("read", Template(repeat each matcher), order) else { return nil }
+        guard let match = try usableCore("read").readIfExists("read", Template(repeat each matcher), order) else {
+            return nil
+        }
         let fields = try match.fields(repeat each matcher)
         return fields
     }
@@ -103,7 +105,9 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> (repeat (each M).Matched)? {
-        guard let match = try await readSuspending(Template(repeat each matcher), order, timeout: timeout) else { return nil }
+        guard let match = try await readSuspending(Template(repeat each matcher), order, timeout: timeout) else {
+            return nil
+        }
         let fields = try match.fields(repeat each matcher)
         return fields
     }

@@ -6,6 +6,8 @@ extension Namespace {
     /// - Parameters:
     ///   - template: Which tuples: what happens to those that match.
     ///   - kinds: Which kinds; `nil`: all that can happen to tuples.
+    /// - Returns: The changes, in order; nothing after this call is missed.
+    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func changes(matching template: Template, kinds: Set<Change.Kind>? = nil) throws(SpaceError) -> Changes {
         try changes(ChangeFilter(tuples: template, kinds: kinds))
     }
@@ -15,7 +17,11 @@ extension Namespace {
     /// - Parameters:
     ///   - filter: Which changes.
     ///   - sequence: The last change that is not wanted; `nil`: from now on. What the journal has no longer is told as a gap.
-    public func changes(_ filter: ChangeFilter = .everything, after sequence: UInt64? = nil) throws(SpaceError) -> Changes {
+    /// - Returns: The changes, in order; nothing after this call is missed.
+    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
+    public func changes(_ filter: ChangeFilter = .everything, after sequence: UInt64? = nil) throws(SpaceError)
+        -> Changes
+    {
         Changes(source: try ChangeSource(self, filter, sequence.map { .after($0) } ?? .now, ""))
     }
 
@@ -57,6 +63,7 @@ extension Namespace {
     /// - Parameters:
     ///   - name: 1 to 480 bytes of UTF-8.
     ///   - value: Up to 64 MiB encoded.
+    /// - Throws: `tooLarge`, and what ``write(tuple:expires:)`` throws.
     public func post(_ name: String, value: Value = .null) throws(SpaceError) {
         let operation = "post a notification"
         guard (1...Limits.cellKeyBytes).contains(name.utf8.count) else {

@@ -48,7 +48,8 @@ extension Namespace {
     /// - Returns: Their ids, in the same order.
     /// - Throws: What ``write(_:expires:)`` does, and `transactionTooLarge`.
     @discardableResult
-    public func write(contentsOf tuples: some Sequence<Tuple>, expires: Duration? = nil) throws(SpaceError) -> [TupleID] {
+    public func write(contentsOf tuples: some Sequence<Tuple>, expires: Duration? = nil) throws(SpaceError) -> [TupleID]
+    {
         try insert(Array(tuples), expires: expires)
     }
 

@@ -40,7 +40,13 @@ public final class Namespace: Sendable {
     @inline(__always)
     func usableCore(_ operation: String) throws(SpaceError) -> NamespaceCore {
         guard !hasLeft.load(ordering: .relaxed) else {
-            throw SpaceError(.closed, operation, namespace: name, reason: "this handle was left", advice: "open another")
+            throw SpaceError(
+                .closed,
+                operation,
+                namespace: name,
+                reason: "this handle was left",
+                advice: "open another"
+            )
         }
         return core
     }

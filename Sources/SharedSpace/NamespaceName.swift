@@ -23,7 +23,8 @@ struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
                 operation,
                 namespace: text,
                 reason: reason,
-                advice: "a name is 1 to \(Self.maximumEncodedLength) bytes of UTF-8 without '/' and NUL, not '.' or '..'"
+                advice:
+                    "a name is 1 to \(Self.maximumEncodedLength) bytes of UTF-8 without '/' and NUL, not '.' or '..'"
             )
         }
         if text.isEmpty { throw refuse("the name is empty") }

@@ -5,7 +5,9 @@ import TupleCoding
 // The one place where errors of the layers below become errors of the space.
 
 extension SpaceError {
-    /// An error of the operating system. `subject` is what it happened to, in words.
+    /// An error of the operating system.
+    ///
+    /// `subject` is what it happened to, in words.
     init(_ errno: Errno, _ operation: String, namespace: String? = nil, subject: String) {
         let code: Code
         var advice: String?

@@ -18,7 +18,7 @@ package struct HeldClaim: Sendable {
 extension WriteScope {
     /// Moves a visible tuple to `claims`.
     ///
-    /// - Parameter deadline: On the namespace's clock; 0: none.
+    /// `deadline`: On the namespace's clock; 0: none.
     func claim(_ id: UInt64, _ row: TupleRow, session: UInt64, deadline: Int64) throws(SpaceError) -> UInt64 {
         let number = counters.nextClaim
         counters.nextClaim += 1
@@ -103,7 +103,7 @@ extension NamespaceCore {
 
     /// Returns what sessions have claimed that have ended.
     ///
-    /// - Parameter timeout: For the gate; `nil`: the space's.
+    /// `timeout`: For the gate; `nil`: the space's.
     func returnClaims(of ended: Set<UInt64>, timeout: Duration? = nil) throws(SpaceError) {
         guard !ended.isEmpty else { return }
         while try returnSlice(of: ended, timeout: timeout) {}
@@ -124,7 +124,9 @@ extension NamespaceCore {
                 var cursor = try snapshot.access.cursor(snapshot.tables.claims)
                 // A slice of bounded size: what it moves must fit the reserve.
                 while ids.count < 64, bytes < 1 << 20, let found = try cursor.next() {
-                    if let id = UInt64(key: found.key), let row = ClaimRow(found.value), ended?.contains(row.session) ?? true {
+                    if let id = UInt64(key: found.key), let row = ClaimRow(found.value),
+                        ended?.contains(row.session) ?? true
+                    {
                         ids.append(id)
                         bytes += row.bytes.count
                     }
@@ -157,7 +159,9 @@ extension NamespaceCore {
         }
     }
 
-    /// Returns the claims of sessions that no longer live. A failure leaves it to the next tick or opener.
+    /// Returns the claims of sessions that no longer live.
+    ///
+    /// A failure leaves it to the next tick or opener.
     func returnClaimsOfTheDead(timeout: Duration) {
         guard let sessions = try? claimingSessions(), !sessions.isEmpty else { return }
         let dead = sessions.filter { $0 != session.number && !isAlive(session: $0) }

@@ -52,7 +52,9 @@ package struct Inspection: Sendable {
     package static func names(root path: String?) throws(SpaceError) -> [String] {
         let root = SpaceRoot(path: path)
         guard let folder = try root.open(create: false, for: operation) else { return [] }
-        let entries = try system(operation, root.path.quotedForPeople) { () throws(Errno) in try Directory.list(folder.raw) }
+        let entries = try system(operation, root.path.quotedForPeople) { () throws(Errno) in
+            try Directory.list(folder.raw)
+        }
         return entries.compactMap { NamespaceName(folder: $0)?.text }.sorted()
     }
 
@@ -108,7 +110,13 @@ package struct Inspection: Sendable {
                 damage.append("the session file \(sighting.name.quotedForPeople) does not decode")
             }
         }
-        status = try NamespaceStatus(name: name, control: control, sightings: sightings, snapshot: snapshot, bytes: bytes)
+        status = try NamespaceStatus(
+            name: name,
+            control: control,
+            sightings: sightings,
+            snapshot: snapshot,
+            bytes: bytes
+        )
         // A damaged namespace is reported, not dumped: rows that don't decode would end it halfway.
         tuples = checking ? [] : try Self.tuples(snapshot)
         cells = checking ? [] : try snapshot.allCells()

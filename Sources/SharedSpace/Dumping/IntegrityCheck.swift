@@ -138,13 +138,16 @@ package struct IntegrityCheck {
         var count: UInt64 = 0
         while let entry = try next(&cursor) {
             count += 1
-            guard let id = UInt64(key: entry.key), let claim = ClaimRow(entry.value), let row = TupleRow(claim.tupleBytes)
+            guard let id = UInt64(key: entry.key), let claim = ClaimRow(entry.value),
+                let row = TupleRow(claim.tupleBytes)
             else {
                 report("a row of the table of claims is too short")
                 continue
             }
             checkTuple(id, row, counters)
-            if claim.number >= counters.nextClaim { report("the claim on tuple \(id) has a number that was not given out") }
+            if claim.number >= counters.nextClaim {
+                report("the claim on tuple \(id) has a number that was not given out")
+            }
             if claim.deadline != 0 { expiries.claims[id] = claim.deadline }
         }
         if count != counters.claimed { report("\(count) claims are out, and the counter says \(counters.claimed)") }
@@ -174,14 +177,17 @@ package struct IntegrityCheck {
         }
         for id in missing.tuples.keys.sorted() { report("tuple \(id) expires, and no row says so") }
         for id in missing.claims.keys.sorted() { report("the claim on tuple \(id) has a deadline, and no row says so") }
-        if count != counters.expiring { report("\(count) expiries are kept, and the counter says \(counters.expiring)") }
+        if count != counters.expiring {
+            report("\(count) expiries are kept, and the counter says \(counters.expiring)")
+        }
     }
 
     private mutating func checkCells() throws(SpaceError) {
         let (access, tables) = (snapshot.access, snapshot.tables)
         var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.cells) }
         while let entry = try next(&cursor) {
-            guard let key = String(validating: entry.key, as: UTF8.self), (1...Limits.cellKeyBytes).contains(entry.key.count)
+            guard let key = String(validating: entry.key, as: UTF8.self),
+                (1...Limits.cellKeyBytes).contains(entry.key.count)
             else {
                 report("a cell's key is no UTF-8, or too long")
                 continue
@@ -197,7 +203,9 @@ package struct IntegrityCheck {
     private mutating func checkJournal(_ counters: Counters) throws(SpaceError) {
         let (access, tables) = (snapshot.access, snapshot.tables)
         let watchers = try snapshot.lmdb { () throws(LMDBError) in try access.statistics(tables.watchers).entries }
-        if watchers != counters.watchers { report("\(watchers) watchers are registered, and the counter says \(counters.watchers)") }
+        if watchers != counters.watchers {
+            report("\(watchers) watchers are registered, and the counter says \(counters.watchers)")
+        }
         let decoded = try snapshot.watchers().count
         if watchers != decoded { report("\(watchers - decoded) rows of the table of watchers don't decode") }
         var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
@@ -209,13 +217,17 @@ package struct IntegrityCheck {
                 continue
             }
             bytes += UInt64(entry.value.count)
-            if row.sequence != expected { report("change \(row.sequence) stands in the journal where \(expected) should") }
+            if row.sequence != expected {
+                report("change \(row.sequence) stands in the journal where \(expected) should")
+            }
             expected = row.sequence + 1
         }
         if expected != (counters.journalFirst == 0 ? 0 : counters.sequence + 1) {
             report("the journal ends before change \(expected), and the last one is \(counters.sequence)")
         }
-        if bytes != counters.journalBytes { report("the journal has \(bytes) bytes, and the counter says \(counters.journalBytes)") }
+        if bytes != counters.journalBytes {
+            report("the journal has \(bytes) bytes, and the counter says \(counters.journalBytes)")
+        }
     }
 
     private func next(_ cursor: inout Cursor) throws(SpaceError) -> Cursor.Entry? {

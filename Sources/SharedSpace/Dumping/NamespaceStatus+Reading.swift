@@ -6,12 +6,14 @@ import TupleCoding
 extension NamespaceFolder {
     func sightings(_ operation: String) throws(SpaceError) -> [SessionFolder.Sighting] {
         let sessions = try sessions(operation)
-        return try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in try sessions.sightings() }
+        return try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in
+            try sessions.sightings()
+        }
     }
 }
 
 extension NamespaceStatus {
-    /// - Parameter control: `nil` when the control file can't be used; then nobody's waiting is known.
+    /// `control`: `nil` when the control file can't be used; then nobody's waiting is known.
     init(
         name: String,
         control: ControlFile,
@@ -100,7 +102,9 @@ extension NamespaceStatus {
         }
         var claims: [Claim] = []
         for (id, row) in rows {
-            guard let tuple = TupleRow(row.tupleBytes) else { throw snapshot.damaged("the claim on tuple \(id) is too short") }
+            guard let tuple = TupleRow(row.tupleBytes) else {
+                throw snapshot.damaged("the claim on tuple \(id) is too short")
+            }
             claims.append(
                 Claim(
                     id: TupleID(rawValue: id),

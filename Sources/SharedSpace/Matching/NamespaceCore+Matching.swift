@@ -56,7 +56,8 @@ extension NamespaceCore {
     }
 
     /// All matches of one snapshot, at most `max`.
-    func readAll(_ operation: String, _ template: Template, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match] {
+    func readAll(_ operation: String, _ template: Template, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match]
+    {
         guard max > 0 else { return [] }
         return try read(operation) { (snapshot) throws(SpaceError) in
             var found: [Match] = []
@@ -88,9 +89,8 @@ extension NamespaceCore {
 
     /// Takes the first match out of sight, and does with it what `end` does under the gate.
     ///
-    /// - Parameters:
-    ///   - isMoving: Whether `end` copies the tuple to another table, which takes room.
-    ///   - decode: Makes the result. Before the tuple is touched: one that does not decode stays where it is.
+    /// - `isMoving`: Whether `end` copies the tuple to another table, which takes room.
+    /// - `decode`: Makes the result. Before the tuple is touched: one that does not decode stays where it is.
     func takeIfExists<T, R>(
         _ operation: String,
         _ template: Template,

@@ -9,9 +9,9 @@ import TupleCoding
 /// and every writer keeps it up from then on. Reads and one-off commands never create one: they can't have scanned
 /// repeatedly.
 final class ShapeUsage: Sendable {
-    /// Registered after this many scans …
+    /// Registered after this many scans.
     private static let scans = 4
-    /// … that looked at this many tuples together.
+    /// Registered once the scans looked at this many tuples together.
     private static let examined = 2000
     /// A scan shorter than this is as quick as an index.
     private static let worthwhile = 64
@@ -76,7 +76,8 @@ extension NamespaceCore {
                 try scope.put(changed)
             }
             let taken = Set(scope.shapes.all.map(\.number))
-            guard taken.count < Limits.shapes, let number = (1...UInt16(Limits.shapes)).first(where: { !taken.contains($0) })
+            guard taken.count < Limits.shapes,
+                let number = (1...UInt16(Limits.shapes)).first(where: { !taken.contains($0) })
             else { return }
             try scope.put(
                 IndexedShape(
@@ -92,7 +93,9 @@ extension NamespaceCore {
 
     private func touch(_ number: UInt16) throws(SpaceError) {
         try write("note the use of a shape", .adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
-            guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .ready else { return }
+            guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .ready else {
+                return
+            }
             index.lastUse = Clock.realtimeMilliseconds()
             try scope.put(index)
         }
@@ -101,14 +104,17 @@ extension NamespaceCore {
     /// - Returns: Whether there is more to build.
     private func buildSlice(_ number: UInt16) throws(SpaceError) -> Bool {
         try write("build an index", .adding(Self.sliceLength, bytes: 0)) { (scope) throws(SpaceError) in
-            guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .building else { return false }
+            guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .building else {
+                return false
+            }
             var rows: [IndexKey] = []
             var lowest: UInt64 = 0
             try scope.lmdb { () throws(LMDBError) in
                 var cursor = try scope.access.cursor(scope.tables.tuples)
                 _ = try cursor.seek(index.watermark, .atLeast)
                 for _ in 0..<Self.sliceLength {
-                    guard let found = try cursor.previous(), let id = UInt64(key: found.key), let row = TupleRow(found.value)
+                    guard let found = try cursor.previous(), let id = UInt64(key: found.key),
+                        let row = TupleRow(found.value)
                     else {
                         lowest = 0
                         break
@@ -121,7 +127,9 @@ extension NamespaceCore {
             }
             for row in rows {
                 try scope.lmdb { () throws(LMDBError) in
-                    try row.withBytes { (key: UnsafeRawBufferPointer) throws(LMDBError) -> Void in try scope.access.put(scope.tables.index, key, .empty) }
+                    try row.withBytes { (key: UnsafeRawBufferPointer) throws(LMDBError) -> Void in
+                        try scope.access.put(scope.tables.index, key, .empty)
+                    }
                 }
             }
             index.watermark = lowest
@@ -148,7 +156,8 @@ extension NamespaceCore {
                     try cursor.delete()
                 }
                 if isEmpty {
-                    _ = try index.withKey { (key) throws(LMDBError) in try scope.access.delete(scope.tables.shapes, key) }
+                    _ = try index.withKey { (key) throws(LMDBError) in try scope.access.delete(scope.tables.shapes, key)
+                    }
                 }
             }
             try scope.noteShapesChanged()

@@ -7,7 +7,7 @@ import TupleCoding
 extension WriteScope {
     /// Adds a tuple that nobody has seen yet.
     ///
-    /// - Parameter expiry: On the namespace's clock; 0: never.
+    /// `expiry`: On the namespace's clock; 0: never.
     func insert(_ encoded: UnsafeRawBufferPointer, isRecord: Bool, expiry: Int64) throws(SpaceError) -> UInt64 {
         let id = counters.nextTuple
         guard id < 1 << 48 - 1 else {
@@ -47,7 +47,9 @@ extension WriteScope {
         }
     }
 
-    /// Removes a visible tuple. `row` is its row; it is not valid afterwards.
+    /// Removes a visible tuple.
+    ///
+    /// `row` is its row; it is not valid afterwards.
     func remove(_ id: UInt64, _ row: TupleRow, as kind: Change.Kind = .take) throws(SpaceError) {
         // References first: the row's bytes stay valid until something is changed.
         let copy = isJournaling ? Array(row.encoded.bytes) : []
@@ -142,7 +144,9 @@ extension Snapshot {
                 var row = try ExpiryKey(kind: kind, deadline: 0, id: 0)
                     .withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
                 var count = 0
-                while let found = row, count < limit, let key = ExpiryKey(found.key), key.kind == kind, key.deadline <= now {
+                while let found = row, count < limit, let key = ExpiryKey(found.key), key.kind == kind,
+                    key.deadline <= now
+                {
                     due.append(key)
                     count += 1
                     row = try cursor.next()

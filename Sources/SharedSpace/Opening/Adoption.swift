@@ -65,15 +65,23 @@ struct Adoption {
         }
     }
 
-    private func adopt(_ folder: borrowing NamespaceFolder, _ control: CInt, _ old: ControlHeader, _ info: FileInfo) throws(SpaceError) {
+    private func adopt(_ folder: borrowing NamespaceFolder, _ control: CInt, _ old: ControlHeader, _ info: FileInfo)
+        throws(SpaceError)
+    {
         let directory = folder.descriptor.raw
         let mode = folder.fileMode
         let host = host
         let sessions = try folder.sessions(Opening.operation)
-        try system(Opening.operation, "making it usable after a reboot", namespace: folder.name.text) { () throws(Errno) in
+        try system(Opening.operation, "making it usable after a reboot", namespace: folder.name.text) {
+            () throws(Errno) in
             for name in try sessions.names() { try sessions.remove(name) }
             _ = try Directory.unlink(at: directory, NamespaceFolder.lock)
-            let lock = try OwnedDescriptor.openat(directory: directory, NamespaceFolder.lock, flags: O_RDWR | O_CREAT, mode: mode)
+            let lock = try OwnedDescriptor.openat(
+                directory: directory,
+                NamespaceFolder.lock,
+                flags: O_RDWR | O_CREAT,
+                mode: mode
+            )
             try Blocks.reserve(lock.raw, from: 0, to: DataFile.lockFileSize, keepSize: false)
             try Blocks.reserve(control, from: 0, to: ControlFile.size, keepSize: false)
             var header = old

@@ -56,7 +56,8 @@ struct ControlFinding: ~Copyable {
                 .incompatible,
                 operation,
                 namespace: name,
-                reason: "it is used from another time namespace (\(header.timeNamespace), not \(host.timeNamespace)), where the "
+                reason:
+                    "it is used from another time namespace (\(header.timeNamespace), not \(host.timeNamespace)), where the "
                     + "living could be taken for dead",
                 advice: "run both in one time namespace, or give each a root of its own"
             )
@@ -73,7 +74,9 @@ struct ControlFinding: ~Copyable {
         return ControlFinding(descriptor: descriptor, header: header, info: info, standing: .current)
     }
 
-    private static func open(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) -> OwnedDescriptor {
+    private static func open(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError)
+        -> OwnedDescriptor
+    {
         do throws(Errno) {
             return try folder.openControl()
         } catch .noSuchFileOrDirectory {
@@ -84,7 +87,9 @@ struct ControlFinding: ~Copyable {
     }
 
     /// Checks what an opener asked for against what the namespace is.
-    static func check(_ header: ControlHeader, suits options: NamespaceOptions, _ name: String, _ operation: String) throws(SpaceError) {
+    static func check(_ header: ControlHeader, suits options: NamespaceOptions, _ name: String, _ operation: String)
+        throws(SpaceError)
+    {
         guard let mode = options.mode, mode != header.mode else { return }
         throw SpaceError(
             .incompatible,
@@ -108,7 +113,8 @@ extension SpaceError {
                 .incompatible,
                 operation,
                 namespace: namespace,
-                reason: "it has the format version \(version); this program knows version \(ControlHeader.currentVersion)",
+                reason:
+                    "it has the format version \(version); this program knows version \(ControlHeader.currentVersion)",
                 advice: "use programs of one release, or delete the namespace"
             )
         }

@@ -14,7 +14,9 @@ final class CoreRegistry: Sendable {
 
     private let entries = Mutex<[NamespaceFolder.ID: Entry]>([:])
 
-    /// One folder. Its lock is held while this process opens or leaves the namespace.
+    /// One folder.
+    ///
+    /// Its lock is held while this process opens or leaves the namespace.
     final class Entry: Sendable {
         struct State {
             var core: NamespaceCore?

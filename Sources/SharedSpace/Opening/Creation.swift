@@ -128,7 +128,12 @@ struct Creation {
         let fileMode = folder.fileMode
         let file = try system(operation, "the control file", namespace: name) { () throws(Errno) in
             func make(_ name: String, size: Int) throws(Errno) -> OwnedDescriptor {
-                let file = try OwnedDescriptor.openat(directory: directory, name, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+                let file = try OwnedDescriptor.openat(
+                    directory: directory,
+                    name,
+                    flags: O_RDWR | O_CREAT | O_EXCL,
+                    mode: 0o600
+                )
                 // Whatever the umask says: a group's namespace must not lose its group.
                 try Directory.setMode(file.raw, fileMode)
                 try Blocks.reserve(file.raw, from: 0, to: size, keepSize: false)
@@ -251,11 +256,14 @@ enum Nursery {
         "\(process.pid).\(process.startTime).\(pidNamespace).\(number)"
     }
 
-    /// Removes what makers left who died before they were done. Deleting twice is harmless.
+    /// Removes what makers left who died before they were done.
+    ///
+    /// Deleting twice is harmless.
     static func clean(_ nursery: borrowing OwnedDescriptor, host: HostIdentity) {
         for name in (try? Directory.list(nursery.raw)) ?? [] {
             let parts = name.split(separator: ".").map(String.init)
-            guard parts.count == 4, let pid = Int32(parts[0]), let start = UInt64(parts[1]), let space = UInt64(parts[2]),
+            guard parts.count == 4, let pid = Int32(parts[0]), let start = UInt64(parts[1]),
+                let space = UInt64(parts[2]),
                 space == host.pidNamespace, ProcessIdentity.life(pid: pid, startTime: start) == .dead
             else { continue }
             try? Directory.removeTree(at: nursery.raw, name)

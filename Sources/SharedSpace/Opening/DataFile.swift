@@ -50,7 +50,8 @@ enum DataFile {
             .limitReached,
             operation,
             namespace: name,
-            reason: "the process may write files of at most \(limit) bytes (RLIMIT_FSIZE); the data file needs \(length)",
+            reason:
+                "the process may write files of at most \(limit) bytes (RLIMIT_FSIZE); the data file needs \(length)",
             advice: "raise it (ulimit -f unlimited)"
         )
     }

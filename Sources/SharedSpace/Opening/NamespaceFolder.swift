@@ -77,7 +77,13 @@ struct NamespaceFolder: ~Copyable {
 
     /// Raises an event for everybody whose inotify watches the bell.
     func ringBell() {
-        guard let bell = try? OwnedDescriptor.openat(directory: descriptor.raw, Self.bell, flags: O_WRONLY | O_NOFOLLOW | O_NONBLOCK) else { return }
+        guard
+            let bell = try? OwnedDescriptor.openat(
+                directory: descriptor.raw,
+                Self.bell,
+                flags: O_WRONLY | O_NOFOLLOW | O_NONBLOCK
+            )
+        else { return }
         try? FileBytes.write([1], to: bell.raw)
     }
 

@@ -70,8 +70,13 @@ struct Opening {
         _ host: HostIdentity
     ) throws(SpaceError) -> Outcome {
         do throws(SpaceError) {
-            return try join(folder, rootFolder, host, try ControlFinding.look(at: folder, host: host, for: Self.operation))
-        } catch where error.code == .damaged || error.code == .inputOutput {
+            return try join(
+                folder,
+                rootFolder,
+                host,
+                try ControlFinding.look(at: folder, host: host, for: Self.operation)
+            )
+        } catch  where error.code == .damaged || error.code == .inputOutput {
             // Between our two looks it may have been reaped: then what was found is a corpse, not damage.
             if !folder.isInPlace(in: rootFolder) { return .again }
             throw error
@@ -101,7 +106,9 @@ struct Opening {
                 if owner.isOwningSession { state.owningHandles += 1 }
                 return .opened(entry, core)
             }
-            let old = try state.environment.flatMap { (old) throws(SpaceError) in try isData(of: folder, old) ? old : nil }
+            let old = try state.environment.flatMap { (old) throws(SpaceError) in
+                try isData(of: folder, old) ? old : nil
+            }
             guard let core = try enter(folder, rootFolder, finding, reusing: old, state.tables) else { return .again }
             state = CoreRegistry.Entry.State(
                 core: core,
@@ -158,7 +165,9 @@ struct Opening {
     private func isData(of folder: borrowing NamespaceFolder, _ environment: Environment) throws(SpaceError) -> Bool {
         let directory = folder.descriptor.raw
         return try system(Self.operation, "the data file", namespace: name.text) { () throws(Errno) in
-            let (open, named) = (try FileInfo.of(environment.descriptor), try Directory.info(at: directory, NamespaceFolder.data))
+            let (open, named) = (
+                try FileInfo.of(environment.descriptor), try Directory.info(at: directory, NamespaceFolder.data)
+            )
             return open.inode == named.inode && open.device == named.device
         }
     }

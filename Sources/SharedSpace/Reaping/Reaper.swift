@@ -114,7 +114,9 @@ public final class Reaper: Sendable {
         }
 
         private func follow(_ name: NamespaceName, in root: borrowing OwnedDescriptor, of space: Space) {
-            guard let folder = try? NamespaceFolder.open(name, in: root, of: space.folder, for: Reaper.operation) else { return }
+            guard let folder = try? NamespaceFolder.open(name, in: root, of: space.folder, for: Reaper.operation) else {
+                return
+            }
             if let watch = try? notify.add("\(folder.descriptor.procPath)/\(SessionFolder.name)", Self.changes) {
                 names[watch] = name
             }
@@ -151,7 +153,9 @@ public final class Reaper: Sendable {
                             if notice.mask.contains(.ignored) {
                                 names[notice.watch] = nil
                             } else if notice.watch == rootWatch {
-                                if let name = notice.name.flatMap({ NamespaceName(folder: $0) }) { changed.insert(name) }
+                                if let name = notice.name.flatMap({ NamespaceName(folder: $0) }) {
+                                    changed.insert(name)
+                                }
                             } else if let name = names[notice.watch] {
                                 changed.insert(name)
                             }

@@ -21,11 +21,15 @@ enum Reaping {
         let graveyard: OwnedDescriptor
         let name: String
 
-        /// Deletes it. What can't be deleted now is left to the next who comes by.
+        /// Deletes it.
+        ///
+        /// What can't be deleted now is left to the next who comes by.
         func delete() { try? Directory.removeTree(at: graveyard.raw, name) }
     }
 
-    /// Marks a namespace dead and takes it out of the root. The caller holds the door.
+    /// Marks a namespace dead and takes it out of the root.
+    ///
+    /// The caller holds the door.
     static func bury(
         _ folder: borrowing NamespaceFolder,
         _ control: ControlFile,
@@ -72,7 +76,9 @@ enum Reaping {
     /// Deletes what others buried and did not get to delete, and what dead creators left.
     static func tidy(_ rootFolder: borrowing OwnedDescriptor, host: HostIdentity) {
         if let graveyard = try? OwnedDescriptor.directory(at: rootFolder.raw, SpaceRoot.graveyard) {
-            for name in (try? Directory.list(graveyard.raw)) ?? [] { try? Directory.removeTree(at: graveyard.raw, name) }
+            for name in (try? Directory.list(graveyard.raw)) ?? [] {
+                try? Directory.removeTree(at: graveyard.raw, name)
+            }
         }
         if let nursery = try? OwnedDescriptor.directory(at: rootFolder.raw, SpaceRoot.nursery) {
             Nursery.clean(nursery, host: host)
@@ -120,8 +126,9 @@ struct Undertaker {
             let finding = try ControlFinding.look(at: folder, host: host, for: Reaping.operation)
             control =
                 finding.standing == .stale
-                ? nil : try? ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
-        } catch where error.code == .damaged || error.code == .incompatible {
+                ? nil
+                : try? ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
+        } catch  where error.code == .damaged || error.code == .incompatible {
             // Nobody of our kind can use it. Who has it open learns of it when its folder is gone.
             control = nil
         }

@@ -5,7 +5,9 @@ import SystemPackage
 // owners and its deletion are one step for everybody who comes or goes.
 
 extension NamespaceCore {
-    /// Runs `body` under the door, with the namespace's folder opened anew. `nil` when the namespace is dead.
+    /// Runs `body` under the door, with the namespace's folder opened anew.
+    ///
+    /// `nil` when the namespace is dead.
     ///
     /// `body` says whether the namespace may have lost its last owner; then it is looked at, and reaped if so.
     private func underDoor(
@@ -87,7 +89,8 @@ extension NamespaceCore {
         var found = false
         _ = try underDoor(operation, timeout: timeout) { (sessions, _) throws(SpaceError) in
             try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in
-                for sighting in try sessions.sightings() where sighting.isEnrolled && sighting.record?.process.pid == pid {
+                for sighting in try sessions.sightings()
+                where sighting.isEnrolled && sighting.record?.process.pid == pid {
                     try sessions.remove(sighting.name)
                     found = true
                 }

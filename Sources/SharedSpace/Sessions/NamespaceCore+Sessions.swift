@@ -11,9 +11,12 @@ extension NamespaceCore {
         return folder
     }
 
-    /// Whether a session lives. When that can't be told (no descriptors left, say) it does: the living must not be robbed.
+    /// Whether a session lives.
+    ///
+    /// When that can't be told (no descriptors left, say) it does: the living must not be robbed.
     func isAlive(session number: UInt64) -> Bool {
-        guard let folder = try? openFolder("look at a session"), let sessions = try? SessionFolder(in: folder.descriptor)
+        guard let folder = try? openFolder("look at a session"),
+            let sessions = try? SessionFolder(in: folder.descriptor)
         else { return true }
         do throws(Errno) {
             // No file: it has left, or its death was noticed.

@@ -26,7 +26,9 @@ package struct OwnerRequest: Sendable {
         )
     }
 
-    /// Makes this process's session file, and the enrolled process's. Under the door, or in the nursery.
+    /// Makes this process's session file, and the enrolled process's.
+    ///
+    /// Under the door, or in the nursery.
     func makeSession(
         in sessions: borrowing SessionFolder,
         _ control: ControlFile,
@@ -83,7 +85,9 @@ struct Enrolment {
         } catch {
             throw SpaceError(error, Self.operation, namespace: namespace, subject: "process \(pid)")
         }
-        guard ProcessIdentity.of(pid: pid) == process, !pidfd.hasExited else { throw refused("process \(pid) has exited") }
+        guard ProcessIdentity.of(pid: pid) == process, !pidfd.hasExited else {
+            throw refused("process \(pid) has exited")
+        }
         let file = SessionFile(kind: .enrolled, process: process, isOwning: true)
         try system(Self.operation, "its session file", namespace: namespace) { () throws(Errno) in
             try sessions.enrol(file, mode: mode)

@@ -3,7 +3,9 @@ import Synchronization
 import SystemPackage
 
 /// This process's use of a namespace: a number, and a file under a lock that the kernel lets go when the process exits,
-/// however it exits. Claims and waiters belong to it.
+/// however it exits.
+///
+/// Claims and waiters belong to it.
 final class Session: Sendable {
     let number: UInt64
     /// Kept open for its lock alone; no other descriptor of the namespace's folder stays open.
@@ -25,7 +27,9 @@ final class Session: Sendable {
         return info.linkCount > 0
     }
 
-    /// Says that the session keeps the namespace alive from now on, or no longer. Called under the door.
+    /// Says that the session keeps the namespace alive from now on, or no longer.
+    ///
+    /// Called under the door.
     func setOwning(_ isOwning: Bool) throws(Errno) {
         var changed = record.withLock { $0 }
         guard changed.isOwning != isOwning else { return }

@@ -53,7 +53,8 @@ struct SessionFile: Equatable, Sendable {
         guard contents.count == Self.size else { return nil }
         let fields = contents.withUnsafeBytes { bytes in
             (
-                magic: bytes.little(0, UInt32.self), flags: bytes.little(4, UInt32.self), start: bytes.little(8, UInt64.self),
+                magic: bytes.little(0, UInt32.self), flags: bytes.little(4, UInt32.self),
+                start: bytes.little(8, UInt64.self),
                 since: bytes.little(16, Int64.self), pid: bytes.little(24, Int32.self),
                 checksum: bytes.little(Self.size - 8, UInt64.self)
             )
@@ -86,14 +87,19 @@ struct SessionFolder: ~Copyable {
 
     private let descriptor: OwnedDescriptor
 
-    /// - Parameter namespace: The namespace's folder.
+    /// `namespace`: The namespace's folder.
     init(in namespace: borrowing OwnedDescriptor) throws(Errno) {
         descriptor = try OwnedDescriptor.directory(at: namespace.raw, Self.name)
     }
 
     /// Makes a session's file and locks it.
     func create(_ file: SessionFile, mode: UInt32) throws(Errno) -> OwnedDescriptor {
-        let lock = try OwnedDescriptor.openat(directory: descriptor.raw, file.name, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode)
+        let lock = try OwnedDescriptor.openat(
+            directory: descriptor.raw,
+            file.name,
+            flags: O_RDWR | O_CREAT | O_EXCL,
+            mode: mode
+        )
         do throws(Errno) {
             try Directory.setMode(lock.raw, mode)
             guard try FileLock.tryExclusive(lock.raw) else { throw .resourceBusy }
@@ -111,7 +117,12 @@ struct SessionFolder: ~Copyable {
         if contains(file.name) { return }
         // Written under another name and renamed, so that nobody ever reads half of it.
         let draft = ".\(file.name)"
-        let target = try OwnedDescriptor.openat(directory: descriptor.raw, draft, flags: O_RDWR | O_CREAT | O_TRUNC, mode: mode)
+        let target = try OwnedDescriptor.openat(
+            directory: descriptor.raw,
+            draft,
+            flags: O_RDWR | O_CREAT | O_TRUNC,
+            mode: mode
+        )
         try Directory.setMode(target.raw, mode)
         try FileBytes.write(file.encoded(), to: target.raw)
         try Directory.rename(from: descriptor.raw, draft, to: descriptor.raw, file.name)
@@ -137,14 +148,20 @@ struct SessionFolder: ~Copyable {
         let file: OwnedDescriptor
         do throws(Errno) {
             // O_NONBLOCK: the open(2) of a FIFO that somebody put there would wait for a writer, under the door.
-            file = try OwnedDescriptor.openat(directory: descriptor.raw, name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+            file = try OwnedDescriptor.openat(
+                directory: descriptor.raw,
+                name,
+                flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+            )
         } catch .noSuchFileOrDirectory {
             return nil
-        } catch where error == .tooManySymbolicLinkLevels || error == .noSuchAddressOrDevice {
+        } catch  where error == .tooManySymbolicLinkLevels || error == .noSuchAddressOrDevice {
             // A link, or a socket: nobody's session.
             return Sighting(name: name, record: nil, isAlive: false)
         }
-        guard try FileInfo.of(file.raw).kind == .regular else { return Sighting(name: name, record: nil, isAlive: false) }
+        guard try FileInfo.of(file.raw).kind == .regular else {
+            return Sighting(name: name, record: nil, isAlive: false)
+        }
         let contents = try FileBytes.readPrefix(file.raw, count: SessionFile.size + 1)
         guard let record = SessionFile(name: name, contents: contents) else {
             return Sighting(name: name, record: nil, isAlive: try FileLock.isHeldByAnother(file.raw))
@@ -173,7 +190,9 @@ struct SessionFolder: ~Copyable {
         return all
     }
 
-    /// Removes the files of the dead. Under the door.
+    /// Removes the files of the dead.
+    ///
+    /// Under the door.
     ///
     /// What is none of ours and can't be removed (a folder, say) owns nothing, and is in nobody's way.
     func removeDead() throws(Errno) {

@@ -24,22 +24,30 @@ final class ControlFile: Sendable {
     let header: ControlHeader
     let identity: FileInfo
 
-    /// For opening, enrolling, leaving, reaping. Taken before the gate.
+    /// For opening, enrolling, leaving, reaping.
+    ///
+    /// Taken before the gate.
     let door: ProcessLock
     /// For writing, and for new reader slots.
     let gate: ProcessLock
 
     /// Set once, under the door, by whoever reaps.
     let dead: SharedWord32
-    /// Whether the namespace stays without owners. Changed under the door.
+    /// Whether the namespace stays without owners.
+    ///
+    /// Changed under the door.
     let persistent: SharedWord32
     /// Set when the namespace was adopted after a reboot, until its claims have returned.
     let isAdopted: SharedWord32
     /// Set while the gate was taken over from a killed holder and what he left is not yet mended.
     let gateNeedsRecovery: SharedWord32
-    /// The number that the next session gets. Survives a kill, as mapped memory does; after a reboot no session lives.
+    /// The number that the next session gets.
+    ///
+    /// Survives a kill, as mapped memory does; after a reboot no session lives.
     let nextSession: SharedWord64
-    /// The number of the last change whose commit was announced. A hint: the database knows better.
+    /// The number of the last change whose commit was announced.
+    ///
+    /// A hint: the database knows better.
     let sequence: SharedWord64
     /// How far the data file's blocks are reserved, in bytes.
     let reserved: SharedWord64
@@ -62,7 +70,9 @@ final class ControlFile: Sendable {
         slots = WaitSlots(summary: base + Self.waitingOffset, keys: base + Self.slotKeysOffset)
     }
 
-    /// Makes the volatile part anew: fresh mutexes, nobody waiting. Only while nobody else can use the file.
+    /// Makes the volatile part anew: fresh mutexes, nobody waiting.
+    ///
+    /// Only while nobody else can use the file.
     ///
     /// Whether the namespace is persistent is kept, without a moment in which it is not: a kill must not lose it.
     func initialiseVolatilePart() throws(Errno) {
@@ -84,7 +94,9 @@ final class ControlFile: Sendable {
     /// The PID of the process that re-initialises the file, so that those who wait for it can name it; 0 if unknown.
     static func reinitialiserPID(in descriptor: CInt) -> Int32 {
         var pid: Int32 = 0
-        let count = withUnsafeMutableBytes(of: &pid) { pread(descriptor, $0.baseAddress, 4, off_t(reinitialiserOffset)) }
+        let count = withUnsafeMutableBytes(of: &pid) {
+            pread(descriptor, $0.baseAddress, 4, off_t(reinitialiserOffset))
+        }
         return count == 4 ? pid : 0
     }
 

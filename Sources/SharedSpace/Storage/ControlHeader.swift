@@ -77,7 +77,9 @@ struct ControlHeader: Equatable, Sendable {
         guard UInt64(littleEndian: checksum) == hash64(Array(bytes[..<(Self.size - 8)])) else {
             throw .damaged("the control file's header has a wrong checksum")
         }
-        guard let mode = StorageMode(number: next(UInt32.self)) else { throw .damaged("the header names no known mode") }
+        guard let mode = StorageMode(number: next(UInt32.self)) else {
+            throw .damaged("the header names no known mode")
+        }
         self.mode = mode
         slotCount = next(UInt32.self)
         maxReaders = next(UInt32.self)

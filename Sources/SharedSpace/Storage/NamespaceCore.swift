@@ -73,7 +73,9 @@ final class NamespaceCore: @unchecked Sendable {
 
     var isLeft: Bool { hasLeft.load(ordering: .acquiring) }
 
-    /// Marks the namespace as left by this process. `false` if it was already.
+    /// Marks the namespace as left by this process.
+    ///
+    /// `false` if it was already.
     func markLeft() -> Bool { !hasLeft.exchange(true, ordering: .acquiringAndReleasing) }
 
     @inline(__always)
@@ -273,8 +275,10 @@ final class NamespaceCore: @unchecked Sendable {
         CrashPoint.reach(.granted)
     }
 
-    /// Grants what became visible. Under the gate nobody else writes, so the rows are as the commit left them; should they
-    /// not be had, everybody is woken.
+    /// Grants what became visible.
+    ///
+    /// Under the gate nobody else writes, so the rows are as the commit left them; should they not be had, everybody is
+    /// woken.
     private func grantAppeared() {
         guard !scope.appeared.isEmpty else { return }
         do throws(SpaceError) {
@@ -297,9 +301,8 @@ final class NamespaceCore: @unchecked Sendable {
 
     /// Runs `body` under the gate, and afterwards, with the gate released, wakes whom it found to wake.
     ///
-    /// - Parameters:
-    ///   - timeout: `nil`: the space's.
-    ///   - evenAfterLeaving: For what a waiter still owes to others when its process has left.
+    /// - `timeout`: `nil`: the space's.
+    /// - `evenAfterLeaving`: For what a waiter still owes to others when its process has left.
     func underGate<R>(
         _ operation: String,
         timeout: Duration? = nil,
@@ -351,7 +354,9 @@ final class NamespaceCore: @unchecked Sendable {
         }
     }
 
-    /// Wakes everybody who waits here. Under the gate.
+    /// Wakes everybody who waits here.
+    ///
+    /// Under the gate.
     func wakeEverybody() { slots.wakeEverybody(into: &wakes) }
 
     /// What a holder of the gate who was killed may have left: a commit that no reader sees, a sequence that was not

@@ -10,7 +10,9 @@ final class Reader: @unchecked Sendable {
     init(_ transaction: consuming ReadTransaction) { self.transaction = transaction }
 }
 
-/// The idle readers of a namespace in this process. As many exist as have been in use at once.
+/// The idle readers of a namespace in this process.
+///
+/// As many exist as have been in use at once.
 final class ReaderPool: Sendable {
     private let idle = Mutex<[Reader]>([])
 

@@ -35,7 +35,7 @@ struct Room {
 
         static func adding(_ count: Int, bytes: Int) -> Demand { Demand(additions: count, bytes: bytes) }
 
-        /// - Parameter bytes: Of tuples that are moved, to `claims` or back.
+        /// `bytes`: Of tuples that are moved, to `claims` or back.
         static func removing(_ count: Int, bytes: Int = 0, removed: Int = 0) -> Demand {
             Demand(bytes: bytes, removals: count, removedBytes: removed)
         }
@@ -120,7 +120,7 @@ struct Room {
         do throws(SpaceError) {
             try grow(to: wanted)
             return
-        } catch where error.code == .limitReached || error.code == .storageFull {
+        } catch  where error.code == .limitReached || error.code == .storageFull {
             // No more blocks. But pages that were freed lie within those that are there.
             // Counted anew when anybody else has written since: they spend the same pages.
             if reusablePages < needed * 2 + reserve || access.id != countedFor + 1 {
@@ -134,7 +134,9 @@ struct Room {
             }
             // Without a page beyond the last: twice the need, and the reserve if it is not ours to use.
             let tail = max(0, Int(clamping: control.reserved.load()) / pageSize - end)
-            guard reusablePages + tail >= needed * 2 + reserve, tail >= runs(of: demand) + (reserve == 0 ? 0 : Self.leastTail) else {
+            guard reusablePages + tail >= needed * 2 + reserve,
+                tail >= runs(of: demand) + (reserve == 0 ? 0 : Self.leastTail)
+            else {
                 throw explain(error)
             }
             reusablePages -= needed
@@ -151,8 +153,9 @@ struct Room {
         demand.bytes < pageSize ? 0 : 2 * (demand.bytes / pageSize + 1)
     }
 
-    /// In a read transaction of its own: LMDB shows the list of free pages in no other. Nobody has changed anything yet, so
-    /// it is the list that the write transaction began with.
+    /// In a read transaction of its own: LMDB shows the list of free pages in no other.
+    ///
+    /// Nobody has changed anything yet, so it is the list that the write transaction began with.
     private func countReusablePages() throws(LMDBError) -> Int {
         let oldest = oldestReader() ?? environment.lastTransaction
         let reader = try environment.beginRead()
@@ -226,8 +229,9 @@ struct Room {
     private func explain(_ error: SpaceError) -> SpaceError {
         let readers = (try? environment.readers()) ?? []
         let last = environment.lastTransaction
-        guard let oldest = readers.filter({ $0.transaction.map { last - $0 > 64 } ?? false })
-            .min(by: { ($0.transaction ?? 0) < ($1.transaction ?? 0) })
+        guard
+            let oldest = readers.filter({ $0.transaction.map { last - $0 > 64 } ?? false })
+                .min(by: { ($0.transaction ?? 0) < ($1.transaction ?? 0) })
         else { return error }
         return SpaceError(
             error.code,

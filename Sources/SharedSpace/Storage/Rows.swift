@@ -101,7 +101,9 @@ struct IndexKey {
     }
 }
 
-/// A key of `expiries`: what expires, when, and which. Big-endian, so that the next one due stands first.
+/// A key of `expiries`: what expires, when, and which.
+///
+/// Big-endian, so that the next one due stands first.
 struct ExpiryKey {
     enum Kind: UInt8 { case tuple = 1, claim = 2 }
     static let size = 17

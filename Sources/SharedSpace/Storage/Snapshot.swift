@@ -35,7 +35,9 @@ struct Snapshot {
         return isVisible(row) ? row : nil
     }
 
-    /// Whether a tuple has not expired. The clock is read only for tuples that can.
+    /// Whether a tuple has not expired.
+    ///
+    /// The clock is read only for tuples that can.
     @inline(__always)
     func isVisible(_ row: TupleRow) -> Bool { row.expiry == 0 || row.expiry > clock.milliseconds }
 

@@ -98,7 +98,8 @@ final class SpaceRoot: Sendable {
             throw SpaceError(
                 .permissionDenied,
                 operation,
-                reason: "others may write in the folder \(path.quotedForPeople) (mode \(String(info.mode & 0o7777, radix: 8)))",
+                reason:
+                    "others may write in the folder \(path.quotedForPeople) (mode \(String(info.mode & 0o7777, radix: 8)))",
                 advice: "chmod go-w it, after a look at what is in it"
             )
         }
@@ -115,7 +116,9 @@ final class SpaceRoot: Sendable {
     // MARK: Folders in the root
 
     /// Opens one of the root's own folders, made if need be.
-    func ownFolder(_ name: String, in root: borrowing OwnedDescriptor, for operation: String) throws(SpaceError) -> OwnedDescriptor {
+    func ownFolder(_ name: String, in root: borrowing OwnedDescriptor, for operation: String) throws(SpaceError)
+        -> OwnedDescriptor
+    {
         try system(operation, "\(path)/\(name)") { () throws(Errno) in
             do throws(Errno) {
                 try Directory.makeDirectory(at: root.raw, name, mode: try FileInfo.of(root.raw).mode & 0o770)

@@ -37,7 +37,9 @@ struct Counters: Equatable {
     static let key: StaticString = "counters"
     static let size = 80
 
-    /// The id that the next tuple gets. Ids rise, so ascending ids are the order of writing; they are never used twice.
+    /// The id that the next tuple gets.
+    ///
+    /// Ids rise, so ascending ids are the order of writing; they are never used twice.
     var nextTuple: UInt64 = 1
     /// The number of the last change.
     var sequence: UInt64 = 0
@@ -97,12 +99,16 @@ struct Counters: Equatable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// An unaligned little-endian integer. The caller has checked the bounds.
+    /// An unaligned little-endian integer.
+    ///
+    /// The caller has checked the bounds.
     func little<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
         I(littleEndian: loadUnaligned(fromByteOffset: offset, as: I.self))
     }
 
-    /// An unaligned big-endian integer, as keys have it. The caller has checked the bounds.
+    /// An unaligned big-endian integer, as keys have it.
+    ///
+    /// The caller has checked the bounds.
     func big<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
         I(bigEndian: loadUnaligned(fromByteOffset: offset, as: I.self))
     }

@@ -15,8 +15,10 @@ final class WriteCombiner: Sendable {
 
     private let queue = Mutex(Queue())
 
-    /// An operation in the queue. Unchecked: it belongs to its own thread until it is queued, then to the leader until
-    /// `state` says that it is done; the futex word orders the two.
+    /// An operation in the queue.
+    ///
+    /// Unchecked: it belongs to its own thread until it is queued, then to the leader until `state` says that it is
+    /// done; the futex word orders the two.
     private final class Job: @unchecked Sendable {
         static let waiting: UInt32 = 0
         static let done: UInt32 = 1
@@ -46,7 +48,9 @@ final class WriteCombiner: Sendable {
             _ = Futex(at: word).wake()
         }
 
-        /// Waits to be done or to lead. The leader is a thread of this process, whose every wait has a time-out.
+        /// Waits to be done or to lead.
+        ///
+        /// The leader is a thread of this process, whose every wait has a time-out.
         func wait() -> UInt32 {
             while true {
                 let state = SharedWord32(at: word).load()
@@ -75,7 +79,9 @@ final class WriteCombiner: Sendable {
             return job.failure
         }
         if let failure { throw failure }
-        guard let result else { throw SpaceError(.inputOutput, operation, reason: "the shared transaction ended early") }
+        guard let result else {
+            throw SpaceError(.inputOutput, operation, reason: "the shared transaction ended early")
+        }
         return result
     }
 

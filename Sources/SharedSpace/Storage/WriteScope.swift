@@ -18,7 +18,9 @@ final class WriteScope {
     var shapes: ShapeTable = .empty
     /// Whether anything was changed; a transaction without changes is not committed.
     private(set) var hasChanges = false
-    /// The ids of tuples that became visible, in order. Their bytes are looked up only if somebody waits.
+    /// The ids of tuples that became visible, in order.
+    ///
+    /// Their bytes are looked up only if somebody waits.
     private(set) var appeared: [UInt64] = []
     private(set) var setCells: [Interest] = []
     /// This process, and the time of the transaction, for the journal.

@@ -23,7 +23,11 @@ final class DoorbellFile: Sendable {
     static func open(in root: SpaceRoot, create: Bool) throws(SpaceError) -> DoorbellFile {
         let operation = "wait"
         guard let folder = try root.open(create: create, for: operation) else {
-            throw SpaceError(.namespaceNotFound, operation, reason: "the root \(root.path.quotedForPeople) does not exist")
+            throw SpaceError(
+                .namespaceNotFound,
+                operation,
+                reason: "the root \(root.path.quotedForPeople) does not exist"
+            )
         }
         return try system(operation, "\(root.path)/\(SpaceRoot.doorbells)") { () throws(Errno) in
             let mode = try FileInfo.of(folder.raw).mode & 0o660

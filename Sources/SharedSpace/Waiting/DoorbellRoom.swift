@@ -1,5 +1,5 @@
-import LMDB
 import Glibc
+import LMDB
 import SpaceSystem
 import Synchronization
 import SystemPackage

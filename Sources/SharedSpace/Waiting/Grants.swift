@@ -1,8 +1,10 @@
 import SpaceSystem
 import TupleCoding
 
-/// Whom a commit, or a grant handed on, has to wake. Filled under the gate, carried out after its release: no system call
-/// that a stopped process could draw out happens while others wait.
+/// Whom a commit, or a grant handed on, has to wake.
+///
+/// Filled under the gate, carried out after its release: no system call that a stopped process could draw out happens
+/// while others wait.
 struct WakeList {
     private var sleepers: [Int] = []
     private var doorbells: [UInt32] = []
@@ -30,7 +32,9 @@ struct WakeList {
         wakesOverflow = true
     }
 
-    /// Wakes them. A wake-up that fails is a lost hint, which costs its waiter one tick.
+    /// Wakes them.
+    ///
+    /// A wake-up that fails is a lost hint, which costs its waiter one tick.
     func carryOut(_ slots: WaitSlots, _ doorbellFile: DoorbellFile?) {
         for index in sleepers { _ = slots.slot(index).bellFutex.wake() }
         if wakesOverflow { _ = slots.overflowFutex.wake() }
@@ -41,12 +45,22 @@ struct WakeList {
 extension WaitSlots {
     var overflowFutex: Futex { Futex(at: overflow.address) }
 
-    /// Whether a commit has anybody to wake. Asked after the commit and a fence.
+    /// Whether a commit has anybody to wake.
+    ///
+    /// Asked after the commit and a fence.
     var isAnybodyWaiting: Bool { inUse.load() != 0 || hasOverflowWaiters }
 
-    /// Grants a visible tuple to the oldest active taker that may match and whose ticket is younger than `ticket`, and wakes
-    /// every active reader that may match. Called under the gate, after the commit.
-    func grant(_ id: UInt64, _ appearance: inout Appearance, youngerThan ticket: UInt64 = 0, wakingReaders: Bool = true, into wakes: inout WakeList) {
+    /// Grants a visible tuple to the oldest active taker that may match and whose ticket is younger than `ticket`, and
+    /// wakes every active reader that may match.
+    ///
+    /// Called under the gate, after the commit.
+    func grant(
+        _ id: UInt64,
+        _ appearance: inout Appearance,
+        youngerThan ticket: UInt64 = 0,
+        wakingReaders: Bool = true,
+        into wakes: inout WakeList
+    ) {
         while true {
             var oldest: (slot: Slot, word: Word, ticket: UInt64)?
             for index in range {

@@ -1,7 +1,9 @@
 import TupleCoding
 
 /// What a waiter waits for, in 16 bytes that a writer can compare without reading the template: enough to skip most
-/// waiters that can't match, never one that can. Types, ranges and patterns can't be seen here.
+/// waiters that can't match, never one that can.
+///
+/// Types, ranges and patterns can't be seen here.
 ///
 /// A shape of field tuples is its arity and the mask of its bound positions; the hash is the sum of the bound fields'
 /// hashes. For records the hash is that of one bound name and value, so that no table of shapes is needed between the
@@ -32,7 +34,13 @@ struct Interest: Equatable, Sendable {
     init(_ template: Template, isTaking: Bool) {
         switch template.shape {
         case .fields(let arity, let bound) where arity < Self.largestArity && bound >> Self.maskBits == 0:
-            self.init(.fields, arity: arity, mask: bound, hash: bound == 0 ? nil : template.boundHash, isTaking: isTaking)
+            self.init(
+                .fields,
+                arity: arity,
+                mask: bound,
+                hash: bound == 0 ? nil : template.boundHash,
+                isTaking: isTaking
+            )
         case .record:
             self.init(.record, hash: template.firstPairHash, isTaking: isTaking)
         default:
@@ -61,7 +69,9 @@ struct Appearance {
 
     init(_ tuple: EncodedTuple) { self.tuple = tuple }
 
-    /// Whether a waiter may match. False positives are handed on; false negatives don't exist.
+    /// Whether a waiter may match.
+    ///
+    /// False positives are handed on; false negatives don't exist.
     mutating func mayMatch(_ interest: Interest) -> Bool {
         switch interest.form {
         case .none, .cell: return false

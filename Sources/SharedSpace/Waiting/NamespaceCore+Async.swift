@@ -5,9 +5,9 @@ import TupleCoding
 extension NamespaceCore {
     /// Looks until `look` finds something, suspending the task in between.
     ///
-    /// - Parameter deadline: `nil`: no limit.
-    /// - Returns: `nil` when the time has passed.
-    /// - Throws: `cancelled` when the task is; nothing was taken then.
+    /// `deadline`: `nil`: no limit.
+    /// Returns: `nil` when the time has passed.
+    /// Throws: `cancelled` when the task is; nothing was taken then.
     func suspend<R>(
         _ operation: String,
         _ interest: Interest,

@@ -9,8 +9,8 @@ extension NamespaceCore {
 
     /// Looks until `look` finds something, sleeping in between; blocks the calling thread.
     ///
-    /// - Parameter deadline: `nil`: no limit.
-    /// - Returns: `nil` when the time has passed.
+    /// `deadline`: `nil`: no limit.
+    /// Returns: `nil` when the time has passed.
     func block<R>(
         _ operation: String,
         _ interest: @autoclosure () -> Interest,
@@ -101,7 +101,9 @@ extension NamespaceCore {
         try? write(operation, .removing(64), timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
     }
 
-    /// Frees the slots of sessions that no longer live, and hands on what had been granted to them. One process a tick does it.
+    /// Frees the slots of sessions that no longer live, and hands on what had been granted to them.
+    ///
+    /// One process a tick does it.
     func sweepSlots(force: Bool) {
         let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
         let last = slots.lastSweep.load()

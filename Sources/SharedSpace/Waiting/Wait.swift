@@ -76,7 +76,9 @@ struct Wait {
     /// Whether there may be something new, though no bell was heard.
     var mayHaveMissed: Bool { core.environment.lastTransaction != transactionAtLook }
 
-    /// Ends the wait. What had been granted and was not taken is handed on.
+    /// Ends the wait.
+    ///
+    /// What had been granted and was not taken is handed on.
     func end(took id: UInt64?) {
         let granted = tenancy.flatMap { core.slots.withdraw($0, session: core.session.number) }
         for grant in [pending, granted] {
@@ -93,10 +95,14 @@ package final class Interruption: Sendable {
 
     package var isTriggered: Bool { word.value.load() != 0 }
 
-    /// Async-signal-safe: one atomic store. A wait notices it when the signal interrupts it, or at its next tick.
+    /// Async-signal-safe: one atomic store.
+    ///
+    /// A wait notices it when the signal interrupts it, or at its next tick.
     package func trigger() { word.value.store(1) }
 
-    /// A word with an address that stays. Unchecked: accessed by atomic operations alone.
+    /// A word with an address that stays.
+    ///
+    /// Unchecked: accessed by atomic operations alone.
     private final class UnsafeWord: @unchecked Sendable {
         let value: SharedWord32
         private let address = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)

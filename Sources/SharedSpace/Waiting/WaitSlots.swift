@@ -27,15 +27,18 @@ struct WaitSlots: @unchecked Sendable {
     private static let textCapacity = 72
     static let byteCount = capacity * (keySize + blockSize)
 
-    /// How many slots are not free. Zero lets a writer skip everything: the usual case.
+    /// How many slots are not free.
+    ///
+    /// Zero lets a writer skip everything: the usual case.
     let inUse: SharedWord32
     /// One more than the highest slot ever used.
     private let end: SharedWord32
     private let nextTicket: SharedWord64
     /// Those who found the table full sleep on this word, and every commit wakes them all.
     let overflow: SharedWord32
-    /// Until when somebody may sleep on `overflow`, monotonic ns; 0: nobody. A time, not a count: a waiter that is killed
-    /// leaves nothing to undo.
+    /// Until when somebody may sleep on `overflow`, monotonic ns; 0: nobody.
+    ///
+    /// A time, not a count: a waiter that is killed leaves nothing to undo.
     private let overflowUntil: SharedWord64
     /// When slots of dead sessions were last swept, monotonic ns: one process a tick does it.
     let lastSweep: SharedWord64
@@ -104,7 +107,9 @@ struct WaitSlots: @unchecked Sendable {
             nonmutating set {
                 var bytes = Array(newValue.utf8)
                 if bytes.count > textCapacity { bytes = Array(bytes.prefix(textCapacity - 3)) + Array("…".utf8) }
-                bytes.withUnsafeBytes { (block + 48).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(block), byteCount: $0.count) }
+                bytes.withUnsafeBytes {
+                    (block + 48).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(block), byteCount: $0.count)
+                }
                 SharedWord32(at: block + 40).store(UInt32(bytes.count))
             }
         }
@@ -129,7 +134,9 @@ struct WaitSlots: @unchecked Sendable {
 
     // MARK: Publishing and leaving
 
-    /// A slot for the time of one wait. The ticket, given out once, tells it from the slot's earlier and later tenants.
+    /// A slot for the time of one wait.
+    ///
+    /// The ticket, given out once, tells it from the slot's earlier and later tenants.
     struct Tenancy: Sendable {
         let slot: Slot
         let ticket: UInt64
@@ -137,7 +144,9 @@ struct WaitSlots: @unchecked Sendable {
         var isCurrent: Bool { slot.ticket.load() == ticket }
     }
 
-    /// Publishes that `session` waits for `interest`. `nil` when the table is full.
+    /// Publishes that `session` waits for `interest`.
+    ///
+    /// `nil` when the table is full.
     func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Tenancy? {
         // Counted before a slot is had, and discounted after it is given back: a kill in between leaves the count too
         // high, which costs writers a scan; too low, they would skip somebody who waits.
@@ -213,6 +222,8 @@ struct WaitSlots: @unchecked Sendable {
 
     private func raiseEnd(to value: UInt32) {
         var current = end.load()
-        while current < value, !end.compareExchange(expected: current, desired: value).exchanged { current = end.load() }
+        while current < value, !end.compareExchange(expected: current, desired: value).exchanged {
+            current = end.load()
+        }
     }
 }

@@ -91,7 +91,9 @@ final class BellRoom: Sendable {
         if let watch { notifier.withLock { try? $0?.notify.remove(watch) } }
     }
 
-    /// Has inotify watch the bell. Where that fails the tick serves.
+    /// Has inotify watch the bell.
+    ///
+    /// Where that fails the tick serves.
     private func listen(_ core: NamespaceCore) {
         guard let folder = (try? core.openFolder("watch")) ?? nil else { return }
         let path = "\(folder.descriptor.procPath)/\(NamespaceFolder.bell)"
@@ -135,7 +137,9 @@ final class BellRoom: Sendable {
         _ = state.withLock { $0.listeners.removeValue(forKey: id) }
     }
 
-    /// What a blocked thread sleeps on. Unchecked: the word's address stays, and it is reached by atomic operations alone.
+    /// What a blocked thread sleeps on.
+    ///
+    /// Unchecked: the word's address stays, and it is reached by atomic operations alone.
     private final class Signal: @unchecked Sendable {
         private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
         init() { word.initialize(to: 0) }
@@ -266,7 +270,8 @@ final class BellRoom: Sendable {
                     isEverybody || rung.contains(ObjectIdentifier(listener.core))
                     || listener.deadline.map { $0 <= now } ?? false
                     || (isTick
-                        && (listener.core.environment.lastTransaction != listener.transaction || !listener.core.isUsable))
+                        && (listener.core.environment.lastTransaction != listener.transaction
+                            || !listener.core.isUsable))
                 guard isDue else { continue }
                 due.append(listener)
                 state.listeners[id] = nil

@@ -48,7 +48,9 @@ public struct Change: Sendable {
         }
     }
 
-    /// The number: rises by one with every change of the namespace. Of a gap, the first one missed.
+    /// The number: rises by one with every change of the namespace.
+    ///
+    /// Of a gap, the first one missed.
     public let sequence: UInt64
     /// What happened.
     public let kind: Kind
@@ -72,7 +74,9 @@ public struct Change: Sendable {
     public let lastSequence: UInt64
 }
 
-/// Which changes a watcher is told of. A gap, and the namespace's end, it is always told.
+/// Which changes a watcher is told of.
+///
+/// A gap, and the namespace's end, it is always told.
 public struct ChangeFilter: Sendable {
     /// What happens to tuples that match; `nil`: to none.
     public var tuples: Template?

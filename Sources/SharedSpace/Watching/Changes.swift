@@ -21,7 +21,9 @@ public struct Changes: AsyncSequence, Sendable {
 
     let source: ChangeSource
 
-    /// An iterator. All iterators of a sequence share its position.
+    /// An iterator.
+    ///
+    /// All iterators of a sequence share its position.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let source: ChangeSource
 
@@ -47,7 +49,7 @@ public struct Changes: AsyncSequence, Sendable {
 
     /// The next change, blocking the thread; `nil` when there is none in time, and after the namespace's end.
     ///
-    /// - Parameter timeout: `nil`: no limit but the interruption, which throws `cancelled`.
+    /// `timeout`: `nil`: no limit but the interruption, which throws `cancelled`.
     package func nextBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Change? {
         try source.nextBlocking(until: MonotonicInstant.deadline(after: timeout), interruption: interruption)
     }
@@ -72,7 +74,9 @@ final class ChangeSource: Sendable {
         var hasEnded = false
     }
 
-    init(_ namespace: Namespace, _ filter: ChangeFilter, _ start: NamespaceCore.WatchStart, _ subscription: String) throws(SpaceError) {
+    init(_ namespace: Namespace, _ filter: ChangeFilter, _ start: NamespaceCore.WatchStart, _ subscription: String)
+        throws(SpaceError)
+    {
         self.namespace = namespace
         self.filter = filter
         isSubscription = !subscription.isEmpty
@@ -135,13 +139,13 @@ final class ChangeSource: Sendable {
                     return false
                 }
                 if !isStale, changes.isEmpty, reached == position { return nil }
-            } catch where error.code == .namespaceDeleted {
+            } catch  where error.code == .namespaceDeleted {
                 return state.withLock { state in
                     guard !state.hasEnded else { return nil }
                     state.hasEnded = true
                     return Change(gone: state.position)
                 }
-            } catch where error.code == .closed {
+            } catch  where error.code == .closed {
                 state.withLock { $0.hasEnded = true }
                 return nil
             }
@@ -155,7 +159,8 @@ final class ChangeSource: Sendable {
             guard counters.sequence > position else { return ([], position) }
             var changes: [Change] = []
             var reached = position
-            var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.journal) }
+            var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.journal)
+            }
             var looked = 0
             var bytes = 0
             while looked < Self.batch, bytes < 1 << 20 {

@@ -66,9 +66,10 @@ struct JournalRow {
             pid: pid,
             batch: batch,
             id: isTuple ? TupleID(rawValue: id) : nil,
-            tuple: isTuple ? try new.map { (bytes) throws(TupleCodingError) in
-                try Tuple(encoded: Array(bytes), isRecord: flags & 1 != 0)
-            } : nil,
+            tuple: isTuple
+                ? try new.map { (bytes) throws(TupleCodingError) in
+                    try Tuple(encoded: Array(bytes), isRecord: flags & 1 != 0)
+                } : nil,
             key: isTuple ? nil : String(decoding: name, as: UTF8.self),
             old: try old.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) },
             new: isTuple ? nil : try new.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) },
@@ -78,9 +79,9 @@ struct JournalRow {
 }
 
 extension WriteScope {
-    /// How many rows the journal keeps at most …
+    /// How many rows the journal keeps at most.
     static let journalRows: UInt64 = 65_536
-    /// … and how many bytes: 16 MiB.
+    /// How many bytes the journal keeps at most: 16 MiB.
     static let journalBytes: UInt64 = 16 << 20
 
     var isJournaling: Bool { counters.watchers > 0 }
@@ -141,7 +142,9 @@ extension WriteScope {
     /// Drops the oldest rows beyond the bound: bounded work for each row written.
     private func trimJournal() throws(SpaceError) {
         for _ in 0..<4 {
-            guard counters.sequence - counters.journalFirst >= Self.journalRows || counters.journalBytes > Self.journalBytes,
+            guard
+                counters.sequence - counters.journalFirst >= Self.journalRows
+                    || counters.journalBytes > Self.journalBytes,
                 counters.journalFirst < counters.sequence
             else { return }
             let first = counters.journalFirst

@@ -94,8 +94,10 @@ extension NamespaceCore {
         let present: UInt64
     }
 
-    /// - Parameter subscription: A name under which the position is kept while the process is away; empty: none.
-    func registerWatcher(_ filter: ChangeFilter, start: WatchStart, subscription: String) throws(SpaceError) -> Registration {
+    /// `subscription`: A name under which the position is kept while the process is away; empty: none.
+    func registerWatcher(_ filter: ChangeFilter, start: WatchStart, subscription: String) throws(SpaceError)
+        -> Registration
+    {
         guard subscription.utf8.count <= 400 else {
             throw SpaceError(
                 .tooLarge,
@@ -163,7 +165,9 @@ extension NamespaceCore {
         }
     }
 
-    /// Drops the registrations of sessions that no longer live. A failure leaves it to the next who looks.
+    /// Drops the registrations of sessions that no longer live.
+    ///
+    /// A failure leaves it to the next who looks.
     func dropWatchersOfTheDead() {
         let operation = "look at the watchers"
         let rows = try? read(operation) { (snapshot) throws(SpaceError) in
