@@ -84,7 +84,7 @@ extension NamespaceCore {
         noticeRemoval()
         guard (try? checkUsable("tick")) != nil else { return }
         lookForAbandonedGate()
-        sweepSlots(force: false)
+        if sweepSlots(force: false) { dropWatchersOfTheDead() }
         returnClaimsOfTheDead()
         removeWhatExpired()
     }
@@ -96,15 +96,20 @@ extension NamespaceCore {
         if isDue ?? false { try? write(operation, .removing(64)) { (_) throws(SpaceError) in } }
     }
 
-    /// Frees the slots of sessions that no longer live, and hands on what had been granted to them. One process a tick does it.
-    func sweepSlots(force: Bool) {
+    /// Frees the slots of sessions that no longer live, and hands on what had been granted to them.
+    ///
+    /// One process a tick does it.
+    ///
+    /// - Returns: Whether it was this one.
+    @discardableResult
+    func sweepSlots(force: Bool) -> Bool {
         let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
         let last = slots.lastSweep.load()
         guard force || now &- last > 200_000_000,
             slots.lastSweep.compareExchange(expected: last, desired: now).exchanged
-        else { return }
+        else { return false }
         slots.forgetOverflow(before: now)
-        guard slots.inUse.load() != 0 else { return }
+        guard slots.inUse.load() != 0 else { return true }
         var isDead: [UInt64: Bool] = [session.number: false]
         for index in slots.range {
             let slot = slots.slot(index)
@@ -116,5 +121,6 @@ extension NamespaceCore {
             guard dead, slot.current == word else { continue }
             if let granted = slots.withdraw(slot) { offer(granted, youngerThan: 0) }
         }
+        return true
     }
 }
