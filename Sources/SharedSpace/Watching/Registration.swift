@@ -142,10 +142,13 @@ extension NamespaceCore {
         }
     }
 
-    /// Ends a registration; a subscription stays, its process away.
-    func endWatcher(_ number: UInt64, isSubscription: Bool) throws(SpaceError) {
+    /// Ends a session's registration; a subscription stays, its process away.
+    ///
+    /// Nothing happens to a subscription that another session has taken over since the caller looked.
+    func endWatcher(_ number: UInt64, of session: UInt64, isSubscription: Bool) throws(SpaceError) {
         try write("stop watching", .removing(1, bytes: 1024)) { (scope) throws(SpaceError) in
-            if isSubscription, var row = try scope.watcher(number) {
+            guard var row = try scope.watcher(number), row.session == session else { return }
+            if isSubscription {
                 row.session = 0
                 try scope.put(watcher: number, row)
             } else {
@@ -173,7 +176,7 @@ extension NamespaceCore {
         for (number, row) in rows ?? [] {
             let dead = isDead[row.session] ?? !isAlive(session: row.session)
             isDead[row.session] = dead
-            if dead { try? endWatcher(number, isSubscription: !row.subscription.isEmpty) }
+            if dead { try? endWatcher(number, of: row.session, isSubscription: !row.subscription.isEmpty) }
         }
     }
 }
