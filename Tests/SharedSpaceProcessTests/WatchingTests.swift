@@ -136,8 +136,9 @@ struct WatchingTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// Ten thousand changes while the only watcher asks for nothing, or cannot: its process stands still. Each write is
-    /// answered before it goes on.
+    /// Ten thousand changes while the only watcher asks for nothing, or cannot ask because its process stands still.
+    ///
+    /// Each write is answered before the watcher goes on.
     @Test(arguments: [false, true])
     func aConsumerThatDoesNotAskHoldsNobodyUp(isStopped: Bool) throws {
         let namespace = try root.space.namespace("n")
