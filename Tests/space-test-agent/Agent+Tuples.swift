@@ -49,7 +49,7 @@ extension Agent {
             return "ok " + (try await namespace().read(matching: try template(words, from: 0))).json
         case "takers-async":
             return try await takers(try number(words, 0), try template(words, from: 1))
-        default: return nil
+        default: return try await performOnWatchers(command, words)
         }
     }
 

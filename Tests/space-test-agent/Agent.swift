@@ -8,6 +8,7 @@ final class Agent {
     var space: Space?
     var claims: [HeldClaim] = []
     var ledger: LedgerFile?
+    var changes: Changes?
 
     struct Failure: Error {
         let text: String

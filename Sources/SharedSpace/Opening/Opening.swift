@@ -246,6 +246,7 @@ struct Opening {
             control.isAdopted.store(0)
         }
         core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))
+        core.dropWatchersOfTheDead(timeout: NamespaceCore.upkeepPatience)
         return core
     }
 

@@ -119,6 +119,7 @@ extension NamespaceCore {
     func leave(timeout: Duration) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         try? returnClaims(of: [session.number], timeout: timeout)
+        dropOwnWatchers(timeout: timeout)
         guard markLeft() else { return }
         wakeOwnWaiters()
         BellRoom.shared.wake(self)

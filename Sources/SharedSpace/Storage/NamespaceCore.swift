@@ -37,6 +37,7 @@ final class NamespaceCore: @unchecked Sendable {
     private let scope: WriteScope
     private var room: Room
     private var wakes = WakeList()
+    private let looksForDeadWatchers = Atomic<Bool>(false)
     /// Whether the bell is to be rung once the gate is released.
     private var ringsBell = false
     private let bell = Bell()
@@ -214,6 +215,11 @@ final class NamespaceCore: @unchecked Sendable {
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         try checkUsable(operation)
+        defer {
+            if looksForDeadWatchers.exchange(false, ordering: .relaxed) {
+                dropWatchersOfTheDead(timeout: Self.upkeepPatience)
+            }
+        }
         if mode == .durable, timeout == nil {
             return try combiner.run(operation, demand, on: self, body)
         }
@@ -265,7 +271,11 @@ final class NamespaceCore: @unchecked Sendable {
     func announce() {
         guard scope.hasChanges else { return }
         control.sequence.store(scope.counters.sequence)
-        if scope.hasNews { ringsBell = true }
+        if scope.hasNews {
+            ringsBell = true
+            // A killed watcher must not be journaled for till the end of days, nor be looked for at every write.
+            if scope.counters.sequence % 4096 == 0 { looksForDeadWatchers.store(true, ordering: .relaxed) }
+        }
         // The waiter's side: publish, fence, look. Ours: commit, fence, scan.
         SharedWord64.fence()
         if slots.isAnybodyWaiting {

@@ -85,7 +85,7 @@ extension NamespaceCore {
         noticeRemoval()
         guard (try? checkUsable("tick")) != nil else { return }
         lookForAbandonedGate()
-        sweepSlots(force: false)
+        if sweepSlots(force: false) { dropWatchersOfTheDead(timeout: Self.upkeepPatience) }
         returnClaimsOfTheDead(timeout: Self.upkeepPatience)
         removeWhatExpired()
     }
@@ -104,14 +104,17 @@ extension NamespaceCore {
     /// Frees the slots of sessions that no longer live, and hands on what had been granted to them.
     ///
     /// One process a tick does it.
-    func sweepSlots(force: Bool) {
+    ///
+    /// Returns: Whether it was this one.
+    @discardableResult
+    func sweepSlots(force: Bool) -> Bool {
         let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
         let last = slots.lastSweep.load()
         guard force || now &- last > 200_000_000,
             slots.lastSweep.compareExchange(expected: last, desired: now).exchanged
-        else { return }
+        else { return false }
         slots.forgetOverflow(before: now)
-        guard slots.inUse.load() != 0 else { return }
+        guard slots.inUse.load() != 0 else { return true }
         var isDead: [UInt64: Bool] = [session.number: false]
         for index in slots.range {
             let slot = slots.slot(index)
@@ -123,5 +126,6 @@ extension NamespaceCore {
             guard dead, slots.free(slot, in: word, session: session.number), word.state == .granted else { continue }
             offer(word.payload, youngerThan: 0)
         }
+        return true
     }
 }

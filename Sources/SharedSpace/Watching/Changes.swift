@@ -94,7 +94,7 @@ final class ChangeSource: Sendable {
 
     deinit {
         BellRoom.shared.end(namespace.core)
-        try? namespace.core.endWatcher(registration.number, isSubscription: isSubscription)
+        try? namespace.core.endWatcher(registration.number, of: namespace.session, isSubscription: isSubscription)
     }
 
     func acknowledge(_ sequence: UInt64) throws(SpaceError) {

@@ -144,10 +144,18 @@ extension NamespaceCore {
         }
     }
 
-    /// Ends a registration; a subscription stays, its process away.
-    func endWatcher(_ number: UInt64, isSubscription: Bool) throws(SpaceError) {
-        try write("stop watching", .removing(1, bytes: 1024)) { (scope) throws(SpaceError) in
-            if isSubscription, var row = try scope.watcher(number) {
+    /// Ends a session's registration; a subscription stays, its process away.
+    ///
+    /// Nothing happens to a subscription that another session has taken over since the caller looked.
+    func endWatcher(
+        _ number: UInt64,
+        of session: UInt64,
+        isSubscription: Bool,
+        timeout: Duration? = nil
+    ) throws(SpaceError) {
+        try write("stop watching", .removing(1, bytes: 1024), timeout: timeout) { (scope) throws(SpaceError) in
+            guard var row = try scope.watcher(number), row.session == session else { return }
+            if isSubscription {
                 row.session = 0
                 try scope.put(watcher: number, row)
             } else {
@@ -167,17 +175,28 @@ extension NamespaceCore {
 
     /// Drops the registrations of sessions that no longer live.
     ///
-    /// A failure leaves it to the next who looks.
-    func dropWatchersOfTheDead() {
-        let operation = "look at the watchers"
-        let rows = try? read(operation) { (snapshot) throws(SpaceError) in
+    /// A failure leaves it to the next who looks: a tick, an opener, a writer every so often.
+    func dropWatchersOfTheDead(timeout: Duration? = nil) {
+        var isDead: [UInt64: Bool] = [0: false, session.number: false]
+        dropWatchers(timeout: timeout) { session in
+            let dead = isDead[session] ?? !isAlive(session: session)
+            isDead[session] = dead
+            return dead
+        }
+    }
+
+    /// Drops the registrations of this process, which leaves.
+    func dropOwnWatchers(timeout: Duration) {
+        dropWatchers(timeout: timeout) { $0 == session.number }
+    }
+
+    private func dropWatchers(timeout: Duration?, of hasEnded: (UInt64) -> Bool) {
+        let rows = try? read("look at the watchers") { (snapshot) throws(SpaceError) in
             try snapshot.counters().watchers == 0 ? [] : try snapshot.watchers()
         }
-        var isDead: [UInt64: Bool] = [0: false, session.number: false]
-        for (number, row) in rows ?? [] {
-            let dead = isDead[row.session] ?? !isAlive(session: row.session)
-            isDead[row.session] = dead
-            if dead { try? endWatcher(number, isSubscription: !row.subscription.isEmpty) }
+        for (number, row) in rows ?? [] where hasEnded(row.session) {
+            let isSubscription = !row.subscription.isEmpty
+            try? endWatcher(number, of: row.session, isSubscription: isSubscription, timeout: timeout)
         }
     }
 }

@@ -1,0 +1,269 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Watchers, and those whom they watch, that are killed; what they leave behind; and the end of what they watch.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct WatcherLifeTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    private func watcher(_ options: String = "owning=0") throws -> Agent {
+        let agent = try Agent(root, "n", options)
+        try agent.run("watch")
+        return agent
+    }
+
+    /// A subscriber killed over and over, wherever it is: the next goes on after what was acknowledged.
+    @Test func aSubscriptionOutlivesItsWatchers() throws {
+        let namespace = try root.space.namespace("n")
+        let lives = 6
+        let count = 6000
+        let writer = try Agent(root, "n")
+        var ledgers: [[Int]] = []
+        for life in 0..<lives {
+            let ledger = Ledger(root, "life-\(life)")
+            let subscriber = try Agent(root, "n", "owning=0")
+            try subscriber.run("ledger \(ledger.path)")
+            try subscriber.run("subscribe log")
+            #expect(try namespace.status().watchers.map(\.subscription) == ["log"])
+            // Written only now: a subscription begins with its first registration.
+            if life == 0 { try writer.send("write-loop 0 \(count)") }
+            try subscriber.send("acknowledge-loop")
+            if life < lives - 1 {
+                let progress = Int.random(in: 1...400)
+                #expect(try eventually { try ledger.numbers().count >= progress })
+                try subscriber.kill()
+            } else {
+                #expect(try writer.line() == "ok \(count)")
+                try namespace.post("end")
+                #expect(try subscriber.line()?.hasPrefix("ok ") == true)
+            }
+            ledgers.append(try ledger.numbers())
+        }
+        var next = 0...0
+        for notes in ledgers {
+            // A number, then its complement when its acknowledgement was committed.
+            let seen = notes.filter { $0 >= 0 }
+            let acknowledged = notes.filter { $0 < 0 }.map { ~$0 }
+            #expect(acknowledged == Array(seen.prefix(acknowledged.count)) && seen.count - acknowledged.count <= 1)
+            let first = try #require(seen.first)
+            #expect(next.contains(first), "\(first) came after a life that ended before \(next)")
+            #expect(seen == Array(first..<first + seen.count))
+            // One whose acknowledgement was not noted may have been acknowledged.
+            next = first + acknowledged.count...first + seen.count
+        }
+        #expect(next == count...count)
+        #expect(try namespace.endSubscription("log"))
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aSubscriptionHasOneProcess() throws {
+        let namespace = try root.space.namespace("n")
+        let first = try Agent(root, "n", "owning=0")
+        try first.run("subscribe log")
+        let second = try Agent(root, "n", "owning=0")
+        #expect(try second.ask("subscribe log").hasPrefix("error invalidArgument"))
+        try first.kill()
+        try namespace.write("job", 1)
+        try second.run("subscribe log")
+        #expect(try second.run("follow 1 0").hasPrefix("1 0 0 "))
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A watcher stands still in the middle of looking for the dead, and the subscription that it saw without its process has
+    /// one again by the time it goes on.
+    @Test func aSubscriptionTakenOverIsNotEndedForTheDead() throws {
+        let namespace = try root.space.namespace("n")
+        let dying = try Agent(root, "n", "owning=0")
+        try dying.run("subscribe log")
+        let looking = try watcher()
+        // It does nothing but tick, and a tick's first look is for dead watchers.
+        try looking.run("arm stop snapshotTaken")
+        try looking.waitUntilStopped()
+        try dying.kill()
+        let next = try Agent(root, "n", "owning=0")
+        try next.run("subscribe log")
+        // Stopped once more: what it was about to do is done.
+        looking.resume()
+        try looking.run("arm stop snapshotTaken")
+        try looking.waitUntilStopped()
+        let subscriptions = try namespace.status().watchers.filter { $0.subscription == "log" }
+        #expect(subscriptions.map(\.pid) == [next.pid])
+        looking.resume()
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Nobody touches the namespace after the writer's death: the watcher is told all the same, once.
+    @Test(arguments: [CrashPoint.afterCommit, .granted, .gateReleased, .woken, .rung], ["next-wait", "next-async"])
+    func whatAKilledWriterCommittedIsTold(_ point: CrashPoint, _ next: String) throws {
+        let namespace = try root.space.namespace("n")
+        let watcher = try watcher()
+        try watcher.send(next)
+        #expect(try watcher.line() == "waiting")
+        try dieWriting(at: point)
+        let line = try #require(try watcher.line())
+        #expect(line.hasPrefix("ok write ") && line.hasSuffix(#" ["job",1]"#))
+        try namespace.write("job", 2)
+        let last = try namespace.status().sequence
+        #expect(line == "ok write \(last - 1) [\"job\",1]")
+        #expect(try watcher.run("follow 1 0").hasPrefix("1 0 0 \(last) \(last) "))
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: [CrashPoint.gateTaken, .begun, .beforeCommit])
+    func whatAKilledWriterDidNotCommitIsNotTold(_ point: CrashPoint) throws {
+        let namespace = try root.space.namespace("n")
+        let watcher = try watcher()
+        try watcher.send("next-wait")
+        #expect(try watcher.line() == "waiting")
+        try dieWriting(at: point)
+        try namespace.write("job", 2)
+        #expect(try watcher.line() == "ok write \(namespace.status().sequence) [\"job\",2]")
+        #expect(try namespace.verify() == [])
+    }
+
+    private func dieWriting(at point: CrashPoint) throws {
+        let writer = try Agent(root, "n")
+        try writer.run("arm kill \(point)")
+        try writer.send("write [\"job\", 1]")
+        #expect(try writer.line() == nil)
+        #expect(try writer.ended() == .killed(by: SIGKILL))
+    }
+
+    // MARK: What killed watchers leave
+
+    /// Another's tick removes a killed watcher's row; nobody registers here.
+    @Test func aKilledWatchersRowGoesAtTheTickOfAnother() throws {
+        let namespace = try root.space.namespace("n")
+        let first = try watcher()
+        let second = try watcher()
+        #expect(try Set(namespace.status().watchers.map(\.pid)) == [first.pid, second.pid])
+        try first.kill()
+        #expect(try eventually { try namespace.status().watchers.map(\.pid) == [second.pid] })
+        try namespace.write("job", 1)
+        #expect(try second.run("follow 1 0").hasPrefix("1 0 0 "))
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func theNextRegistrationDropsTheRowsOfTheDead() throws {
+        let namespace = try root.space.namespace("n")
+        let dead = try (0..<3).map { _ in try watcher() }
+        for agent in dead { try agent.kill() }
+        #expect(try namespace.status().watchers.count == 3)
+        let next = try watcher()
+        #expect(try namespace.status().watchers.map(\.pid) == [next.pid])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// The journal is emptied with the last watcher, killed or not; a watcher that asks for what it held gets a gap.
+    @Test func theJournalEndsWithTheLastWatcher() throws {
+        let namespace = try root.space.namespace("n")
+        let killed = try watcher()
+        try namespace.write("job", 1)
+        try killed.kill()
+        // It still is registered, so this is journaled as well; and here for whoever asks for it.
+        try namespace.write("job", 2)
+        let last = try namespace.status().sequence
+        do {
+            let late = try namespace.changes(after: last - 2)
+            #expect(try changes(of: late).map(\.kind) == [.write, .write])
+        }
+        #expect(try namespace.status().watchers == [])
+        #expect(try namespace.verify() == [])
+        try namespace.write("job", 3)
+        let later = try namespace.changes(after: last - 2)
+        let gaps = try changes(of: later)
+        #expect(gaps.map(\.kind) == [.gap] && gaps[0].sequence == last - 1 && gaps[0].lastSequence == last + 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    private func changes(of changes: Changes) throws -> [Change] {
+        var all: [Change] = []
+        while let change = try changes.nextBlocking(timeout: .zero, interruption: nil) { all.append(change) }
+        return all
+    }
+
+    /// Descriptors, threads and inotify watches, after many rounds of watching: as many as before.
+    @Test(arguments: ["watch-rounds", "open-watch-rounds"])
+    func watchingLeavesNothingBehind(_ command: String) throws {
+        let namespace = try root.space.namespace("n")
+        let agent = try Agent(root, "n")
+        let words = command == "watch-rounds" ? "" : "\(root.path) other "
+        // What comes with the first use stays: the thread that hears the bells, what it listens to, the pool's threads.
+        try agent.run("\(command) \(words)20")
+        let before = try Holdings(agent.run("holdings"))
+        // The count sees one more of each.
+        #expect(try Holdings(agent.run("hold-more")) == before.with(descriptors: 1, threads: 1, watches: 1))
+        #expect(try Holdings(agent.run("holdings")) == before)
+        // A registered watcher adds an inotify watch, and so would one that was forgotten.
+        try agent.run("watch")
+        #expect(try Holdings(agent.run("holdings")).watches == before.watches + 1)
+        try agent.run("unwatch")
+        try agent.run("\(command) \(words)300")
+        #expect(try Holdings(agent.run("holdings")) == before)
+        #expect(try namespace.status().watchers == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    private struct Holdings: Equatable {
+        var numbers: [Int]
+
+        var watches: Int { numbers[2] }
+
+        init(_ answer: String) throws {
+            numbers = answer.split(separator: " ").compactMap { Int($0) }
+            guard numbers.count == 3 else { throw TestFailure("holdings: \(answer)") }
+        }
+
+        func with(descriptors: Int, threads: Int, watches: Int) -> Holdings {
+            var more = self
+            for (index, number) in [descriptors, threads, watches].enumerated() { more.numbers[index] += number }
+            return more
+        }
+    }
+
+    // MARK: The end
+
+    @Test func theEndOfTheNamespaceIsToldToAll() throws {
+        let namespace = try root.space.namespace("n")
+        let watchers = try (0..<4).map { _ in try watcher() }
+        // Two have changes to be told of before; two wait.
+        for (number, watcher) in watchers.enumerated() where number > 1 {
+            try watcher.send(number == 2 ? "next-wait" : "next-async")
+            #expect(try watcher.line() == "waiting")
+        }
+        let last = try namespace.status().sequence
+        try root.space.delete("n")
+        for (number, watcher) in watchers.enumerated() {
+            if number < 2 {
+                try watcher.send(number == 0 ? "next-wait" : "next-async")
+                #expect(try watcher.line() == "waiting")
+            }
+            #expect(try watcher.line() == "ok gone \(last) ")
+            // Told once; then there is nothing more to come.
+            try watcher.send("next-wait")
+            #expect(try watcher.line() == "waiting")
+            #expect(try watcher.line() == "none")
+        }
+    }
+
+    /// The last owner is killed, and somebody looks at what there is: the watchers, who keep nothing alive, are told.
+    @Test func theDeathOfTheLastOwnerIsToldToAll() throws {
+        let owner = try Agent(root, "n")
+        let watchers = try (0..<2).map { _ in try watcher() }
+        try owner.run("write [\"job\", 1]")
+        for (number, watcher) in watchers.enumerated() {
+            #expect(try watcher.run("follow 1 0").hasPrefix("1 0 0 "))
+            try watcher.send(number == 0 ? "next-wait" : "next-async")
+            #expect(try watcher.line() == "waiting")
+        }
+        try owner.kill()
+        #expect(try root.space.namespaceNames() == [])
+        for watcher in watchers { #expect(try watcher.line()?.hasPrefix("ok gone ") == true) }
+        for watcher in watchers { try watcher.exit() }
+        #expect(root.leftovers == [])
+    }
+}
