@@ -215,11 +215,7 @@ final class NamespaceCore: @unchecked Sendable {
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         try checkUsable(operation)
-        defer {
-            if looksForDeadWatchers.exchange(false, ordering: .relaxed) {
-                dropWatchersOfTheDead(timeout: Self.upkeepPatience)
-            }
-        }
+        defer { if looksForDeadWatchers.load(ordering: .relaxed) { dropDeadWatchersAtLast() } }
         if mode == .durable, timeout == nil {
             return try combiner.run(operation, demand, on: self, body)
         }
@@ -228,6 +224,11 @@ final class NamespaceCore: @unchecked Sendable {
             announce()
             return result
         }
+    }
+
+    private func dropDeadWatchersAtLast() {
+        guard looksForDeadWatchers.exchange(false, ordering: .relaxed) else { return }
+        dropWatchersOfTheDead(timeout: Self.upkeepPatience)
     }
 
     /// One transaction, under the gate.
@@ -274,7 +275,7 @@ final class NamespaceCore: @unchecked Sendable {
         if scope.hasNews {
             ringsBell = true
             // A killed watcher must not be journaled for till the end of days, nor be looked for at every write.
-            if scope.counters.sequence % 4096 == 0 { looksForDeadWatchers.store(true, ordering: .relaxed) }
+            if scope.passesMark { looksForDeadWatchers.store(true, ordering: .relaxed) }
         }
         // The waiter's side: publish, fence, look. Ours: commit, fence, scan.
         SharedWord64.fence()

@@ -63,6 +63,9 @@ final class WriteScope {
     /// Whether there is something for watchers to read.
     var hasNews: Bool { counters.watchers != 0 && counters.sequence != sequenceAtBegin }
 
+    /// Once in 4,096 changes.
+    var passesMark: Bool { counters.sequence / 4096 != sequenceAtBegin / 4096 }
+
     /// Notes upkeep that is no change in anybody's eyes: indexes, flags.
     func noteUpkeep() { hasChanges = true }
 
