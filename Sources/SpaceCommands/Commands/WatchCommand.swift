@@ -180,7 +180,9 @@ struct WatchChoice: ParsableArguments {
         _ = try kinds()
     }
 
-    /// The filter. An event that is named brings all of its sort, unless another option says which.
+    /// The filter.
+    ///
+    /// An event that is named brings all of its sort, unless another option says which.
     func filter(_ template: Template?) throws -> ChangeFilter {
         let kinds = try kinds()
         if template == nil, key == nil, !allKeys, post == nil {

@@ -126,7 +126,9 @@ struct ChildCommand {
             rest = Array((line + "\n").utf8)[...]
         }
 
-        /// Writes what fits. At the end, or when the command has closed its side, the pipe is closed.
+        /// Writes what fits.
+        ///
+        /// At the end, or when the command has closed its side, the pipe is closed.
         mutating func write() {
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { Glibc.write(writing, $0.baseAddress, $0.count) }
