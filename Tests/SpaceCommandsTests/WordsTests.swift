@@ -99,6 +99,20 @@ struct WordsTests {
         #expect { try arranged("own", "--", "cmd") } throws: { ($0 as? CommandFailure)?.status == .usage }
     }
 
+    @Test("watch leaves its command alone, and says where it begins")
+    func watch() throws {
+        #expect(try arranged("watch", "a", "[]", "--max", "1") == ["watch", "--max=1", "--", "a", "[]"])
+        #expect(
+            try arranged("watch", "a", "--", "cmd", "--wait", "5x")
+                == ["watch", "--command-words=3", "--", "a", "cmd", "--wait", "5x"]
+        )
+        for words in [["a", "b", "c"], ["a", "--"], ["--", "cmd"]] {
+            #expect { try Words.arranged(["watch"] + words, for: .space) } throws: {
+                ($0 as? CommandFailure)?.status == .usage
+            }
+        }
+    }
+
     @Test(
         "The parser's own requests pass unchanged",
         arguments: [["--help"], ["help", "get"], ["---completion", "get", "5x"]]

@@ -34,6 +34,10 @@ struct SpaceCommand: ParsableCommand {
                 subcommands: [SetCommand.self, GetCommand.self, UnsetCommand.self, IncrCommand.self]
             ),
             CommandGroup(
+                name: "Changes",
+                subcommands: [WatchCommand.self, PostCommand.self]
+            ),
+            CommandGroup(
                 name: "Namespaces",
                 subcommands: [
                     ListCommand.self, ShowCommand.self, OwnCommand.self, DisownCommand.self, PersistCommand.self,
@@ -56,6 +60,7 @@ struct SpaceCommand: ParsableCommand {
         case "get": GetCommand.self
         case "unset": UnsetCommand.self
         case "incr": IncrCommand.self
+        case "post": PostCommand.self
         default: nil
         }
     }

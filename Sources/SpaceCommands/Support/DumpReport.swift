@@ -48,6 +48,7 @@ struct DumpReport {
             try print(object.line)
         }
         for waiter in status.waiters { try print(StatusReport.object(waiter, in: line("waiter")).line) }
+        for watcher in status.watchers { try print(StatusReport.object(watcher, in: line("watcher")).line) }
     }
 
     private func line(_ kind: String) -> JSONObject {

@@ -81,6 +81,12 @@ final class Output {
         }
     }
 
+    /// Whether standard output is a pipe that nobody reads any more: poll(2) reports POLLERR then, and writing would break it.
+    var isAbandoned: Bool {
+        var request = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLERR) != 0
+    }
+
     private func awaitRoom() throws {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         if poll(&request, 1, -1) < 0 {

@@ -26,7 +26,7 @@ struct StatusReport {
         object.add("limit", status.byteLimit)
         object.add("owners", owners.map { Self.object($0, kindKey: "kind") })
         object.add("waiters", status.waiters.map { Self.object($0) })
-        object.add("watchers", [JSONObject]())
+        object.add("watchers", status.watchers.map { Self.object($0) })
         object.add("claims", status.claims.map { Self.object($0) })
         object.add("shapes", status.shapes.map { Self.object($0) })
         object.add("persistent", status.isPersistent)
@@ -73,6 +73,15 @@ struct StatusReport {
         }
         object.add("since", waiter.since)
         object.add("taking", waiter.isTaking)
+        return object
+    }
+
+    static func object(_ watcher: NamespaceStatus.Watcher, in line: JSONObject = JSONObject()) -> JSONObject {
+        var object = line
+        object.add("pid", watcher.pid)
+        object.add("filter", watcher.filter)
+        object.add("position", watcher.position)
+        object.add("subscription", watcher.subscription)
         return object
     }
 
@@ -140,6 +149,16 @@ struct StatusReport {
                 [
                     waiter.pid.map { "\($0)" } ?? "-", PeopleText.relative(waiter.since, to: now),
                     waiter.isTaking ? "take" : "read", waiter.template,
+                ]
+            }
+        )
+        section(
+            PeopleText.count(status.watchers.count, "watcher"),
+            ["PID", "POSITION", "SUBSCRIPTION", "FILTER"],
+            status.watchers.map { watcher in
+                [
+                    watcher.pid.map { "\($0)" } ?? "-", "\(watcher.position)", watcher.subscription ?? "-",
+                    watcher.filter,
                 ]
             }
         )

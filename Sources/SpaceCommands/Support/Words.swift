@@ -31,7 +31,7 @@ enum Words {
     static func form(of option: String) -> Form {
         switch option {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
-            "-E",
+            "--key", "--post", "--events", "--from", "--subscription", commandWords, "-E",
             "--generate-completion-script":
             .value
         case "--arg", "--argjson": .pair
@@ -41,7 +41,19 @@ enum Words {
     }
 
     /// The commands that run another, whose words come after `--` and are left alone.
-    static func runsAnother(_ command: String) -> Bool { command == "own" }
+    static func runsAnother(_ command: String) -> Bool { mostWords(before: command) != nil }
+
+    /// How many words of its own such a command has at most.
+    private static func mostWords(before command: String) -> Int? {
+        switch command {
+        case "own": 1
+        case "watch": 2
+        default: nil
+        }
+    }
+
+    /// Says how many of the last words are the command's, where it can't be seen from the others.
+    static let commandWords = "--command-words"
 
     /// - Throws: `CommandFailure` (usage), for a duration that is none and what a pair lacks.
     static func arranged(_ words: [String], for program: Program) throws(CommandFailure) -> [String] {
@@ -75,12 +87,16 @@ enum Words {
                 options += shortOptions(word, rest: &rest)
             }
         }
-        if let command, runsAnother(command) {
-            guard data.count <= 1 else {
-                throw .usage("'\(data[1])' is one word too many: put '--' before the command to run")
+        if let command, let most = mostWords(before: command) {
+            guard data.count <= most else {
+                throw .usage("'\(data[most])' is one word too many: put '--' before the command to run")
             }
             if data.isEmpty, tail?.isEmpty == false {
                 throw .usage("the namespace is missing before '--'")
+            }
+            if most > 1, let tail {
+                guard !tail.isEmpty else { throw .usage("the command to run is missing after '--'") }
+                options.append("\(commandWords)=\(tail.count)")
             }
         }
         data += tail ?? []

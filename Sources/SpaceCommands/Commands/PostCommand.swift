@@ -1,0 +1,37 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space post NS NAME [VALUE]`.
+struct PostCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "post",
+        abstract: "Post a notification: it reaches who watches now, and is not stored.",
+        discussion: """
+            The status is 0 whether anybody watches or not, and 69 when there is no such namespace.
+
+            EXAMPLES:
+              space post jobs reload
+              space post jobs progress '{"done": 7}'
+              space post jobs greeting --arg name "$name" '["hello", $name]'
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var arguments: JSONArguments
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "The notification's name.")
+    var name: String
+
+    @Argument(help: "What it carries, in JSON form (default: null).")
+    var value: String?
+
+    func run() throws {
+        let values = try arguments.resolved()
+        let value = try value.map { try JSONText.value($0, what: "the value", arguments: values) } ?? .null
+        let access = try NamespaceAccess(common, namespace)
+        try NamespaceAccess.use(try access.openExisting()) { try $0.post(name, value: value) }
+    }
+}

@@ -1,0 +1,216 @@
+import ArgumentParser
+import SharedSpace
+import SpaceSystem
+
+/// The command `space watch NS [TEMPLATE] [-- CMD…]`.
+struct WatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Print what happens in a namespace, one change a line.",
+        usage: "space watch [<options>] <ns> [<template>] [-- <cmd> ...]",
+        discussion: """
+            The first line is {"event":"ready","seq":N}: every change after N is told. Then a line for each change:
+              {"seq":7,"time":…,"pid":…,"event":"write","id":3,"tuple":[…]}
+            'set' and 'unset' carry key, old and new, 'post' name and value; what there was not is left out. 'gap' says that \
+            the changes from 'from' to 'to' are no longer to be had; 'gone' that the namespace was deleted, and ends the watch \
+            with 0. Without TEMPLATE, --key, --all-keys and --post it tells everything.
+
+            With CMD nothing is printed, 'ready' neither: CMD runs for each change, one after the other, with the line on \
+            its standard input. Its status is noted on standard error, and the watch goes on; but with --subscription it ends \
+            with that status, and the change comes again.
+
+            It keeps no namespace alive and creates none: the status is 69 when there is none. With --wait a missing one \
+            counts as nothing yet, and what happens before the watch finds it is told as a gap.
+
+            EXAMPLES:
+              space watch jobs
+              space watch jobs '["resize", "?", "?"]' --events write
+              space watch server --key config.port -- ./restart
+              space watch jobs --subscription audit >> audit.jsonl
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup var matching: MatchOptions
+    @OptionGroup var arguments: JSONArguments
+    @OptionGroup var choice: WatchChoice
+
+    @Option(
+        help: ArgumentHelp("The first change wanted; what is no longer to be had is told as a gap.", valueName: "seq")
+    )
+    var from: UInt64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Go on where the watch of this name stopped: a change counts as told when its line was accepted, or CMD ended with 0.",
+            valueName: "name"
+        )
+    )
+    var subscription: String?
+
+    @Option(help: ArgumentHelp("End after this many changes; gaps are not counted.", valueName: "number"))
+    var max: Int?
+
+    @Option(
+        defaultAsFlag: WaitLimit.unlimited,
+        parsing: .next,
+        help: ArgumentHelp(
+            "End when nothing was to be told for so long, with 1 if there was nothing at all; wait for the namespace too.",
+            valueName: "duration"
+        )
+    )
+    var wait: WaitLimit?
+
+    /// How many words after `--` are the command's: `Words` adds it, since TEMPLATE can be left out.
+    @Option(name: .customLong("command-words"), help: .hidden)
+    var commandWords: Int?
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "Which tuples, in JSON form.")
+    var template: String?
+
+    @Argument(help: ArgumentHelp("After '--': the command to run for each change.", valueName: "cmd"))
+    var command: [String] = []
+
+    /// Template and command, told apart.
+    private var parts: (template: String?, command: ChildCommand?) {
+        let words = (template.map { [$0] } ?? []) + command
+        guard let commandWords else { return (template, nil) }
+        return (commandWords < words.count ? words.first : nil, ChildCommand(wordCount: commandWords))
+    }
+
+    func validate() throws {
+        let count = (template == nil ? 0 : 1) + command.count
+        if let commandWords {
+            guard commandWords > 0, count == commandWords || count == commandWords + 1 else {
+                throw ValidationError("after the namespace there is one template at most, then '--' and the command")
+            }
+        } else if let word = command.first {
+            throw ValidationError("'\(word)' is one word too many: put '--' before the command to run")
+        }
+        if from != nil, subscription != nil {
+            throw ValidationError("--from and --subscription exclude each other: a subscription knows where it stopped")
+        }
+        if subscription == "" { throw ValidationError("--subscription needs a name") }
+        if let max, max < 1 { throw ValidationError("--max is a number from 1") }
+    }
+
+    func run() throws {
+        let parts = parts
+        let filter = try choice.filter(try parts.template.map { try matching.template($0, arguments) })
+        let access = try NamespaceAccess(common, namespace)
+        let telling = ChangeTelling(
+            command: parts.command,
+            isSubscription: subscription != nil,
+            max: max ?? .max,
+            quiet: quiet
+        )
+        let hasTold = try register(access, filter, until: telling.deadline) { try telling.run($0) }
+        if !hasTold, wait != nil { throw status.nothingObtained }
+    }
+
+    private var quiet: Duration? {
+        if case .duration(let duration)? = wait { duration } else { nil }
+    }
+
+    /// Finds the namespace, waiting for it if that is wanted, and registers.
+    ///
+    /// - Returns: What `body` returned, and false if time passed before there was a namespace.
+    private func register(
+        _ access: NamespaceAccess,
+        _ filter: ChangeFilter,
+        until deadline: MonotonicInstant,
+        _ body: (Changes) throws -> Bool
+    ) throws -> Bool {
+        // Of a namespace that was missing nothing is known, so what happened before it was found is a gap.
+        var wasMissing = false
+        while true {
+            do {
+                return try NamespaceAccess.use(try access.openExisting()) { namespace in
+                    let changes: Changes
+                    if let subscription {
+                        changes = try namespace.changes(filter, subscription: subscription)
+                    } else {
+                        let first = wasMissing ? 1 : from
+                        changes = try namespace.changes(filter, after: first.map { $0 == 0 ? 0 : $0 - 1 })
+                    }
+                    return try body(changes)
+                }
+            } catch let error as SpaceError where error.code == .cancelled {
+                throw Terminated()
+            } catch let error as SpaceError
+                where wait != nil && (error.code == .namespaceNotFound || error.code == .namespaceDeleted)
+            {
+                wasMissing = true
+                let existence = Existence(space: access.space, name: access.name)
+                guard try existence.wait(for: .existing, until: deadline) else { return false }
+            }
+        }
+    }
+}
+
+/// Which changes are wanted.
+struct WatchChoice: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("A cell, or with a path a part of its value: user.name.", valueName: "path")
+    )
+    var key: String?
+
+    @Flag(name: .customLong("all-keys"), help: "All cells.")
+    var allKeys = false
+
+    @Option(help: ArgumentHelp("Notifications of this name.", valueName: "name"))
+    var post: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only these, separated by commas: \(Change.Kind.allCases.map(\.description).joined(separator: ", ")).",
+            valueName: "events"
+        )
+    )
+    var events: String?
+
+    func validate() throws {
+        if key != nil, allKeys { throw ValidationError("--key and --all-keys exclude each other") }
+        if key == "" { throw ValidationError("--key needs a cell's name") }
+        if post == "" { throw ValidationError("--post needs a name") }
+        _ = try kinds()
+    }
+
+    /// The filter.
+    ///
+    /// An event that is named brings all of its sort, unless another option says which.
+    func filter(_ template: Template?) throws -> ChangeFilter {
+        let kinds = try kinds()
+        if template == nil, key == nil, !allKeys, post == nil {
+            var filter = ChangeFilter.everything
+            filter.kinds = kinds
+            return filter
+        }
+        func isNamed(_ sort: Set<Change.Kind>) -> Bool { kinds.map { !$0.isDisjoint(with: sort) } ?? false }
+        let ofCells: Set<Change.Kind> = [.set, .unset]
+        let ofNobody: Set<Change.Kind> = [.post, .gap, .gone]
+        let ofTuples = Set(Change.Kind.allCases).subtracting(ofCells).subtracting(ofNobody)
+        return ChangeFilter(
+            tuples: template ?? (isNamed(ofTuples) ? .any : nil),
+            cells: key.map { .key($0) } ?? (allKeys || isNamed(ofCells) ? .all : .none),
+            notifications: post.map { .named($0) } ?? (isNamed([.post]) ? .all : .none),
+            kinds: kinds
+        )
+    }
+
+    private func kinds() throws -> Set<Change.Kind>? {
+        guard let events else { return nil }
+        return Set(
+            try events.split(separator: ",", omittingEmptySubsequences: false).map { word in
+                guard let kind = Change.Kind.allCases.first(where: { $0.description == word }) else {
+                    throw ValidationError("'\(PeopleText.escaped(String(word)))' is no event")
+                }
+                return kind
+            }
+        )
+    }
+}

@@ -1,0 +1,36 @@
+import SharedSpace
+
+/// A change in the form that `watch` prints.
+enum ChangeReport {
+    /// One JSON object; what there was not is left out, so that `null` is always a value.
+    static func line(_ change: Change) -> String {
+        var object = JSONObject()
+        // Of a gap the last one missed: whatever comes next has a higher number.
+        object.add("seq", change.lastSequence)
+        object.add("time", change.time)
+        // No process makes a gap, or is the one that the end came from.
+        if change.pid != 0 { object.add("pid", change.pid) }
+        object.add("event", change.kind.description)
+        if change.kind == .gap {
+            object.add("from", change.sequence)
+            object.add("to", change.lastSequence)
+        }
+        if let id = change.id { object.add("id", id.rawValue) }
+        if let tuple = change.tuple { object.add("tuple", json: tuple.json) }
+        if let key = change.key {
+            let isPost = change.kind == .post
+            object.add(isPost ? "name" : "key", key)
+            if let old = change.old { object.add("old", json: old.json) }
+            if let new = change.new { object.add(isPost ? "value" : "new", json: new.json) }
+        }
+        return object.line
+    }
+
+    /// The line before all others.
+    static func ready(_ sequence: UInt64) -> String {
+        var object = JSONObject()
+        object.add("event", "ready")
+        object.add("seq", sequence)
+        return object.line
+    }
+}

@@ -1,0 +1,165 @@
+@preconcurrency import Glibc
+import SharedSpace
+import SpaceSystem
+import SystemPackage
+
+/// A command that is run for a value on its standard input, and whose end is waited for.
+///
+/// Its words are the last ones of argv: there they are as they came, UTF-8 or not. It shares the standard output and error of
+/// this process, and its process group. posix_spawn(3), and not fork(2): the library has threads.
+struct ChildCommand {
+    private let words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+    /// - Parameter wordCount: How many words argv ends with that are the command's.
+    init(wordCount: Int) {
+        words = CommandLine.unsafeArgv + max(0, Int(CommandLine.argc) - wordCount)
+    }
+
+    /// How the command ended, as a shell says it: its status, or 128 and the signal.
+    struct Ending: Equatable {
+        let status: Int32
+
+        init(waitStatus: Int32) {
+            // wait(2): the low seven bits hold the signal, the next byte the status.
+            let number = waitStatus & 0x7F
+            status = number == 0 ? (waitStatus >> 8) & 0xFF : 128 + number
+        }
+    }
+
+    /// Runs the command, and waits for its end, also after a signal: that is passed on.
+    ///
+    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
+    func run(input line: String) throws -> Ending {
+        var feed = try Feed(line)
+        // What fits the pipe is there before the command is.
+        feed.write()
+        let pid: pid_t
+        do {
+            pid = try spawn(reading: feed.reading)
+        } catch {
+            feed.close()
+            throw error
+        }
+        feed.handOver()
+        defer { feed.close() }
+        return try wait(for: pid, &feed)
+    }
+
+    private func spawn(reading input: CInt) throws -> pid_t {
+        guard let file = words[0] else { throw CommandFailure.usage("the command to run is missing") }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        if !Signals.pipeWasIgnored {
+            // Ignored signals stay ignored across execve(2).
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            sigaddset(&signals, SIGPIPE)
+            posix_spawnattr_setsigdefault(&attributes, &signals)
+            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        }
+        // wait(2): while SIGCHLD is ignored nobody learns how a child ended.
+        signal(SIGCHLD, SIG_DFL)
+        var pid: pid_t = 0
+        let result = posix_spawnp(&pid, file, &actions, &attributes, words, environ)
+        guard result == 0 else {
+            let cause = Errno(rawValue: result)
+            throw CommandFailure(
+                cause == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute,
+                "cannot run \(String(cString: file).quotedForPeople): \(cause)"
+            )
+        }
+        return pid
+    }
+
+    private func wait(for pid: pid_t, _ feed: inout Feed) throws -> Ending {
+        let process = try? PIDFD(pid: pid)
+        let exit =
+            switch process {
+            case .some(let process): process.raw
+            case .none: CInt(-1)
+            }
+        // The descriptor stays open until then.
+        defer { extendLifetime(process) }
+        var wakes = 0
+        while true {
+            var status: Int32 = 0
+            let result = waitpid(pid, &status, WNOHANG)
+            if result == pid { return Ending(waitStatus: status) }
+            if result < 0, errno != EINTR {
+                throw CommandFailure(.internal, "cannot wait for process \(pid): \(Errno(rawValue: errno))")
+            }
+            // poll(2) leaves negative descriptors out. Without a pidfd the end is looked for again and again.
+            var requests = [
+                pollfd(fd: exit, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: feed.writing, events: Int16(POLLOUT), revents: 0),
+            ]
+            let count = poll(&requests, nfds_t(requests.count), exit < 0 ? 20 : -1)
+            if count > 0, requests[1].revents != 0 { feed.write() }
+            guard count < 0, let number = Signals.pending else { continue }
+            // A terminal sends SIGINT to the command too, and a second one often means more than the first. So that one is
+            // passed on at the first reminder, a second later, to a command that is still there.
+            wakes += 1
+            if wakes == (number == SIGINT ? 2 : 1) { kill(pid, number) }
+        }
+    }
+
+    /// The pipe to the command's standard input, with what is still to be written.
+    private struct Feed {
+        private(set) var reading: CInt
+        private(set) var writing: CInt
+        private var rest: ArraySlice<UInt8>
+
+        init(_ line: String) throws {
+            var ends: [CInt] = [-1, -1]
+            guard pipe(&ends) == 0 else {
+                throw CommandFailure(.inputOutput, "cannot make a pipe: \(Errno(rawValue: errno))")
+            }
+            // No other thread starts processes, so none gets the ends in between.
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+            (reading, writing) = (ends[0], ends[1])
+            rest = Array((line + "\n").utf8)[...]
+        }
+
+        /// Writes what fits.
+        ///
+        /// At the end, or when the command has closed its side, the pipe is closed.
+        mutating func write() {
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { Glibc.write(writing, $0.baseAddress, $0.count) }
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                    continue
+                }
+                switch Errno(rawValue: errno) {
+                case .interrupted: continue
+                case .resourceTemporarilyUnavailable: return
+                // A command that doesn't read all of it is a command like any other.
+                default: rest = []
+                }
+            }
+            closeWriting()
+        }
+
+        /// The command has its own descriptor of the reading side now; this one would keep the pipe from breaking.
+        mutating func handOver() {
+            if reading >= 0 { Glibc.close(reading) }
+            reading = -1
+        }
+
+        private mutating func closeWriting() {
+            if writing >= 0 { Glibc.close(writing) }
+            writing = -1
+        }
+
+        mutating func close() {
+            handOver()
+            closeWriting()
+        }
+    }
+}

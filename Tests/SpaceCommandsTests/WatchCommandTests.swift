@@ -1,0 +1,293 @@
+import Glibc
+import SpaceTestSupport
+import Testing
+import TupleCoding
+
+@Suite("watch and post", .timeLimit(.minutes(2)))
+struct WatchCommandTests {
+    /// Starts a watch, and returns when it has said that it is ready.
+    private func watch(_ runner: CommandRunner, _ words: String...) throws -> RunningCommand {
+        let watch = try runner.start("space", ["watch"] + words)
+        let line = try watch.readLine() ?? ""
+        #expect(line.hasPrefix(#"{"event":"ready","seq":"#), "\(words): \(line)")
+        return watch
+    }
+
+    /// The lines without the number, time and process that each begins with.
+    private func events(_ lines: [String]) throws -> [String] {
+        try lines.compactMap { line in
+            guard case .object(let record) = try Value(json: line), case .string(let event)? = record["event"] else {
+                throw TestFailure("no change: \(line)")
+            }
+            guard event != "ready" else { return nil }
+            let shown = ["key", "name", "tuple", "old", "new", "value", "from", "to"].compactMap { key in
+                record[key].map { "\(key)=\($0.json)" }
+            }
+            return ([event] + shown).joined(separator: " ")
+        }
+    }
+
+    @Test("Everything that happens is a line, and the namespace's end is the last")
+    func everything() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            let watch = try watch(runner, "jobs")
+            try runner.shell(
+                """
+                space write jobs '{"a": 2}'; space take jobs '[1]'
+                space set jobs k 1; space set jobs k null; space unset jobs k
+                space post jobs hello '[$who]' --arg who me; space post jobs bare
+                space delete jobs
+                """
+            )
+            let result = try watch.finish()
+            #expect(result.ending == .exited(0))
+            #expect(result.errors == "")
+            #expect(
+                try events(result.lines) == [
+                    #"write tuple={"a":2}"#, "claim tuple=[1]", "complete tuple=[1]", #"set key="k" new=1"#,
+                    #"set key="k" old=1 new=null"#, #"unset key="k" old=null"#, #"post name="hello" value=["me"]"#,
+                    #"post name="bare" value=null"#, "gone",
+                ]
+            )
+            #expect(result.lines[1].hasPrefix(#"{"seq":2,"time":"#))
+            #expect(result.lines[1].hasSuffix(#""event":"write","id":2,"tuple":{"a":2}}"#))
+        }
+    }
+
+    @Test(
+        "What is wanted can be chosen",
+        arguments: [
+            ([#"["a","?"]"#], [#"write tuple=["a",1]"#]),
+            (["--key", "k.x"], [#"set key="k" new={"x":1,"y":1}"#]),
+            (["--all-keys"], [#"set key="k" new={"x":1,"y":1}"#, #"set key="k" old={"x":1,"y":1} new={"x":1,"y":2}"#]),
+            (["--post", "p"], [#"post name="p" value=1"#]), (["--events", "post,expire"], [#"post name="p" value=1"#]),
+            (
+                [#"["a","?"]"#, "--events", "write,post"], [#"write tuple=["a",1]"#, #"post name="p" value=1"#]
+            ),
+            (["--max", "2", "--events", "write"], [#"write tuple=["a",1]"#, #"write tuple=["b"]"#]),
+        ]
+    )
+    func choice(_ words: [String], _ expected: [String]) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[0]")
+            let watch = try runner.start("space", ["watch", "jobs"] + words)
+            _ = try watch.readLine()
+            try runner.shell(
+                """
+                space write jobs '["a", 1]' '["b"]'; space post jobs p 1
+                space set jobs k '{"x": 1, "y": 1}'; space set jobs k '{"x": 1, "y": 2}'; space delete jobs
+                """
+            )
+            let result = try watch.finish()
+            #expect(result.ending == .exited(0), "\(result.errors)")
+            #expect(try events(result.lines).filter { $0 != "gone" } == expected)
+        }
+    }
+
+    @Test("What can't be understood is usage or bad data")
+    func usage() throws {
+        try withRoot { (runner) throws in
+            for (words, status) in [
+                (["jobs", "--events", "writes"], 64), (["jobs", "--events", ""], 64), (["jobs", "--from", "-1"], 64),
+                (["jobs", "--from", "1", "--subscription", "s"], 64), (["jobs", "--max", "0"], 64),
+                (["jobs", "--key", "k", "--all-keys"], 64), (["jobs", "[1]", "[2]"], 64), (["jobs", "--"], 64),
+                (["jobs", "--wait", "5x"], 64), (["--", "true"], 64), (["jobs", "[1]", "cat", "--", "cat"], 64),
+                (["jobs"], 69), (["jobs", "["], 65),
+            ] {
+                let result = try runner.start("space", ["watch"] + words).finish()
+                #expect(result.ending == .exited(Int32(status)), "\(words): \(result.errors)")
+                #expect(result.output == "")
+            }
+            #expect(try runner.space("post", "jobs", "p").ending == .exited(69))
+            try runner.space("write", "jobs", "[1]")
+            #expect(try runner.space("post", "jobs", "p").ending == .exited(0))
+            #expect(try runner.space("post", "jobs", "p", "{").ending == .exited(65))
+            #expect(try runner.space("post", "jobs", "").ending == .exited(65))
+        }
+    }
+
+    @Test("--wait ends with 1 when there was nothing, and waits for the namespace")
+    func waiting() throws {
+        try withRoot { (runner) throws in
+            #expect(try runner.space("watch", "jobs", "--wait", "0").ending == .exited(1))
+            #expect(try runner.space("watch", "jobs", "--wait", "10ms", "-E", "7").ending == .exited(7))
+            #expect(try runner.space("list").output == "")
+            let early = try runner.start("space", ["watch", "jobs", "--key", "k", "--wait", "--max", "1"])
+            try runner.space("set", "jobs", "other", "1")
+            // What creates it may come before the watch: then it is told as a gap, and not counted.
+            _ = try early.readLine()
+            try runner.space("set", "jobs", "k", "2")
+            #expect(try events(try early.finish().lines).last == #"set key="k" new=2"#)
+            let result = try runner.space("watch", "jobs", "--wait", "10ms")
+            #expect(result.ending == .exited(1))
+            #expect(result.output == #"{"event":"ready","seq":2}"# + "\n")
+        }
+    }
+
+    @Test("--from begins with that change; what is no longer there is a gap")
+    func from() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]", "[2]")
+            let keeper = try watch(runner, "jobs")
+            try runner.space("write", "jobs", "[3]", "[4]")
+            let all = try runner.space("watch", "jobs", "--from", "1", "--wait", "0")
+            #expect(all.ending == .exited(0))
+            #expect(try events(all.lines) == ["gap from=1 to=2", "write tuple=[3]", "write tuple=[4]"])
+            #expect(all.lines[1].hasPrefix(#"{"seq":2,"#))
+            let last = try runner.space("watch", "jobs", "--from", "4", "--wait", "0")
+            #expect(try events(last.lines) == ["write tuple=[4]"])
+            keeper.signal(SIGTERM)
+            try keeper.wait()
+        }
+    }
+
+    @Test("A subscription goes on where it was, whatever ended its watch")
+    func subscription() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[0]")
+            let killed = try watch(runner, "jobs", "--subscription", "s")
+            try runner.space("write", "jobs", "[1]")
+            #expect(try events([try killed.readLine() ?? ""]) == ["write tuple=[1]"])
+            // Printed is not yet acknowledged: the position says when.
+            #expect(try eventually { try runner.space("show", "jobs", "--json").output.contains(#""position":2"#) })
+            #expect(try runner.space("watch", "jobs", "--subscription", "s").ending == .exited(64))
+            killed.signal(SIGKILL)
+            try killed.wait()
+            try runner.space("write", "jobs", "[2]", "[3]", "[4]")
+            let full = try runner.shell("space watch jobs --subscription s --wait 0 > /dev/full; echo $?")
+            #expect(full.output == "74\n")
+            let one = try runner.space("watch", "jobs", "--subscription", "s", "--max", "1")
+            #expect(try events(one.lines) == ["write tuple=[2]"])
+            let rest = try runner.space("watch", "jobs", "--subscription", "s", "--wait", "0")
+            #expect(try events(rest.lines) == ["write tuple=[3]", "write tuple=[4]"])
+            #expect(try runner.space("watch", "jobs", "--subscription", "s", "--wait", "0").ending == .exited(1))
+        }
+    }
+
+    @Test("Of a subscription that nobody reads any more nothing is lost")
+    func brokenPipe() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[0]")
+            let watch = try watch(runner, "jobs", "--subscription", "s")
+            watch.closeOutput()
+            // Ends by itself: no change is needed to find out.
+            let result = try watch.finish()
+            #expect(result.ending == .exited(74))
+            #expect(result.errors.contains("roken pipe"))
+            try runner.space("write", "jobs", "[1]")
+            let next = try runner.space("watch", "jobs", "--subscription", "s", "--wait", "0")
+            #expect(try events(next.lines) == ["write tuple=[1]"])
+        }
+    }
+
+    @Test("A signal ends the watch, and its registration with it", arguments: [SIGINT, SIGTERM])
+    func signals(_ number: Int32) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[0]")
+            let watch = try watch(runner, "jobs")
+            watch.signal(number)
+            let result = try watch.finish()
+            #expect(result.ending == .signalled(number))
+            #expect(result.output.split(separator: "\n").count == 1)
+            #expect(try runner.space("show", "jobs", "--json").output.contains(#""watchers":[]"#))
+            let running = try runner.start(
+                "space",
+                ["watch", "jobs", "--", "sh", "-c", "echo on; exec tail -f /dev/null"]
+            )
+            try runner.awaitWatcher("jobs")
+            try runner.space("write", "jobs", "[1]")
+            #expect(try running.readLine() == "on")
+            running.signal(number)
+            #expect(try running.wait() == .signalled(number))
+        }
+    }
+
+    @Test("A command runs for each change, and nothing else is printed")
+    func command() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[0]")
+            let watch = try runner.start("space", ["watch", "jobs", "--max", "3", "--", "sh", "-c", "cat; exit 3"])
+            try runner.awaitWatcher("jobs")
+            // More than a pipe holds, and then one for a command that reads nothing.
+            let long = "[\"\(String(repeating: "x", count: 300_000))\"]"
+            try runner.space("write", "jobs", "[1]", "-", input: "\(long)\n[2]")
+            let result = try watch.finish()
+            #expect(result.ending == .exited(0), "\(result.errors)")
+            #expect(try events(result.lines) == ["write tuple=[1]", "write tuple=\(long)", "write tuple=[2]"])
+            #expect(result.errors.contains("status 3 for change 2"))
+            let deaf = try runner.start(
+                "space",
+                ["watch", "jobs", #"["?"]"#, "--max", "1", "--", "true", "--wait", "5x"]
+            )
+            try runner.awaitWatcher("jobs")
+            try runner.space("write", "jobs", "-", input: long)
+            let ended = try deaf.finish()
+            #expect(ended.ending == .exited(0), "\(ended.errors)")
+            #expect(ended.output == "")
+        }
+    }
+
+    @Test("With a subscription a command that fails ends the watch, and gets the change again")
+    func failingCommand() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[0]")
+            #expect(try runner.space("watch", "jobs", "--subscription", "s", "--wait", "0").ending == .exited(1))
+            try runner.space("write", "jobs", "[1]", "[2]")
+            for (command, status) in [("exit 5", 5), ("kill -9 $$", 137)] {
+                let failed = try runner.space(
+                    "watch",
+                    "jobs",
+                    "--subscription",
+                    "s",
+                    "--wait",
+                    "0",
+                    "--",
+                    "sh",
+                    "-c",
+                    "cat; \(command)"
+                )
+                #expect(failed.ending == .exited(Int32(status)), "\(failed.errors)")
+                #expect(try events(failed.lines) == ["write tuple=[1]"])
+            }
+            let missing = try runner.space("watch", "jobs", "--subscription", "s", "--wait", "0", "--", "/no/such/file")
+            #expect(missing.ending == .exited(127))
+            let done = try runner.space("watch", "jobs", "--subscription", "s", "--wait", "0", "--", "cat")
+            #expect(done.ending == .exited(0))
+            #expect(try events(done.lines) == ["write tuple=[1]", "write tuple=[2]"])
+            #expect(
+                try runner.space("watch", "jobs", "--subscription", "s", "--wait", "0", "--", "cat").ending
+                    == .exited(1)
+            )
+        }
+    }
+
+    @Test("Watchers are shown and dumped")
+    func shown() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[0]")
+            let watch = try watch(runner, "jobs", "[1]", "--subscription", "s\u{1B}", "--events", "write")
+            let watcher =
+                #""pid":\#(watch.pid),"filter":"[1], write","position":1,"subscription":"s\u001b"}"#
+            #expect(try runner.space("show", "jobs", "--json").output.contains(#""watchers":[{\#(watcher)]"#))
+            #expect(try runner.dump("jobs", "--format", "json").lines.contains(#"{"kind":"watcher",\#(watcher)"#))
+            for text in [try runner.space("show", "jobs").output, try runner.dump("jobs").output] {
+                #expect(text.contains("1 watcher"))
+                #expect(text.contains("[1], write"))
+                #expect(!text.contains("\u{1B}"))
+            }
+            watch.signal(SIGTERM)
+            try watch.wait()
+        }
+    }
+}
+
+extension CommandRunner {
+    /// Returns once somebody watches a namespace.
+    func awaitWatcher(_ namespace: String) throws {
+        let isWatched = try eventually {
+            try space("show", namespace, "--json").output.contains(#""watchers":[{"#)
+        }
+        guard isWatched else { throw TestFailure("nobody watches \(namespace)") }
+    }
+}
