@@ -1,9 +1,10 @@
 import Glibc
-@testable import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import Synchronization
 import Testing
+
+@testable import SharedSpace
 
 /// Threads of one process that do the same thing at once.
 @Suite(.timeLimit(.minutes(2))) struct ThreadTests {
