@@ -267,4 +267,27 @@ struct OwnerTests {
         #expect(try names == [])
         #expect(root.leftovers == [])
     }
+
+    /// What this process still has open of a deleted namespace is not taken for the new one of that name.
+    @Test(arguments: StorageMode.allCases)
+    func aNameUsedAgainIsAnotherNamespace(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(in: "/var/tmp")
+        let other = try Agent()
+        for round in 0..<10 {
+            let old = try root.namespace(mode)
+            try old.write("old", round)
+            try root.space.delete("n")
+            try other.open(root, "n", "mode=\(mode)")
+            try other.run("write [\"new\", \(round)]")
+            let new = try root.namespace(mode)
+            #expect(try new.readAll() == [Tuple("new", round)])
+            try new.write("mine", round)
+            #expect(try other.run("count") == "2")
+            #expect(throws: SpaceError.self) { try old.count() }
+            #expect(try new.verify() == [])
+            try new.leave()
+            try other.run("leave")
+            withExtendedLifetime(old) {}
+        }
+    }
 }

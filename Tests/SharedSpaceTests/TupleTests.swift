@@ -2,39 +2,212 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-@Suite struct TupleTests {
-    let root: TemporaryRoot
+/// Writing, reading, taking and counting, the same in every mode.
+@Suite(.timeLimit(.minutes(5)))
+struct TupleTests {
+    private struct Job: Codable, Equatable {
+        var kind: String
+        var id: Int
+        var file: String?
+    }
 
-    init() throws { root = try TemporaryRoot() }
-
-    @Test func writesReadsAndTakes() throws {
-        let jobs = try root.space.namespace("jobs")
+    @Test(arguments: StorageMode.allCases)
+    func writesReadsAndTakes(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let jobs = try root.namespace(mode)
+        #expect(jobs.mode == mode)
         try jobs.write("resize", 42, "cat.png")
         try jobs.write("resize", 43, "dog.png")
         #expect(try jobs.count() == 2)
         let read = try #require(try jobs.readIfExists("resize", any(Int.self), any(String.self)))
-        #expect(read.1 == 42)
+        #expect(read.1 == 42 && read.2 == "cat.png")
         let taken = try #require(try jobs.takeIfExists("resize", any(Int.self), any(String.self)))
         #expect(taken.1 == 42 && taken.2 == "cat.png")
         #expect(try jobs.takeIfExists("resize", 42, any(String.self)) == nil)
         #expect(try jobs.takeIfExists(matching: ["resize", 43, .any]) == ["resize", 43, "dog.png"])
         #expect(try jobs.count() == 0)
+        #expect(try jobs.verify() == [])
     }
 
-    @Test func aNamespaceGoesWithItsLastHandle() throws {
-        do {
-            let jobs = try root.space.namespace("jobs")
-            try jobs.write("a")
-            #expect(try root.space.namespaceNames() == ["jobs"])
+    @Test(arguments: StorageMode.allCases)
+    func everyKindOfFieldComesBack(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let namespace = try root.namespace(mode)
+        let tuples: [Tuple] = [
+            [], ["a"], [1, 2.5, true, false], ["é", "e\u{301}", ""], [Int.min, Int.max, 0, -1],
+            try Tuple(json: #"[null, [1, [2]], {"a": {"b": 1}}, {"$base64": "AP8="}, {"$double": "nan"}, -0.0]"#),
+            try Tuple(json: #"{"kind": "resize", "id": 42, "tags": ["a", "b"]}"#), [:],
+        ]
+        for tuple in tuples { try namespace.write(tuple: tuple) }
+        #expect(try namespace.readAll() == tuples)
+        for tuple in tuples { #expect(try namespace.takeIfExists(matching: Template(tuple).exactly()) == tuple) }
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: StorageMode.allCases)
+    func recordsAreMatchedByWhatTheyHave(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let jobs = try root.namespace(mode)
+        let first = Job(kind: "resize", id: 1, file: "cat.png")
+        try jobs.write(record: first)
+        try jobs.write(record: Job(kind: "crop", id: 2))
+        #expect(try jobs.readIfExists(Job.self, matching: ["kind": "crop"])?.id == 2)
+        #expect(try jobs.takeIfExists(Job.self, matching: ["id": 1, "file": .any]) == first)
+        #expect(try jobs.takeIfExists(Job.self, matching: ["file": .any]) == nil)
+        #expect(try jobs.count(matching: ["kind": .any]) == 1)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test(arguments: StorageMode.allCases)
+    func batchesAreWholeOrNothing(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let namespace = try root.namespace(mode)
+        let ids = try namespace.write(contentsOf: (0..<1000).map { Tuple("n", $0) })
+        #expect(ids == ids.sorted() && Set(ids).count == 1000)
+        // Not encoded, which takes its time in such a size: that it is too large is seen before.
+        let large = Tuple(trusting: [UInt8](repeating: 1, count: Limits.valueBytes + 1), isRecord: false)
+        let error = #expect(throws: SpaceError.self) { try namespace.write(contentsOf: [["n", 1000], large]) }
+        #expect(error?.code == .tooLarge)
+        #expect(try namespace.write(contentsOf: [Tuple]()) == [])
+        #expect(try namespace.count() == 1000)
+        #expect(try namespace.takeAll(matching: ["n", .any], max: 10).map { $0[1] } == (0..<10).map { .int($0) })
+        #expect(
+            try namespace.takeAll(matching: ["n", .any], order: .newestFirst, max: 2) == [["n", 999], ["n", 998]]
+        )
+        #expect(try namespace.takeAll(max: 0) == [])
+        #expect(try namespace.takeAll().count == 988)
+        #expect(try namespace.takeAll() == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: StorageMode.allCases)
+    func largeValuesComeBack(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let namespace = try root.namespace(mode)
+        for size in [0, 1, 2000, 2048, 4096, 100_000, 5_000_000] {
+            let body = [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
+                for index in 0..<size { bytes.initializeElement(at: index, to: UInt8(truncatingIfNeeded: index &* 31)) }
+                count = size
+            }
+            try namespace.write("body", body)
+            try namespace.set("body", value: .bytes(body))
+            #expect(try namespace.takeIfExists("body", any([UInt8].self))?.1 == body)
+            #expect(try namespace.get("body") == .bytes(body))
         }
-        #expect(try root.space.namespaceNames() == [])
+        #expect(try namespace.verify() == [])
     }
 
-    @Test func anAsyncTakeWaits() async throws {
-        let jobs = try root.space.namespace("jobs")
-        async let taken = jobs.take("x", any(Int.self))
-        try jobs.write("x", 7)
-        let value = try await taken
-        #expect(value.1 == 7)
+    @Test(arguments: StorageMode.allCases)
+    func cellsAreSetComparedAndCounted(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let namespace = try root.namespace(mode)
+        #expect(try namespace.get("a") == nil)
+        #expect(try namespace.set("a", value: 1) == nil)
+        #expect(try namespace.set("a", value: 2) == 1)
+        #expect(try namespace.set("a", value: 4, ifEquals: 3) == false)
+        #expect(try namespace.set("a", value: 3, ifEquals: 2))
+        // Equal in number is not equal in type.
+        #expect(try namespace.set("a", value: 4, ifEquals: 3.0) == false)
+        #expect(try namespace.set("b", value: 1, ifEquals: .null) == false)
+        #expect(try namespace.setIfAbsent("b", value: "x"))
+        #expect(try namespace.setIfAbsent("b", value: "y") == false)
+        #expect(try namespace.increment("a", by: 39) == 42)
+        #expect(try namespace.increment("new") == 1)
+        #expect(try namespace.cells().map(\.key) == ["a", "b", "new"])
+        var error = #expect(throws: SpaceError.self) { try namespace.increment("b") }
+        #expect(error?.code == .badData)
+        try namespace.set("most", value: .int(.max))
+        error = #expect(throws: SpaceError.self) { try namespace.increment("most") }
+        #expect(error?.code == .badData)
+        #expect(try namespace.get("most") == .int(.max))
+        #expect(try namespace.unset("b") == "x")
+        #expect(try namespace.unset("b") == nil)
+        try namespace.set("job", Job(kind: "crop", id: 1))
+        #expect(try namespace.get("job", as: Job.self) == Job(kind: "crop", id: 1))
+        error = #expect(throws: SpaceError.self) { try namespace.get("a", as: Job.self) }
+        #expect(error?.code == .badData)
+        for key in ["", String(repeating: "k", count: Limits.cellKeyBytes + 1)] {
+            error = #expect(throws: SpaceError.self) { try namespace.set(key, value: 1) }
+            #expect(error?.code == .tooLarge)
+        }
+        try namespace.set(String(repeating: "k", count: Limits.cellKeyBytes), value: 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: StorageMode.allCases)
+    func claimsAreCompletedOrComeBack(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let namespace = try root.namespace(mode)
+        try namespace.write(contentsOf: (0..<4).map { Tuple("job", $0) })
+        let claims = try namespace.claimIfExists(matching: ["job", .any], max: 3)
+        #expect(claims.map(\.tuple) == [["job", 0], ["job", 1], ["job", 2]])
+        #expect(try namespace.readAll() == [["job", 3]])
+        #expect(try namespace.status().claims.count == 3)
+        #expect(try namespace.verify() == [])
+        try namespace.complete([claims[1]])
+        try namespace.release([claims[2], claims[0]])
+        #expect(try namespace.readAll() == [["job", 0], ["job", 2], ["job", 3]])
+        // All or none.
+        let again = try namespace.claimIfExists(matching: ["job", 0])
+        let error = #expect(throws: SpaceError.self) { try namespace.complete(again + [claims[2]]) }
+        #expect(error?.code == .claimLost)
+        #expect(try namespace.status().claims.count == 1)
+        try namespace.complete(again)
+        #expect(try namespace.readAll() == [["job", 2], ["job", 3]])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: StorageMode.allCases)
+    func tuplesExpire(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let namespace = try root.namespace(mode)
+        try namespace.write("never", expires: .zero)
+        try namespace.write("never", expires: .milliseconds(-5))
+        #expect(try namespace.count() == 0)
+        try namespace.write("late", expires: .seconds(1 << 40))
+        try namespace.write("soon", expires: .milliseconds(40))
+        try namespace.write("always")
+        #expect(try namespace.count() >= 2)
+        // Invisible before anybody has removed it.
+        #expect(try eventually { try namespace.readIfExists("soon") == nil })
+        #expect(try namespace.count() == 2)
+        #expect(try namespace.readAll() == [["late"], ["always"]])
+        #expect(try namespace.takeIfExists("soon") == nil)
+        #expect(try namespace.status().tuples == 3)
+        // Whoever writes next removes it.
+        try namespace.write("next")
+        #expect(try namespace.status().tuples == 3)
+        #expect(try namespace.takeAll().count == 3)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// An expired claim's tuple: claimed with an expiry, it comes back with it.
+    @Test func aClaimedTupleKeepsItsExpiry() throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.space.namespace("n")
+        try namespace.write("job", expires: .milliseconds(30))
+        let claims = try namespace.claimIfExists(matching: ["job"])
+        try #require(claims.count == 1)
+        #expect(try namespace.verify() == [])
+        try namespace.release(claims)
+        #expect(try namespace.verify() == [])
+        #expect(try eventually { try namespace.count() == 0 })
+        try namespace.write("next")
+        #expect(try namespace.status().tuples == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func theOneLinersMeetInTheSameNamespace() async throws {
+        let root = try TemporaryRoot()
+        try root.space.write("resize", 42, to: "App")
+        let other = try Space(root: root.path)
+        #expect(try other.readIfExists("resize", any(Int.self), from: "App")?.1 == 42)
+        #expect(try await other.take("resize", any(Int.self), from: "App").1 == 42)
+        #expect(try root.space.takeIfExists("resize", any(Int.self), from: "App") == nil)
+        try root.space.letGo(of: "App")
+        #expect(try root.space.namespaceNames() == ["App"])
+        try other.letGo(of: "App")
+        #expect(try root.space.namespaceNames() == [])
     }
 }

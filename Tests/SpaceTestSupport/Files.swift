@@ -57,3 +57,42 @@ extension TemporaryRoot {
         if let length { try FileBytes.truncate(descriptor.raw, to: length) }
     }
 }
+
+extension TemporaryRoot {
+    /// Copies a folder of another root, sparse files as sparse ones.
+    package func copyTree(_ folder: String, from other: TemporaryRoot) throws {
+        try Self.copy("\(other.path)/\(folder)", to: "\(path)/\(folder)")
+    }
+
+    // lseek(2), which Swift's Glibc module hides: unistd.h has these under _GNU_SOURCE.
+    private static let seekData: CInt = 3
+    private static let seekHole: CInt = 4
+
+    private static func copy(_ source: String, to target: String) throws {
+        guard mkdir(target, 0o700) == 0 else { throw TestFailure("mkdir \(target): errno \(errno)") }
+        let folder = try OwnedDescriptor.open(source, flags: O_RDONLY | O_DIRECTORY)
+        for name in try Directory.list(folder.raw) {
+            let info = try Directory.info(at: folder.raw, name)
+            if info.kind == .directory {
+                try copy("\(source)/\(name)", to: "\(target)/\(name)")
+                continue
+            }
+            let from = try OwnedDescriptor.openat(directory: folder.raw, name, flags: O_RDONLY)
+            let to = try OwnedDescriptor.open("\(target)/\(name)", flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+            try FileBytes.truncate(to.raw, to: info.size)
+            var chunk = [UInt8](repeating: 0, count: 1 << 16)
+            var position = lseek(from.raw, 0, seekData)
+            // lseek(2): ENXIO when there is no data beyond the position.
+            while position >= 0 {
+                let end = lseek(from.raw, position, seekHole)
+                while position < end {
+                    let count = pread(from.raw, &chunk, min(chunk.count, Int(end - position)), position)
+                    guard count > 0 else { throw TestFailure("pread \(source)/\(name): errno \(errno)") }
+                    try FileBytes.write(Array(chunk[..<count]), to: to.raw, at: Int(position))
+                    position += off_t(count)
+                }
+                position = lseek(from.raw, end, seekData)
+            }
+        }
+    }
+}

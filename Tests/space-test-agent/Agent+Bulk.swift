@@ -29,6 +29,7 @@ extension Agent {
         case "open-loop": return "ok \(try openLoop(words))"
         case "reap-loop": return "ok \(try reapLoop(words))"
         case "fill": return try fill(size: try number(words, 0), most: try number(words, 1))
+        case "thin": return "ok \(try thin(try number(words, 0)))"
         case "drain": return "ok \(try drain())"
         default: return nil
         }
@@ -119,6 +120,17 @@ extension Agent {
             }
         }
         return "ok \(most)"
+    }
+
+    /// Takes every other of the first tuples that `fill` wrote.
+    private func thin(_ count: Int) throws -> Int {
+        let namespace = try namespace()
+        for number in stride(from: 0, to: count, by: 2) {
+            guard try namespace.takeIfExists("fill", number, any(Value.self)) != nil else {
+                throw Failure("no \(number)")
+            }
+        }
+        return count
     }
 
     /// Takes everything, one by one.

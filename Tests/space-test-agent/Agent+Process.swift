@@ -16,8 +16,10 @@ extension Agent {
         case "tmpfs": try mountSmall(try word(words, 0), size: try number(words, 1))
         case "uid":
             guard setuid(try number(words, 0)) == 0 else { throw Failure("setuid: errno \(errno)") }
-        case "space-only":
-            space = try Space(root: try word(words, 0), timeout: .seconds(20))
+        case "fill-file": try fillFile(try word(words, 0))
+        case "remove-file":
+            guard unlink(try word(words, 0)) == 0 else { throw Failure("unlink: errno \(errno)") }
+        case "list-folder": return "ok " + (try names(in: try word(words, 0)).joined(separator: " "))
         default: throw Failure("no command \(command)")
         }
         return "ok"
@@ -83,6 +85,32 @@ extension Agent {
         guard mount(nil, "/", nil, UInt(MS_REC) | UInt(MS_PRIVATE), nil) == 0,
             mount("tmpfs", folder, "tmpfs", 0, "size=\(size),mode=0700") == 0
         else { throw Failure("mount: errno \(errno)") }
+        // unshare(2) was for this thread alone; what begins anew has none but in the new place.
+        let words: [UnsafeMutablePointer<CChar>?] = [strdup("space-test-agent"), strdup("again"), nil]
+        execv("/proc/self/exe", words)
+        throw Failure("execv: errno \(errno)")
+    }
+
+    /// Writes a file until nothing is free.
+    private func fillFile(_ path: String) throws {
+        let file = try OwnedDescriptor.open(path, flags: O_RDWR | O_CREAT, mode: 0o600)
+        let page = [UInt8](repeating: 1, count: 4096)
+        var offset = 0
+        while true {
+            do throws(Errno) {
+                try FileBytes.write(page, to: file.raw, at: offset)
+            } catch {
+                guard error == .noSpace else { throw error }
+                return
+            }
+            offset += page.count
+        }
+    }
+
+    private func names(in path: String) throws -> [String] {
+        guard access(path, F_OK) == 0 else { return [] }
+        let folder = try OwnedDescriptor.open(path, flags: O_RDONLY | O_DIRECTORY)
+        return try Directory.list(folder.raw)
     }
 
     /// Functions that Swift's Glibc module hides, found by name.

@@ -28,6 +28,10 @@ extension Agent {
             let claimed = try namespace().claimIfExists(matching: try template(words, from: 0))
             claims += claimed
             return claimed.first.map { "ok \($0.tuple)" } ?? "none"
+        case "claim-all":
+            let claimed = try namespace().claimIfExists(matching: .any, max: .max)
+            claims += claimed
+            return "ok \(claimed.count)"
         case "complete":
             try namespace().complete(claims)
             claims = []

@@ -8,6 +8,8 @@ import Glibc
 let agent = Agent()
 // Against a test that forgets it while it can't read: nothing here takes as long.
 alarm(300)
+// Started by itself, in place of what answered so far.
+if CommandLine.arguments.count > 1 { say("ok") }
 while let line = readLine() {
     await agent.obey(line)
 }

@@ -122,8 +122,9 @@ struct Room {
             return
         } catch  where error.code == .limitReached || error.code == .storageFull {
             // No more blocks. But pages that were freed lie within those that are there.
+            let tail = max(0, Int(clamping: control.reserved.load()) / pageSize - end)
             // Counted anew when anybody else has written since: they spend the same pages.
-            if reusablePages < needed * 2 + reserve || access.id != countedFor + 1 {
+            if reusablePages + tail < needed * 2 + reserve || access.id != countedFor + 1 {
                 do throws(LMDBError) {
                     reusablePages = try countReusablePages()
                 } catch .readersFull {
@@ -133,7 +134,6 @@ struct Room {
                 }
             }
             // Without a page beyond the last: twice the need, and the reserve if it is not ours to use.
-            let tail = max(0, Int(clamping: control.reserved.load()) / pageSize - end)
             guard reusablePages + tail >= needed * 2 + reserve,
                 tail >= runs(of: demand) + (reserve == 0 ? 0 : Self.leastTail)
             else {

@@ -1,0 +1,131 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Whether an agent can mount a file system of its own: root can, or who has the capability.
+private let mayMount: Bool = {
+    guard let root = try? TemporaryRoot(), let agent = try? Agent() else { return false }
+    return (try? agent.run("tmpfs \(root.path) 8388608")) != nil
+}()
+
+/// File systems that fill up: errors, never a signal, and nothing that was committed is lost.
+///
+/// Each agent mounts a small tmpfs that it alone sees, so a SIGBUS would end the agent and be seen here.
+@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: mayMount, "mounting a small file system is not permitted"))
+struct FullDiskTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    private func agent(onMebibytes size: Int) throws -> Agent {
+        let agent = try Agent()
+        try agent.run("tmpfs \(root.path) \(size << 20)")
+        return agent
+    }
+
+    /// The number and the error of an answer `full <number> error …`.
+    private func full(_ answer: String) throws -> Int {
+        let words = answer.split(separator: " ")
+        guard words.count > 3, words[0] == "full", let number = Int(words[1]),
+            ["storageFull", "limitReached"].contains(words[3])
+        else { throw TestFailure("not full: \(answer)") }
+        return number
+    }
+
+    @Test(arguments: StorageMode.allCases, [500, 4000, 30_000])
+    func aFullDiskIsAnErrorAndNotTheEnd(_ mode: StorageMode, _ size: Int) throws {
+        // The limit is beyond the disk, so the disk is what ends first.
+        let agent = try agent(onMebibytes: 9)
+        try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
+        let answer = try agent.ask("fill \(size) 1000000")
+        let count = try full(answer)
+        #expect(answer.contains("storageFull"))
+        #expect(count > 10)
+        #expect(try agent.run("count") == "\(count)")
+        #expect(try agent.run("verify") == "")
+        // Takes work while it is full, claims and their return too.
+        try agent.run("claim [\"fill\", 0, \"?\"]")
+        try agent.run("release")
+        try agent.run("thin 2")
+        #expect(try agent.run("drain") == "\(count - 1)")
+        // And writes when there is room again.
+        #expect(try full(try agent.ask("fill \(size) 1000000")) > count / 2)
+        try agent.run("drain")
+        try agent.run("write [\"small\"]")
+        #expect(try agent.run("count") == "1")
+        #expect(try agent.run("verify") == "")
+        try agent.run("leave")
+        try agent.exit()
+    }
+
+    /// Something else fills the disk while the namespace is small: it can go on with what it has, and grows when it can again.
+    @Test(arguments: StorageMode.allCases)
+    func somebodyElseFillsTheDisk(_ mode: StorageMode) throws {
+        let agent = try agent(onMebibytes: 16)
+        try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
+        try agent.run("write [\"kept\", 1]")
+        try agent.run("fill-file \(root.path)/.filler")
+        _ = try full(try agent.ask("fill 4000 1000000"))
+        #expect(try agent.run("take [\"kept\", \"?\"]") == #"["kept",1]"#)
+        try agent.run("drain")
+        try agent.run("write [\"small\"]")
+        // Waiting needs files of its own, which are not to be had: it waits all the same.
+        try agent.send("take-async [\"small\"]")
+        #expect(try agent.line() == "waiting")
+        #expect(try agent.line() == #"ok ["small"]"#)
+        try agent.run("remove-file \(root.path)/.filler")
+        #expect(try full(try agent.ask("fill 4000 1000000")) > 1000)
+        #expect(try agent.run("verify") == "")
+        // Deleted, also while full.
+        try agent.run("leave")
+        #expect(try agent.run("names") == "")
+        try agent.open(root, "m", "mode=\(mode)")
+        try agent.run("write [\"new\"]")
+        #expect(try agent.run("count") == "1")
+        try agent.exit()
+    }
+
+    /// Creating where there is no room, at every size up to where there is: an error, and nothing is left of it.
+    @Test(arguments: StorageMode.allCases)
+    func creatingOnAFullDiskIsAnError(_ mode: StorageMode) throws {
+        var isCreated = false
+        for kibibytes in stride(from: 8, through: 9216, by: 512) {
+            let agent = try Agent()
+            try agent.run("tmpfs \(root.path) \(kibibytes << 10)")
+            let answer = try agent.ask("open \(root.path) n mode=\(mode)")
+            isCreated = answer == "ok"
+            if isCreated {
+                try agent.run("write [\"job\", 1]")
+                #expect(try agent.run("verify") == "")
+                try agent.run("leave")
+            } else {
+                #expect(answer.hasPrefix("error storageFull"))
+            }
+            #expect(try agent.run("names") == "")
+            #expect(try agent.run("list-folder \(root.path)/.nursery") == "")
+            try agent.exit()
+        }
+        #expect(isCreated)
+    }
+
+    /// A value that many pages in a row are needed for, where what is free lies scattered.
+    @Test(arguments: StorageMode.allCases)
+    func largeValuesOnAFullDisk(_ mode: StorageMode) throws {
+        let agent = try agent(onMebibytes: 12)
+        try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
+        for size in [4000, 100_000, 700, 900_000, 9000] {
+            let count = try full(try agent.ask("fill \(size) 1000000"))
+            // Every other one goes, so that what is freed lies between what is not.
+            try agent.run("thin \(min(count, 400))")
+            _ = try full(try agent.ask("fill 100000 1000"))
+            _ = try agent.ask("claim-all")
+            try agent.run("release")
+            #expect(try agent.run("verify") == "")
+            try agent.run("drain")
+        }
+        try agent.run("write [\"small\"]")
+        #expect(try agent.run("verify") == "")
+        try agent.exit()
+    }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Limits of the process, at each of which an operation fails with an error, and nothing is lost or left behind.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ProcessLimitTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    @Test(arguments: StorageMode.allCases)
+    func aLimitOnTheSizeOfFilesIsAnError(_ mode: StorageMode) throws {
+        // setrlimit(2): a process that writes beyond RLIMIT_FSIZE gets SIGXFSZ, which would end the agent.
+        let agent = try Agent()
+        try agent.run("limit fsize \(32 << 20)")
+        let answer = try agent.ask("open \(root.path) n mode=\(mode) limit=\(64 << 20)")
+        #expect(answer.hasPrefix("error limitReached"))
+        #expect(answer.contains("ulimit"))
+        #expect(try root.space.namespaceNames() == [])
+        #expect(root.leftovers == [])
+        // One that exists can't be opened either, and loses nothing by that.
+        let namespace = try root.namespace(mode, byteLimit: 64 << 20)
+        try namespace.write("kept", 1)
+        #expect(try agent.ask("open \(root.path) n").hasPrefix("error limitReached"))
+        #expect(try namespace.status().owners.count == 1)
+        // Small enough for the limit, where the file is only as long as it is used.
+        if mode != .fast {
+            try agent.open(root, "small", "mode=\(mode) limit=\(16 << 20)")
+            #expect(try agent.ask("fill 4000 1000000").contains(" error limitReached "))
+            try agent.run("drain")
+            #expect(try agent.run("verify") == "")
+        }
+        try agent.exit()
+        #expect(try namespace.verify() == [])
+    }
+
+    /// With fewer and fewer descriptors to be had, opening fails at each of its steps, and leaves nothing behind.
+    @Test(arguments: [true, false])
+    func descriptorsRunOut(_ isThere: Bool) throws {
+        let namespace = isThere ? try root.space.namespace("n") : nil
+        try namespace?.write("kept", 1)
+        var failures = 0
+        for limit in 4..<24 {
+            let agent = try Agent()
+            try agent.run("limit nofile \(limit)")
+            let answer = try agent.ask("open \(root.path) n")
+            if answer != "ok" {
+                failures += 1
+                #expect(answer.hasPrefix("error descriptorsExhausted"), "with \(limit): \(answer)")
+            }
+            try agent.exit()
+            if let namespace {
+                #expect(try namespace.status().owners.map(\.pid) == [getpid()])
+            } else {
+                #expect(try root.space.namespaceNames() == [])
+            }
+            #expect(root.leftovers == [])
+        }
+        #expect((1..<20).contains(failures))
+        #expect(try namespace?.verify() ?? [] == [])
+    }
+
+    /// A process without a descriptor to spare goes on with what it has open.
+    @Test func whoHasNoDescriptorsLeftGoesOn() throws {
+        let namespace = try root.space.namespace("n")
+        let agent = try Agent(root, "n")
+        try agent.run("write [\"job\", 1]")
+        try agent.run("limit nofile 3")
+        try agent.run("write [\"job\", 2]")
+        #expect(try agent.run("take [\"job\", 1]") == #"["job",1]"#)
+        try agent.send("take-wait 60000 [\"late\"]")
+        #expect(try agent.line() == "waiting")
+        #expect(try eventually { try namespace.status().waiters.count == 1 })
+        try namespace.write("late")
+        #expect(try agent.line() == #"ok ["late"]"#)
+        #expect(try agent.run("verify") == "")
+        // It can't look at the folder to leave it well; its end is noticed all the same.
+        _ = try agent.ask("leave")
+        try agent.exit()
+        #expect(try namespace.takeIfExists("job", 2) != nil)
+        try namespace.leave()
+        #expect(try root.space.namespaceNames() == [])
+    }
+}

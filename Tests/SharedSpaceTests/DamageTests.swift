@@ -1,0 +1,328 @@
+import Glibc
+import SpaceSystem
+import SpaceTestSupport
+import SystemPackage
+import Testing
+
+@testable import SharedSpace
+
+/// What is found on disk is damaged, foreign, or from before a reboot: an error that says so, or the right thing done; never
+/// a crash, and no other namespace is harmed.
+@Suite(.timeLimit(.minutes(5)))
+struct DamageTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    /// A persistent namespace with a tuple in it, which nobody has open any more.
+    private func makeNamespace(_ mode: StorageMode = .fast, in root: TemporaryRoot? = nil) throws {
+        let options = NamespaceOptions(mode: mode, isPersistent: true)
+        let namespace = try (root ?? self.root).space.namespace("n", options: options)
+        try namespace.write("kept", 1)
+        try namespace.leave()
+    }
+
+    private func refusal(_ body: () throws -> Void) throws -> SpaceError {
+        do {
+            try body()
+        } catch let error as SpaceError {
+            return error
+        }
+        throw TestFailure("nothing was thrown")
+    }
+
+    private func openingFails() throws -> SpaceError {
+        try refusal { _ = try root.space.namespace("n") }
+    }
+
+    /// Rewrites the header, with a checksum that is right.
+    private func changeHeader(of root: TemporaryRoot, _ change: (inout ControlHeader) -> Void) throws {
+        var header = try ControlHeader(decoding: try root.bytes(of: "n/control"))
+        change(&header)
+        try root.overwrite("n/control", header.encoded())
+    }
+
+    // MARK: Names
+
+    @Test func namesThatNoFolderCanHaveAreRefused() throws {
+        for name in ["", ".", "..", "/", "a/b", "../n", "a\0b", "\0", String(repeating: "n", count: 10_000)] {
+            #expect(try refusal { _ = try root.space.namespace(name) }.code == .invalidName)
+            #expect(try refusal { _ = try root.space.existingNamespace(name) }.code == .invalidName)
+            #expect(try refusal { try root.space.delete(name) }.code == .invalidName)
+        }
+        #expect(root.entries() == [])
+    }
+
+    @Test func otherNamesAreTakenAsTheyAre() throws {
+        for name in [
+            "…", ".hidden", "a b", "%", "%2E", "ümläut", "-", "a.b", "\u{1}\n", String(repeating: "n", count: 200),
+        ] {
+            let namespace = try root.space.namespace(name)
+            try namespace.write("kept", 1)
+            #expect(namespace.name == name)
+            #expect(try root.space.namespaceNames() == [name])
+            #expect(root.entries().allSatisfy { !$0.hasPrefix(".") || [".nursery", ".graveyard"].contains($0) })
+            #expect(try root.space.namespace(name).count() == 1)
+        }
+    }
+
+    // MARK: Folders
+
+    @Test func aLinkIsNotFollowed() throws {
+        try makeNamespace()
+        #expect(symlink(root.path, "\(root.path)-link") == 0)
+        defer { unlink("\(root.path)-link") }
+        #expect(try refusal { _ = try Space(root: "\(root.path)-link") }.code == .permissionDenied)
+        #expect(symlink("n", "\(root.path)/linked") == 0)
+        #expect(try refusal { _ = try root.space.namespace("linked") }.code == .permissionDenied)
+        // Listing passes it by, and does not delete what it leads to.
+        _ = try root.space.reap()
+        #expect(try root.space.namespace("n").count() == 1)
+    }
+
+    @Test func aFolderThatOthersMayWriteInIsRefused() throws {
+        try makeNamespace()
+        #expect(chmod("\(root.path)/n", 0o777) == 0)
+        #expect(try openingFails().code == .permissionDenied)
+        #expect(chmod("\(root.path)/n", 0o700) == 0)
+        #expect(chmod(root.path, 0o777) == 0)
+        #expect(try refusal { _ = try Space(root: root.path) }.code == .permissionDenied)
+        #expect(try openingFails().code == .permissionDenied)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can give a folder away"))
+    func anotherUsersFolderIsRefused() throws {
+        try makeNamespace()
+        #expect(chown("\(root.path)/n", 12345, 12345) == 0)
+        #expect(try openingFails().code == .permissionDenied)
+        #expect(chown("\(root.path)/n", 0, 0) == 0)
+        #expect(chown(root.path, 12345, 12345) == 0)
+        let error = try refusal { _ = try Space(root: root.path) }
+        #expect(error.code == .permissionDenied)
+        #expect(error.reason.contains("12345"))
+    }
+
+    @Test func aFileInPlaceOfAFolderIsRefused() throws {
+        try root.overwrite("n", [1, 2, 3])
+        #expect(try openingFails().code == .permissionDenied)
+        let file = "\(root.path)/n"
+        #expect(try refusal { _ = try Space(root: file) }.code == .permissionDenied)
+        #expect(try refusal { _ = try Space(root: "") }.code == .invalidArgument)
+        #expect(try refusal { _ = try Space(root: "\(root.path)/not/there") }.code == .inputOutput)
+    }
+
+    // MARK: The control file
+
+    @Test func anotherFormatVersionIsRefused() throws {
+        try makeNamespace()
+        try changeHeader(of: root) { $0.version = 99 }
+        let error = try openingFails()
+        #expect(error.code == .incompatible)
+        #expect(error.reason.contains("99"))
+        try changeBack()
+    }
+
+    /// Damage that was undone leaves the namespace as it was.
+    private func changeBack() throws {
+        var bytes = try root.bytes(of: "n/control")
+        bytes[8] = UInt8(ControlHeader.currentVersion)
+        let sum = hash64(Array(bytes[..<(ControlHeader.size - 8)]))
+        try root.overwrite(
+            "n/control",
+            Array(bytes[..<(ControlHeader.size - 8)]) + withUnsafeBytes(of: sum.littleEndian) { Array($0) }
+        )
+        #expect(try root.space.namespace("n").count() == 1)
+    }
+
+    @Test func anotherModeIsRefused() throws {
+        try makeNamespace(.guarded)
+        for mode in [StorageMode.fast, .durable] {
+            let error = try refusal { _ = try root.space.namespace("n", options: NamespaceOptions(mode: mode)) }
+            #expect(error.code == .incompatible)
+        }
+        #expect(try root.space.namespace("n").mode == .guarded)
+        #expect(try root.space.namespace("n", options: NamespaceOptions(mode: .guarded)).count() == 1)
+    }
+
+    @Test func anotherPIDNamespaceIsRefused() throws {
+        try makeNamespace()
+        try changeHeader(of: root) { $0.pidNamespace += 1 }
+        #expect(try openingFails().code == .incompatible)
+    }
+
+    @Test func anotherCLibraryIsRefused() throws {
+        try makeNamespace()
+        try changeHeader(of: root) { $0.mutexABI += 1 }
+        #expect(try openingFails().code == .incompatible)
+    }
+
+    @Test(arguments: [0, 1, 8, 255, 256, 4096, ControlFile.size - 1])
+    func aTruncatedControlFileIsDamage(_ length: Int) throws {
+        try makeNamespace()
+        try root.overwrite("n/control", [], length: length)
+        #expect(try openingFails().code == .damaged)
+        // It can be listed, and deleted by name.
+        #expect(try root.space.namespaceNames() == ["n"])
+        try root.space.delete("n")
+        #expect(try root.space.namespaceNames() == [])
+        #expect(try root.space.namespace("n").count() == 0)
+    }
+
+    @Test func everyByteOfTheHeaderIsChecked() throws {
+        try makeNamespace()
+        let good = Array(try root.bytes(of: "n/control").prefix(ControlHeader.size))
+        for offset in good.indices {
+            var bad = good
+            bad[offset] ^= 1 << UInt8.random(in: 0..<8)
+            try root.overwrite("n/control", bad)
+            #expect([.damaged, .incompatible].contains(try openingFails().code))
+        }
+        try root.overwrite("n/control", good)
+        #expect(try root.space.namespace("n").count() == 1)
+    }
+
+    @Test func aMissingControlFileIsDamage() throws {
+        try makeNamespace()
+        #expect(unlink("\(root.path)/n/control") == 0)
+        #expect(try openingFails().code == .damaged)
+        try root.space.delete("n")
+        #expect(try root.space.namespaceNames() == [])
+    }
+
+    // MARK: The data file
+
+    @Test(arguments: StorageMode.allCases)
+    func garbageInPlaceOfTheDataFileIsDamage(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        try makeNamespace(mode, in: root)
+        try root.overwrite("n/data.mdb", (0..<8192).map { _ in UInt8.random(in: 1...255) })
+        #expect(try refusal { _ = try root.space.namespace("n") }.code == .damaged)
+        // The failed opener left no session.
+        #expect(root.entries(of: "n/sessions") == [])
+        try root.space.delete("n")
+        #expect(try root.space.namespaceNames() == [])
+    }
+
+    @Test func aDataFileWithoutTablesIsDamage() throws {
+        try makeNamespace()
+        let other = try TemporaryRoot()
+        try other.overwrite("empty", [])
+        #expect(unlink("\(root.path)/n/data.mdb") == 0)
+        // LMDB makes an empty one in its place.
+        #expect(try openingFails().code == .damaged)
+        #expect(root.entries(of: "n/sessions") == [])
+    }
+
+    // MARK: Sessions
+
+    /// A number that was given to another process since: the start time tells.
+    @Test func aUsedAgainPIDOwnsNothing() throws {
+        let visitor = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true))
+        let living = try #require(ProcessIdentity.of(pid: getppid()))
+        let earlier = ProcessIdentity(pid: living.pid, startTime: living.startTime - 1)
+        let file = SessionFile(kind: .enrolled, process: earlier, isOwning: true)
+        try root.overwrite("n/sessions/\(file.name)", file.encoded())
+        #expect(try visitor.status().owners.first { $0.kind == .enrolled }?.isAlive == false)
+        try visitor.leave()
+        let watching = try root.space.namespace("n", owning: false)
+        try watching.setPersistent(false)
+        #expect(root.entries().contains("n") == false)
+
+        // The same file with the right time does own.
+        let again = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true))
+        let right = SessionFile(kind: .enrolled, process: living, isOwning: true)
+        try root.overwrite("n/sessions/\(right.name)", right.encoded())
+        try again.leave()
+        try root.space.namespace("n", owning: false).setPersistent(false)
+        #expect(try root.space.namespaceNames() == ["n"])
+    }
+
+    @Test(arguments: [0, 1, 63, 64, 65, 66, 100_000])
+    func garbageAmongTheSessionsIsNoOwner(_ length: Int) throws {
+        let namespace = try root.space.namespace("n")
+        let garbage = (0..<length).map { _ in UInt8.random(in: 0...255) }
+        for name in ["7777", "1.2.for", "garbage", "-1", "99999999999999999999999"] {
+            try root.overwrite("n/sessions/\(name)", garbage)
+        }
+        #expect(mkdir("\(root.path)/n/sessions/888", 0o700) == 0)
+        #expect(symlink("/dev/zero", "\(root.path)/n/sessions/999") == 0)
+        #expect(mkfifo("\(root.path)/n/sessions/777", 0o600) == 0)
+        try namespace.write("kept", 1)
+        _ = try namespace.status()
+        try namespace.leave()
+        #expect(try root.space.namespaceNames() == [])
+        #expect(root.leftovers == [])
+    }
+
+    // MARK: After a reboot
+
+    private func pretendReboot(_ root: TemporaryRoot) throws {
+        try changeHeader(of: root) { header in header.bootID[0] ^= 0xff }
+        // And a lock that was held when the power went: nobody would ever let it go.
+        try root.overwrite("n/control", [UInt8](repeating: 0xff, count: 40), at: 448)
+    }
+
+    @Test(arguments: [StorageMode.fast, .guarded], [false, true])
+    func whatWasNotSyncedIsDiscarded(_ mode: StorageMode, _ listsFirst: Bool) throws {
+        try makeNamespace(mode)
+        try pretendReboot(root)
+        if listsFirst { #expect(try root.space.namespaceNames() == []) }
+        let namespace = try root.space.namespace("n")
+        #expect(try namespace.count() == 0)
+        #expect(namespace.isPersistent == false)
+        #expect(root.leftovers == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: [false, true])
+    func whatIsDurableIsAdopted(_ listsFirst: Bool) throws {
+        let root = try TemporaryRoot(for: .durable)
+        let options = NamespaceOptions(mode: .durable, isPersistent: true)
+        let before = try root.space.namespace("n", options: options)
+        try before.write("job", 1)
+        try before.write("job", 2)
+        try before.set("cell", value: "kept")
+        #expect(try before.claimIfExists(matching: ["job", 1]).count == 1)
+        let copy = try TemporaryRoot(for: .durable)
+        // As the disk is when the power goes: sessions, claims and all. (A copy has other inodes, which is as stale.)
+        try copy.copyTree("n", from: root)
+        try pretendReboot(copy)
+        if listsFirst { #expect(try copy.space.namespaceNames() == ["n"]) }
+        let namespace = try copy.space.namespace("n")
+        #expect(namespace.mode == .durable)
+        #expect(namespace.isPersistent)
+        #expect(try namespace.readAll() == [["job", 1], ["job", 2]])
+        #expect(try namespace.get("cell") == "kept")
+        #expect(try namespace.status().owners.map(\.pid) == [getpid()])
+        try namespace.write("job", 3)
+        #expect(try namespace.verify() == [])
+        try namespace.setPersistent(false)
+        try namespace.leave()
+        #expect(try copy.space.namespaceNames() == [])
+        #expect(try before.verify() == [])
+    }
+
+    /// Durable, but not persistent: after a reboot nobody owns it.
+    @Test func whatIsDurableAndUnownedGoes() throws {
+        let root = try TemporaryRoot(for: .durable)
+        let before = try root.namespace(.durable)
+        try before.write("job", 1)
+        let copy = try TemporaryRoot(for: .durable)
+        try copy.copyTree("n", from: root)
+        #expect(try copy.space.namespaceNames() == [])
+        #expect(copy.leftovers == [])
+        #expect(try before.count() == 1)
+    }
+
+    /// A copy of a namespace beside the original shares nothing with it.
+    @Test func aCopyIsNotTheOriginal() throws {
+        let original = try root.space.namespace("n")
+        try original.write("kept", 1)
+        let copy = try TemporaryRoot()
+        try copy.copyTree("n", from: root)
+        let other = try copy.space.namespace("n")
+        try other.write("other", 1)
+        #expect(try original.readAll() == [["kept", 1]])
+        #expect(try original.verify() == [])
+    }
+}

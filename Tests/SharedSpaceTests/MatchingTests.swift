@@ -1,0 +1,167 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Finding tuples by whichever fields are bound, with and without an index.
+@Suite(.timeLimit(.minutes(5)))
+struct MatchingTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("n")
+    }
+
+    @Test func anyFieldCanBeBound() throws {
+        try namespace.write("a", 1, "x")
+        try namespace.write("a", 2, "y")
+        try namespace.write("b", 2, "x")
+        try namespace.write("a", 2)
+        #expect(try namespace.count(matching: ["a", .any, .any]) == 2)
+        #expect(try namespace.count(matching: [.any, 2, .any]) == 2)
+        #expect(try namespace.count(matching: [.any, .any, "x"]) == 2)
+        #expect(try namespace.count(matching: [.any, 2, "x"]) == 1)
+        #expect(try namespace.count(matching: [.any, .any]) == 1)
+        #expect(try namespace.count(matching: [.any]) == 0)
+        #expect(try namespace.count(matching: .any) == 4)
+        #expect(try namespace.readIfExists(any(String.self), 2, "x")?.0 == "b")
+        // By type: 1 is no 1.0, and no string.
+        #expect(try namespace.count(matching: [.any, 1.0, .any]) == 0)
+        #expect(try namespace.readIfExists(any(Int.self), any(Int.self)) == nil)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func rangesAndPatternsFilter() throws {
+        for number in 0..<100 { try namespace.write("n", number, "file\(number).\(number % 2 == 0 ? "png" : "jpg")") }
+        #expect(try namespace.takeIfExists("n", 40..<50, any(String.self))?.1 == 40)
+        #expect(try namespace.takeIfExists("n", 40...40, any(String.self)) == nil)
+        #expect(try namespace.count(matching: ["n", 90..., .any]) == 10)
+        #expect(try namespace.count(matching: try Template(json: #"["n", "?int", "?/9\\.jpg$/"]"#)) == 10)
+        #expect(try namespace.count(matching: try Template(json: #"["n", "?0...9", "?/png/"]"#)) == 5)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func theOrderIsThatOfWriting() throws {
+        for number in [3, 1, 2] { try namespace.write("n", number) }
+        #expect(try namespace.readAll(matching: ["n", .any]) == [["n", 3], ["n", 1], ["n", 2]])
+        #expect(try namespace.readAll(matching: ["n", .any], order: .newestFirst, max: 2) == [["n", 2], ["n", 1]])
+        #expect(try namespace.takeIfExists("n", any(Int.self), order: .newestFirst)?.1 == 2)
+        #expect(try namespace.takeIfExists("n", any(Int.self))?.1 == 3)
+        // Back in its old place after a claim.
+        let claims = try namespace.claimIfExists(matching: ["n", 1])
+        try namespace.write("n", 4)
+        try namespace.release(claims)
+        #expect(try namespace.readAll() == [["n", 1], ["n", 4]])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func readAllSeesOneMoment() async throws {
+        // Two tuples that are always changed together: no snapshot has one without the other.
+        try namespace.write(contentsOf: [["pair", 0], ["pair", 0]])
+        let namespace = namespace
+        let writer = Task.detached {
+            for number in 1...2000 {
+                let old = try namespace.takeAll(matching: ["pair", .any])
+                guard old.count == 2 else { throw TestFailure("took \(old)") }
+                try namespace.write(contentsOf: [["pair", number], ["pair", number]])
+            }
+        }
+        var looks = 0
+        while looks < 2000 {
+            let pair = try namespace.readAll(matching: ["pair", .any])
+            guard pair.isEmpty || pair.count == 2 && pair[0] == pair[1] else {
+                Issue.record("saw \(pair)")
+                break
+            }
+            looks += 1
+        }
+        try await writer.value
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Takes by a field that no index knows earn one; while it is built, and when it is there, results are what a look through
+    /// everything gives.
+    @Test func aShapeEarnsAnIndex() throws {
+        let count = 6000
+        try namespace.write(contentsOf: (0..<count).map { Tuple("job", $0 % 3000, "body \($0)") })
+        #expect(try namespace.status().shapes == [])
+        // Reading never makes one.
+        for number in 0..<10 { _ = try namespace.readIfExists(any(String.self), 2990 + number, any(String.self)) }
+        #expect(try namespace.status().shapes == [])
+
+        var states: Set<String> = []
+        var taken = 0
+        for number in stride(from: 2999, to: 2900, by: -1) {
+            let first = try namespace.takeIfExists(any(String.self), number, any(String.self))
+            #expect(first?.2 == "body \(number)")
+            taken += 1
+            for shape in try namespace.status().shapes { states.insert(shape.state) }
+            // Added while the index is built, above its watermark; found after what is older.
+            if number % 20 == 0 {
+                try namespace.write("job", number, "again \(number)")
+                #expect(try namespace.count(matching: [.any, number, .any]) == 2)
+                let last = try namespace.takeIfExists(any(String.self), number, any(String.self), order: .newestFirst)
+                #expect(last?.2 == "again \(number)")
+            }
+            if taken % 10 == 0 { #expect(try namespace.verify() == []) }
+        }
+        #expect(states.contains("building") && states.contains("ready"))
+        #expect(try namespace.status().shapes.map(\.state) == ["ready"])
+
+        // Bound fields found by the index, against ranges of one value, which always look through everything.
+        for number in stride(from: 0, to: 2900, by: 371) {
+            let indexed: Template = [.any, number, .any]
+            let scanned: Template = [.any, number...number, .any]
+            for order in [MatchOrder.oldestFirst, .newestFirst] {
+                let byIndex = try namespace.readAll(matching: indexed, order: order)
+                #expect(try byIndex == namespace.readAll(matching: scanned, order: order))
+                #expect(byIndex.count == 2)
+            }
+        }
+        // Kept up by writes, takes, claims and what expires.
+        try namespace.write("job", 77, "new")
+        try namespace.write("job", 77, "passing", expires: .milliseconds(20))
+        let claims = try namespace.claimIfExists(matching: [.any, 77, .any], max: 2)
+        #expect(try namespace.count(matching: [.any, 77, .any]) >= 1)
+        try namespace.release(claims)
+        #expect(try eventually { try namespace.count(matching: [.any, 77, .any]) == 3 })
+        try namespace.write("job", 78, "removes what has expired")
+        #expect(try namespace.verify() == [])
+        #expect(try namespace.takeAll().count == count - taken + 2)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Records earn theirs by the names that are bound.
+    @Test func aShapeOfRecordsEarnsAnIndex() throws {
+        try namespace.write(contentsOf: try (0..<3000).map { try Tuple(json: #"{"kind": "job", "id": \#($0)}"#) })
+        for number in stride(from: 2999, to: 2960, by: -1) {
+            #expect(try namespace.takeIfExists(matching: ["id": number])?.record?["id"] == .int(number))
+        }
+        #expect(try namespace.status().shapes.map(\.state) == ["ready"])
+        #expect(try namespace.count(matching: ["id": 17]) == 1)
+        #expect(try namespace.count(matching: ["id": 2999]) == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// More shapes are used than can have an index; the others are looked for as before.
+    @Test func thereAreNeverMoreIndexesThanTheLimit() throws {
+        let width = 7
+        try namespace.write(
+            contentsOf: (0..<600).map { number in Tuple(fields: (0..<width).map { .int(number * ($0 + 1)) }) }
+        )
+        for mask in 1..<1 << width {
+            for number in stride(from: 599, to: 591, by: -1) {
+                let template = try Template(
+                    json: "["
+                        + (0..<width).map { mask >> $0 & 1 == 1 ? "\(number * ($0 + 1))" : "\"?\"" }.joined(
+                            separator: ","
+                        ) + "]"
+                )
+                try namespace.write(tuple: try #require(try namespace.takeIfExists(matching: template)))
+            }
+        }
+        #expect(try namespace.status().shapes.count == Limits.shapes)
+        #expect(try namespace.verify() == [])
+    }
+}

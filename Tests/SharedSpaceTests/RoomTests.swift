@@ -1,0 +1,102 @@
+import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import SystemPackage
+import Testing
+
+/// Namespaces that grow to their limit: they say so, can be emptied, and are of use again.
+@Suite(.timeLimit(.minutes(5)))
+struct RoomTests {
+    private func refusal(_ body: () throws -> Void) throws -> SpaceError {
+        do {
+            try body()
+        } catch let error as SpaceError {
+            return error
+        }
+        throw TestFailure("nothing was thrown")
+    }
+
+    private func allocated(_ root: TemporaryRoot) throws -> Int {
+        let folder = try OwnedDescriptor.open("\(root.path)/n", flags: 0)
+        return try Directory.info(at: folder.raw, "data.mdb").allocated
+    }
+
+    @Test(arguments: [StorageMode.fast, .guarded])
+    func aFullNamespaceIsEmptiedAndFilledAgain(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let limit = Limits.smallestByteLimit
+        let namespace = try root.namespace(mode, byteLimit: limit)
+        let body = [UInt8](repeating: 7, count: 4000)
+        var counts: [Int] = []
+        for _ in 0..<4 {
+            let refused = try refusal {
+                for number in 0..<10_000 { try namespace.write("page", number, body) }
+            }
+            #expect(refused.code == .limitReached)
+            #expect(refused.namespace == "n")
+            let count = try namespace.count()
+            counts.append(count)
+            // Full for one is full for a batch, which leaves nothing of itself.
+            #expect(
+                try refusal { try namespace.write(contentsOf: (0..<50).map { Tuple("page", $0, body) }) }.code
+                    == .limitReached
+            )
+            #expect(try namespace.count() == count)
+            // Reads, claims, completions and releases work while full.
+            let claims = try namespace.claimIfExists(matching: ["page", .any, .any], max: 20)
+            #expect(claims.count == 20)
+            try namespace.release(Array(claims.suffix(10)))
+            try namespace.complete(Array(claims.prefix(10)))
+            #expect(try namespace.verify() == [])
+            for _ in 0..<count - 10 where try namespace.takeIfExists("page", any(Int.self), any([UInt8].self)) == nil {
+                throw TestFailure("a tuple is missing")
+            }
+            #expect(try namespace.count() == 0)
+            #expect(try allocated(root) <= limit)
+        }
+        // Each time about as many have room.
+        #expect(counts.allSatisfy { $0 > counts[0] / 2 })
+        #expect(try namespace.verify() == [])
+    }
+
+    /// In and out a hundred times the limit's worth: the file does not grow with it.
+    @Test func whatIsTakenMakesRoom() throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.namespace(.fast, byteLimit: Limits.smallestByteLimit)
+        let body = [UInt8](repeating: 7, count: 4000)
+        for number in 0..<20_000 {
+            try namespace.write("page", number, body)
+            if number >= 100 { #expect(try namespace.takeIfExists("page", number - 100, any([UInt8].self)) != nil) }
+        }
+        #expect(try namespace.count() == 100)
+        #expect(try allocated(root) <= Limits.smallestByteLimit)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aTupleLargerThanTheLimitIsRefused() throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.namespace(.fast, byteLimit: Limits.smallestByteLimit)
+        let large = Tuple(trusting: [UInt8](repeating: 1, count: 20 << 20), isRecord: false)
+        #expect(try refusal { try namespace.write(tuple: large) }.code == .limitReached)
+        try namespace.write("small")
+        #expect(try namespace.count() == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: [0, 1, Limits.smallestByteLimit - 1, Limits.mapBytes + 1, -1, Int.max, Int.min])
+    func limitsOutOfRangeAreRefused(_ limit: Int) throws {
+        let root = try TemporaryRoot()
+        #expect(try refusal { _ = try root.namespace(.fast, byteLimit: limit) }.code == .invalidArgument)
+        #expect(try root.space.namespaceNames() == [])
+        #expect(root.leftovers == [])
+    }
+
+    @Test func valuesHaveALimit() throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.space.namespace("n")
+        let over = Tuple(trusting: [UInt8](repeating: 1, count: Limits.valueBytes + 1), isRecord: false)
+        #expect(try refusal { try namespace.write(tuple: over) }.code == .tooLarge)
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.verify() == [])
+    }
+}

@@ -1,0 +1,206 @@
+import Glibc
+import LMDB
+import SpaceSystem
+import SpaceTestSupport
+import Synchronization
+import Testing
+
+@testable import SharedSpace
+
+/// Threads, tasks and objects of one process that share a namespace.
+@Suite(.timeLimit(.minutes(5)))
+struct SharingTests {
+    private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count { group.addTask { try await onThread { try body(number) } } }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test(arguments: StorageMode.allCases)
+    func threadsWriteAndTakeAtOnce(_ mode: StorageMode) async throws {
+        let root = try TemporaryRoot(for: mode)
+        let namespace = try root.namespace(mode)
+        let each = mode == .durable ? 20 : 200
+        try await onThreads(16) { thread in
+            for number in 0..<each {
+                try namespace.write("job", thread, number)
+                try namespace.increment("written")
+            }
+        }
+        #expect(try namespace.get("written") == .int(16 * each))
+        let all = try namespace.readAll(matching: ["job", .any, .any])
+        #expect(Set(all).count == 16 * each && all.count == 16 * each)
+        // Of one thread's tuples, the order is that of its writing.
+        for thread in 0..<16 {
+            #expect(all.filter { $0[1] == .int(thread) }.map { $0[2] } == (0..<each).map { .int($0) })
+        }
+        try await onThreads(16) { _ in
+            for _ in 0..<each where try namespace.takeIfExists(matching: ["job", .any, .any]) == nil {
+                throw TestFailure("a tuple is missing")
+            }
+        }
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Operations that fail share a transaction with others that don't, which are done all the same, once.
+    @Test func whoFailsHurtsNobody() async throws {
+        let root = try TemporaryRoot(for: .durable)
+        let namespace = try root.namespace(.durable)
+        try namespace.set("text", value: "no number")
+        let each = 25
+        try await onThreads(16) { thread in
+            for number in 0..<each {
+                guard thread % 4 == 0 else {
+                    try namespace.write("job", thread, number)
+                    try namespace.increment("written")
+                    continue
+                }
+                do throws(SpaceError) {
+                    try namespace.increment("text")
+                    throw SpaceError(.invalidArgument, "test", reason: "nothing was thrown")
+                } catch {
+                    guard error.code == .badData, error.operation == "increment a cell" else { throw error }
+                }
+            }
+        }
+        #expect(try namespace.get("written") == .int(12 * each))
+        #expect(try namespace.count() == 12 * each)
+        #expect(try namespace.get("text") == "no number")
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Sixteen threads that write at once need far fewer commits than writes: they share them.
+    @Test func durableWritersShareCommits() async throws {
+        let root = try TemporaryRoot(for: .durable)
+        let namespace = try root.namespace(.durable)
+        let each = 25
+        // LMDB's transaction number rises by one with each commit.
+        let before = namespace.core.environment.lastTransaction
+        try await onThreads(16) { thread in
+            for number in 0..<each { try namespace.write("job", thread, number) }
+        }
+        let commits = namespace.core.environment.lastTransaction - before
+        #expect(commits < 16 * each, "\(commits) commits for \(16 * each) writes")
+        #expect(try namespace.count() == 16 * each)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Threads of one process that open the same new name: one environment, one session.
+    @Test(arguments: [StorageMode.fast, .durable])
+    func threadsThatOpenAtOnceShareOneSession(_ mode: StorageMode) async throws {
+        for _ in 0..<25 {
+            let root = try TemporaryRoot(for: mode)
+            try await onThreads(4) { thread in
+                let namespace = try root.namespace(mode)
+                try namespace.write("from", thread)
+                guard try namespace.status().owners.count == 1 else { throw TestFailure("two sessions of one process") }
+                guard try namespace.takeIfExists("from", thread) != nil else { throw TestFailure("a tuple went") }
+                guard try namespace.verify() == [] else { throw TestFailure("damage") }
+            }
+            #expect(try root.space.namespaceNames() == [])
+            #expect(root.leftovers == [])
+        }
+    }
+
+    @Test func handlesOfOneProcessAreOneSession() throws {
+        let root = try TemporaryRoot()
+        let first = try root.space.namespace("n")
+        let second = try root.space.namespace("n")
+        let visitor = try root.space.namespace("n", owning: false)
+        try first.write("kept", 1)
+        #expect(try second.status().owners.map(\.pid) == [getpid()])
+        try first.leave()
+        try first.leave()
+        var error = #expect(throws: SpaceError.self) { try first.count() }
+        #expect(error?.code == .closed)
+        #expect(try second.count() == 1)
+        #expect(try visitor.count() == 1)
+        // The last owning handle goes, and with it the namespace, whoever looks on.
+        try second.leave()
+        error = #expect(throws: SpaceError.self) { try visitor.count() }
+        #expect(error?.code == .namespaceDeleted)
+        #expect(try root.space.namespaceNames() == [])
+        // The name is free for another, which is not the old one, although a handle on that is still there.
+        let again = try root.space.namespace("n")
+        #expect(try again.count() == 0)
+        #expect(throws: SpaceError.self) { try visitor.count() }
+        #expect(try again.verify() == [])
+    }
+
+    /// A folder made anew can have the inode of one that was deleted: what this process still has open of that must not be
+    /// taken for it.
+    @Test func aFolderNumberUsedAgainIsAnotherNamespace() throws {
+        let root = try TemporaryRoot()
+        let kept = try root.space.namespace("kept", options: NamespaceOptions(isPersistent: true))
+        try kept.write("kept", 1)
+        try kept.leave()
+        let gone = try root.space.namespace("gone")
+        try gone.write("gone", 1)
+        try root.space.delete("gone")
+        // As if `kept` had got the number of `gone`.
+        let info = try folderInfo("\(root.path)/kept")
+        let entry = CoreRegistry.shared.entry(NamespaceFolder.ID(device: info.device, inode: info.inode))
+        let (core, environment, tables) = (gone.core, gone.core.environment, gone.core.tables)
+        entry.state.withLock { state in
+            state = CoreRegistry.Entry.State(
+                core: core,
+                owningHandles: 1,
+                handles: 1,
+                environment: environment,
+                tables: tables
+            )
+        }
+        let opened = try root.space.namespace("kept")
+        #expect(try opened.readAll() == [["kept", 1]])
+        #expect(throws: SpaceError.self) { try gone.count() }
+        try opened.setPersistent(false)
+    }
+
+    private func folderInfo(_ path: String) throws -> FileInfo {
+        let folder = try OwnedDescriptor.open(path, flags: O_RDONLY | O_DIRECTORY)
+        return try FileInfo.of(folder.raw)
+    }
+
+    // MARK: Objects as owners
+
+    private final class Document: Sendable {}
+
+    @Test func objectsOwn() async throws {
+        let root = try TemporaryRoot()
+        let document = Document()
+        var other: Document? = Document()
+        let visitor = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true))
+        let observer = try root.space.namespace("n", owning: false)
+        try observer.addOwner(document)
+        try observer.addOwner(document)
+        if let other { try observer.addOwner(other) }
+        try observer.setPersistent(false)
+        try visitor.leave()
+        #expect(try root.space.namespaceNames() == ["n"])
+        #expect(try observer.removeOwner(document))
+        #expect(try observer.removeOwner(document) == false)
+        #expect(try root.space.namespaceNames() == ["n"])
+        // The last of them just goes; a tick notices.
+        other = nil
+        #expect(other == nil)
+        #expect(try await eventually { !root.entries().contains("n") })
+        let error = #expect(throws: SpaceError.self) { try observer.count() }
+        #expect(error?.code == .namespaceDeleted)
+        withExtendedLifetime(document) {}
+    }
+
+    @Test func removingTheLastObjectDeletesAtOnce() throws {
+        let root = try TemporaryRoot()
+        let document = Document()
+        let visitor = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true))
+        try visitor.setPersistent(false)
+        let observer = try root.space.namespace("n", owning: false)
+        try observer.addOwner(document)
+        try visitor.leave()
+        #expect(try observer.count() == 0)
+        #expect(try observer.removeOwner(document))
+        #expect(!root.entries().contains("n"))
+    }
+}
