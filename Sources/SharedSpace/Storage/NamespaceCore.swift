@@ -81,6 +81,11 @@ final class NamespaceCore: @unchecked Sendable {
         }
     }
 
+    /// The same for those who read what was there to the end: a deleted namespace's files stay mapped, and nobody writes.
+    private func checkReadable(_ operation: String) throws(SpaceError) {
+        if ForkGuard.generation != forkGeneration || isLeft { throw unusable(operation) }
+    }
+
     /// The folder has gone, or another stands in its place.
     func goneError(_ operation: String) -> SpaceError {
         noticeRemoval()
@@ -131,9 +136,10 @@ final class NamespaceCore: @unchecked Sendable {
     func read<R>(
         _ operation: String,
         holdsGate: Bool = false,
+        isDeletedToo: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        try checkUsable(operation)
+        if isDeletedToo { try checkReadable(operation) } else { try checkUsable(operation) }
         let reader: Reader
         if let idle = readers.take() {
             reader = idle
