@@ -79,8 +79,10 @@ struct WatcherLifeTests {
         let namespace = try root.space.namespace("n")
         let dying = try Agent(root, "n", "owning=0")
         try dying.run("subscribe log")
+        // One process a tick looks for the dead; the other one stands, so it is this one. It does nothing but tick, and a
+        // tick's first look is for them.
+        try dying.stop()
         let looking = try watcher()
-        // It does nothing but tick, and a tick's first look is for dead watchers.
         try looking.run("arm stop snapshotTaken")
         try looking.waitUntilStopped()
         try dying.kill()
@@ -230,7 +232,7 @@ struct WatcherLifeTests {
     @Test func theEndOfTheNamespaceIsToldToAll() throws {
         let namespace = try root.space.namespace("n")
         let watchers = try (0..<4).map { _ in try watcher() }
-        // Two have changes to be told of before; two wait.
+        // Two wait; two ask when it has happened.
         for (number, watcher) in watchers.enumerated() where number > 1 {
             try watcher.send(number == 2 ? "next-wait" : "next-async")
             #expect(try watcher.line() == "waiting")
@@ -265,5 +267,37 @@ struct WatcherLifeTests {
         for watcher in watchers { #expect(try watcher.line()?.hasPrefix("ok gone ") == true) }
         for watcher in watchers { try watcher.exit() }
         #expect(root.leftovers == [])
+    }
+
+    /// A root that somebody removes with everything in it: watchers learn of it at their tick.
+    @Test func whoWatchesInARemovedFolderIsTold() throws {
+        let owner = try Agent(root, "n")
+        let watchers = try (0..<2).map { _ in try watcher() }
+        for (number, watcher) in watchers.enumerated() {
+            try watcher.send(number == 0 ? "next-wait" : "next-async")
+            #expect(try watcher.line() == "waiting")
+        }
+        try root.removeTree("n")
+        for watcher in watchers { #expect(try watcher.line()?.hasPrefix("ok gone ") == true) }
+        #expect(try owner.ask("write [\"job\", 1]").hasPrefix("error namespaceDeleted"))
+    }
+
+    /// What was committed before the end is told before it, however late the watcher asks.
+    @Test(arguments: [0, 10, 1000])
+    func whatWasThereBeforeTheEndIsToldFirst(count: Int) throws {
+        let owner = try Agent(root, "n")
+        let watchers = try (0..<2).map { _ in try watcher() }
+        try owner.run("write-loop 0 \(count)")
+        try owner.exit()
+        #expect(try root.space.namespaceNames() == [])
+        for (number, watcher) in watchers.enumerated() {
+            if count > 0 {
+                let told = try Followed(watcher.run("follow \(count) 0"))
+                #expect(told.received == count && told.gaps == 0)
+            }
+            try watcher.send(number == 0 ? "next-wait" : "next-async")
+            #expect(try watcher.line() == "waiting")
+            #expect(try watcher.line()?.hasPrefix("ok gone ") == true)
+        }
     }
 }

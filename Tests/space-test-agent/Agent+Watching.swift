@@ -25,6 +25,9 @@ extension Agent {
             let (most, last): (Int, UInt64) = (try number(words, 0), try number(words, 1))
             return "ok \(try await follow(most: most, through: last).text)"
         case "acknowledge-loop": return "ok \(try await acknowledgeAll())"
+        case "echo-changes":
+            let (from, to) = (try word(words, 0), try word(words, 1))
+            return "ok \(try await echoChanges(from, to, count: try number(words, 2)))"
         case "watch-rounds": return "ok \(try await watchRounds(try number(words, 0)))"
         case "open-watch-rounds":
             return "ok \(try await openWatchRounds(try word(words, 0), try word(words, 1), try number(words, 2)))"
@@ -132,6 +135,21 @@ extension Agent {
             if change.kind == .post, change.key == "end" { break }
         }
         return count
+    }
+
+    /// Writes `[to, n]` when it is told of `[from, n]`, so many times.
+    private func echoChanges(_ from: String, _ to: String, count: Int) async throws -> Int {
+        let (namespace, changes) = (try namespace(), try watched())
+        var done = 0
+        while done < count {
+            guard let change = try await changes.next(timeout: .seconds(60)) else {
+                throw Failure("no \(from) after \(done)")
+            }
+            guard let tuple = change.tuple, tuple.count == 2, tuple[0] == .string(from) else { continue }
+            try namespace.write(tuple: [to, tuple[1]])
+            done += 1
+        }
+        return done
     }
 
     /// Watches, writes, is told of it, and drops the watch, so many times.
