@@ -249,8 +249,9 @@ extension Agent {
         }
     }
 
-    /// Counts again with one more of each, to show that the count sees them.
+    /// By how much the count rises with one more of each.
     private func holdMore() throws -> Holdings {
+        let before = try Holdings.now()
         let notify = try INotify()
         let watch = try notify.add("/proc/self", [.modified])
         var thread = pthread_t()
@@ -267,8 +268,11 @@ extension Agent {
             pthread_cancel(thread)
             pthread_join(thread, nil)
         }
-        let holdings = try Holdings.now()
+        var holdings = try Holdings.now()
         try notify.remove(watch)
+        holdings.descriptors -= before.descriptors
+        holdings.threads -= before.threads
+        holdings.watches -= before.watches
         return holdings
     }
 }
