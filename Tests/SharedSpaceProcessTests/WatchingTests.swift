@@ -186,6 +186,19 @@ struct WatchingTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// Eight hundred hand-offs, each from a change that is told to a write: with ticks alone, four a second, the watchdog
+    /// would end it.
+    @Test func theBellIsHeard() throws {
+        let namespace = try root.space.namespace("n")
+        let players = try (0..<2).map { try watcher("player-\($0)").agent }
+        try players[0].send("echo-changes ping pong 400")
+        try players[1].send("echo-changes pong ping 400")
+        try namespace.write("ping", 1)
+        for player in players { #expect(try player.line() == "ok 400") }
+        #expect(try namespace.count() == 801)
+        #expect(try namespace.verify() == [])
+    }
+
     private func numbers(in namespace: Namespace) throws -> [Int] {
         try namespace.readAll(matching: ["job", .any]).compactMap { tuple in
             guard case .int(let number) = tuple[1] else { return nil }

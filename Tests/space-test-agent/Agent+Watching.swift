@@ -25,6 +25,9 @@ extension Agent {
             let (most, last): (Int, UInt64) = (try number(words, 0), try number(words, 1))
             return "ok \(try await follow(most: most, through: last).text)"
         case "acknowledge-loop": return "ok \(try await acknowledgeAll())"
+        case "echo-changes":
+            let (from, to) = (try word(words, 0), try word(words, 1))
+            return "ok \(try await echoChanges(from, to, count: try number(words, 2)))"
         case "watch-rounds": return "ok \(try await watchRounds(try number(words, 0)))"
         case "open-watch-rounds":
             return "ok \(try await openWatchRounds(try word(words, 0), try word(words, 1), try number(words, 2)))"
@@ -134,6 +137,21 @@ extension Agent {
         return count
     }
 
+    /// Writes `[to, n]` when it is told of `[from, n]`, so many times.
+    private func echoChanges(_ from: String, _ to: String, count: Int) async throws -> Int {
+        let (namespace, changes) = (try namespace(), try watched())
+        var done = 0
+        while done < count {
+            guard let change = try await changes.next(timeout: .seconds(60)) else {
+                throw Failure("no \(from) after \(done)")
+            }
+            guard let tuple = change.tuple, tuple.count == 2, tuple[0] == .string(from) else { continue }
+            try namespace.write(tuple: [to, tuple[1]])
+            done += 1
+        }
+        return done
+    }
+
     /// Watches, writes, is told of it, and drops the watch, so many times.
     private func watchRounds(_ rounds: Int) async throws -> Int {
         let namespace = try namespace()
@@ -231,17 +249,16 @@ extension Agent {
         }
     }
 
-    /// Counts again with one more of each, to show that the count sees them.
+    /// By how much the count rises with one more of each.
     private func holdMore() throws -> Holdings {
+        let before = try Holdings.now()
         let notify = try INotify()
         let watch = try notify.add("/proc/self", [.modified])
         var thread = pthread_t()
         let result = pthread_create(
             &thread,
             nil,
-            { _ in
-                while true { pause() }
-            },
+            sleepOn,
             nil
         )
         guard result == 0 else { throw Failure("pthread_create: errno \(result)") }
@@ -249,8 +266,16 @@ extension Agent {
             pthread_cancel(thread)
             pthread_join(thread, nil)
         }
-        let holdings = try Holdings.now()
+        var holdings = try Holdings.now()
         try notify.remove(watch)
+        holdings.descriptors -= before.descriptors
+        holdings.threads -= before.threads
+        holdings.watches -= before.watches
         return holdings
     }
+}
+
+/// A thread that does nothing; no closure, which would belong to the actor that it is written in.
+private nonisolated func sleepOn(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    while true { pause() }
 }

@@ -80,8 +80,14 @@ final class NamespaceCore: @unchecked Sendable {
     func markLeft() -> Bool { !hasLeft.exchange(true, ordering: .acquiringAndReleasing) }
 
     @inline(__always)
-    func checkUsable(_ operation: String, evenAfterLeaving: Bool = false) throws(SpaceError) {
-        if isInherited || control.dead.load() != 0 || (!evenAfterLeaving && hasLeft.load(ordering: .acquiring)) {
+    func checkUsable(
+        _ operation: String,
+        evenAfterLeaving: Bool = false,
+        evenAfterDeletion: Bool = false
+    ) throws(SpaceError) {
+        if isInherited || (!evenAfterDeletion && control.dead.load() != 0)
+            || (!evenAfterLeaving && hasLeft.load(ordering: .acquiring))
+        {
             throw unusable(operation)
         }
     }
@@ -141,9 +147,10 @@ final class NamespaceCore: @unchecked Sendable {
         _ operation: String,
         holdsGate: Bool = false,
         evenAfterLeaving: Bool = false,
+        evenAfterDeletion: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        try checkUsable(operation, evenAfterLeaving: evenAfterLeaving)
+        try checkUsable(operation, evenAfterLeaving: evenAfterLeaving, evenAfterDeletion: evenAfterDeletion)
         let reader: Reader
         if let idle = readers.take() {
             reader = idle

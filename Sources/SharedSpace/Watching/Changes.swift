@@ -13,8 +13,9 @@ import TupleCoding
 ///
 /// The consumer sets the pace: changes are read from the namespace's journal as they are asked for, so a slow consumer neither
 /// holds a writer up nor fills memory. One that falls behind the journal's bound (65,536 changes or 16 MiB) gets a
-/// gap. The sequence ends after `gone`, when the namespace is deleted. Registered from the call on: nothing after it is missed,
-/// even before the first `next`. The registration ends with the last copy of the sequence and its iterators.
+/// gap. When the namespace is deleted, the sequence tells what was committed before, then `gone`, and ends. Registered from the
+/// call on: nothing after it is missed, even before the first `next`. The registration ends with the last copy of the sequence
+/// and its iterators.
 public struct Changes: AsyncSequence, Sendable {
     /// What the sequence yields.
     public typealias Element = Change
@@ -129,6 +130,8 @@ final class ChangeSource: Sendable {
             let (ready, position, hasEnded) = state.withLock { ($0.ready.popFirst(), $0.position, $0.hasEnded) }
             if let ready { return ready }
             if hasEnded { return nil }
+            // Before the look: nothing is committed once this is set, so a look after it sees all that there will be.
+            let isLastLook = core.control.dead.load() != 0
             do throws(SpaceError) {
                 let (changes, reached) = try read(core, after: position)
                 let isStale = state.withLock { state in
@@ -138,13 +141,9 @@ final class ChangeSource: Sendable {
                     state.ready = changes[...]
                     return false
                 }
-                if !isStale, changes.isEmpty, reached == position { return nil }
+                if !isStale, changes.isEmpty, reached == position { return isLastLook ? end(core) : nil }
             } catch  where error.code == .namespaceDeleted {
-                return state.withLock { state in
-                    guard !state.hasEnded else { return nil }
-                    state.hasEnded = true
-                    return Change(gone: state.position)
-                }
+                return end(core)
             } catch  where error.code == .closed {
                 state.withLock { $0.hasEnded = true }
                 return nil
@@ -152,9 +151,22 @@ final class ChangeSource: Sendable {
         }
     }
 
+    /// The last of all; a gap before it where the journal could not be read to its end, for want of a reader.
+    private func end(_ core: NamespaceCore) -> Change? {
+        state.withLock { state in
+            guard !state.hasEnded else { return nil }
+            state.hasEnded = true
+            let (position, last) = (state.position, core.control.sequence.load())
+            guard last > position else { return Change(gone: position) }
+            state.position = last
+            state.ready = [Change(gone: last)]
+            return Change(gapFrom: position + 1, to: last)
+        }
+    }
+
     /// Reads a batch of rows, and what was dropped before them.
     private func read(_ core: NamespaceCore, after position: UInt64) throws(SpaceError) -> ([Change], UInt64) {
-        try core.read("watch") { (snapshot) throws(SpaceError) in
+        try core.read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()
             guard counters.sequence > position else { return ([], position) }
             var changes: [Change] = []
