@@ -2,7 +2,9 @@ import Glibc
 import SharedSpace
 import SpaceSystem
 
-/// What the process has open, and the commands that it knows. All but waiting tasks happens on its first thread.
+/// What the process has open, and the commands that it knows.
+///
+/// All but waiting tasks happens on its first thread.
 @MainActor
 final class Agent {
     private(set) var handle: Namespace?
