@@ -20,6 +20,12 @@ enum DataFile {
         let operation = Opening.operation
         let name = folder.name.text
         try checkFileSizeLimit(header, operation, name)
+        // With a writable map LMDB makes the file as long as the map; where it is cut, LMDB would go on with pages of zeros.
+        if header.mode == .fast, let info = try? Directory.info(at: folder.descriptor.raw, NamespaceFolder.data),
+            info.size < Int(clamping: header.mapSize)
+        {
+            throw .damaged(operation, namespace: name, "the data file is truncated to \(info.size) bytes")
+        }
         do throws(LMDBError) {
             return try Environment(
                 path: folder.descriptor.procPath,
