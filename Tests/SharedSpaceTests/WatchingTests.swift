@@ -79,6 +79,19 @@ import Testing
         #expect(try jobs.endSubscription("log"))
     }
 
+    @Test func aSubscriptionHasOneWatcher() async throws {
+        let jobs = try root.space.namespace("jobs")
+        do {
+            let first = try jobs.changes(subscription: "log")
+            #expect(throws: SpaceError.self) { try jobs.changes(subscription: "log") }
+            try jobs.write("a", 1)
+            #expect(try await first.next(timeout: .seconds(30))?.tuple == ["a", 1])
+        }
+        // Not acknowledged, so it comes again.
+        let second = try jobs.changes(subscription: "log")
+        #expect(try await second.next(timeout: .zero)?.tuple == ["a", 1])
+    }
+
     @Test func aPathIntoACellIsToldOnlyOfItsPart() async throws {
         let jobs = try root.space.namespace("jobs")
         let changes = try jobs.changes(ChangeFilter(cells: .key("user.name")))

@@ -113,13 +113,14 @@ extension NamespaceCore {
             if !subscription.isEmpty,
                 let (number, old) = try scope.snapshot.watchers().first(where: { $0.row.subscription == subscription })
             {
-                if old.session != 0, old.session != session.number, isAlive(session: old.session) {
+                if old.session != 0, old.session == session.number || isAlive(session: old.session) {
                     throw SpaceError(
                         .invalidArgument,
                         "watch",
                         namespace: name.text,
-                        reason: "the subscription \(subscription.quotedForPeople) is in use by another process",
-                        advice: "use another name, or end that process"
+                        reason: "the subscription \(subscription.quotedForPeople) is in use by "
+                            + (old.session == session.number ? "this process" : "another process"),
+                        advice: "end that use first, or take another name"
                     )
                 }
                 var row = old
