@@ -98,7 +98,8 @@ let package = Package(
         .testTarget(
             name: "SpaceCommandsTests",
             dependencies: [
-                "SpaceCommands", "SpaceTestSupport", "TupleCoding", "space", "space-dump", system, subprocess,
+                "SharedSpace", "SpaceCommands", "SpaceTestSupport", "TupleCoding", "space", "space-dump",
+                "space-test-agent", system, subprocess,
             ],
             swiftSettings: settings
         ),

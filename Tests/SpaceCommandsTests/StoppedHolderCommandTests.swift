@@ -1,0 +1,43 @@
+import Glibc
+import SpaceTestSupport
+import Testing
+
+/// What a shell sees while a process is stopped in the gate: status 75 with its PID where a change is wanted, and a dump that
+/// needs no lock.
+@Suite("A stopped holder of the gate", .timeLimit(.minutes(2)))
+struct StoppedHolderCommandTests {
+    @Test("Changes give 75 and name it, space-dump prints all the same, and afterwards all go on")
+    func isNamed() throws {
+        let root = try TemporaryRoot()
+        let runner = CommandRunner(root: root.path)
+        let holder = try Agent(root, "n")
+        try holder.run("write [\"kept\", 1]")
+        try holder.run("arm stop gateTaken")
+        try holder.send("write [\"late\", 2]")
+        try holder.waitUntilStopped()
+
+        let refusals = [
+            try runner.space("write", "n", "[1]", "--timeout", "200ms"),
+            try runner.space("take", "n", #"["kept","?"]"#, "--timeout", "200ms"),
+            try runner.space("get", "n", "k", "--timeout", "200ms"),
+        ]
+        for refused in refusals {
+            #expect(refused.status == 75, "\(refused.errors)")
+            #expect(refused.output == "")
+            #expect(refused.errors.contains("process \(holder.pid)"))
+            #expect(refused.errors.contains("kill -CONT \(holder.pid)"))
+        }
+        for format in ["text", "json"] {
+            let dumped = try runner.dump("n", "--format", format)
+            #expect(dumped.ending == .exited(0))
+            #expect(dumped.output.contains(#"["kept",1]"#))
+            #expect(dumped.errors.contains("\(holder.pid)"), "it says why it reads without locks")
+        }
+
+        holder.resume()
+        #expect(try holder.line()?.hasPrefix("ok ") == true)
+        #expect(try runner.tuples("n") == [#"["kept",1]"#, #"["late",2]"#])
+        let check = try runner.dump("--check", "--all")
+        #expect(check.ending == .exited(0) && check.errors == "", "\(check.output)\(check.errors)")
+    }
+}
