@@ -205,6 +205,15 @@ struct OwnerTests {
         #expect(try names == ["n"])
     }
 
+    @Test func aForkedChildThatLeavesEndsNothingOfItsParents() throws {
+        let owner = try Agent(root, "n")
+        try owner.run("write [\"job\", 1]")
+        #expect(try owner.run("fork-leaving") == "0")
+        #expect(root.entries(of: "n/sessions").count == 1)
+        #expect(try owner.run("count") == "1")
+        #expect(try names == ["n"])
+    }
+
     @Test func execEndsASession() throws {
         let owner = try Agent(root, "n")
         try owner.run("exec")

@@ -11,6 +11,7 @@ extension Agent {
         case "limit": try limit(try word(words, 0), to: try number(words, 1))
         case "fork-holding": return "ok \(try forkHolding())"
         case "fork-using": return try forkUsing()
+        case "fork-leaving": return try forkLeaving()
         case "exec":
             try becomeAnother()
         case "tmpfs": try mountSmall(try word(words, 0), size: try number(words, 1))
@@ -55,6 +56,20 @@ extension Agent {
             } catch {
                 _exit(error.code == .forked ? 0 : 2)
             }
+        }
+        var status: CInt = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        return "ok \(status)"
+    }
+
+    /// A child that leaves through the handle that it inherited.
+    private func forkLeaving() throws -> String {
+        let namespace = try namespace()
+        let child = try fork()
+        if child == 0 {
+            alarm(60)
+            do throws(SpaceError) { try namespace.leave() } catch { _exit(2) }
+            _exit(0)
         }
         var status: CInt = 0
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
