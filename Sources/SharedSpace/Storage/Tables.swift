@@ -35,7 +35,7 @@ struct Tables {
 /// The numbers that every write needs, in one row of the main table.
 struct Counters: Equatable {
     static let key: StaticString = "counters"
-    static let size = 80
+    static let size = 112
 
     /// The id that the next tuple gets.
     ///
@@ -56,6 +56,14 @@ struct Counters: Equatable {
     /// The sequence of the journal's first row; 0: it is empty.
     var journalFirst: UInt64 = 0
     var journalBytes: UInt64 = 0
+    /// How many changes the journal keeps also when nobody watches; 0: none.
+    var historyRows: UInt64 = 0
+    /// How many bytes of changes it keeps then at most; 0: the journal's own bound.
+    var historyBytes: UInt64 = 0
+    /// How many claimed tuples are set aside; these are no claims of anybody's.
+    var buried: UInt64 = 0
+    /// After how many deliveries a returning tuple is set aside; 0: never.
+    var deliveryLimit: UInt64 = 0
 
     init() {}
 
@@ -74,10 +82,14 @@ struct Counters: Equatable {
         nextWatcher = word(7)
         journalFirst = word(8)
         journalBytes = word(9)
+        historyRows = word(10)
+        historyBytes = word(11)
+        buried = word(12)
+        deliveryLimit = word(13)
         // 48 bits are what a waiter's slot has for an id; the others can't have come near 64.
         let all =
             sequence | nextClaim | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
-            | journalBytes
+            | journalBytes | historyRows | historyBytes | buried | deliveryLimit
         guard (1..<1 << 48).contains(nextTuple), all < 1 << 62 else { return nil }
     }
 
@@ -95,6 +107,10 @@ struct Counters: Equatable {
         store(7, nextWatcher)
         store(8, journalFirst)
         store(9, journalBytes)
+        store(10, historyRows)
+        store(11, historyBytes)
+        store(12, buried)
+        store(13, deliveryLimit)
     }
 }
 

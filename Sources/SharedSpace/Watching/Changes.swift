@@ -61,8 +61,6 @@ public struct Changes: AsyncSequence, Sendable {
 
 /// A registered watcher's place in the journal.
 final class ChangeSource: Sendable {
-    private static let batch = 256
-
     let registration: NamespaceCore.Registration
     private let namespace: Namespace
     private let filter: ChangeFilter
@@ -133,7 +131,7 @@ final class ChangeSource: Sendable {
             // Before the look: nothing is committed once this is set, so a look after it sees all that there will be.
             let isLastLook = core.control.dead.load() != 0
             do throws(SpaceError) {
-                let (changes, reached) = try read(core, after: position)
+                let (changes, reached) = try core.readJournal(after: position) { filter.includes($0) }
                 let isStale = state.withLock { state in
                     // Another iterator read the same rows meanwhile.
                     guard state.position == position else { return true }
@@ -162,74 +160,5 @@ final class ChangeSource: Sendable {
             state.ready = [Change(gone: last)]
             return Change(gapFrom: position + 1, to: last)
         }
-    }
-
-    /// Reads a batch of rows, and what was dropped before them.
-    private func read(_ core: NamespaceCore, after position: UInt64) throws(SpaceError) -> ([Change], UInt64) {
-        try core.read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
-            let counters = try snapshot.counters()
-            guard counters.sequence > position else { return ([], position) }
-            var changes: [Change] = []
-            var reached = position
-            var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.journal)
-            }
-            var looked = 0
-            var bytes = 0
-            while looked < Self.batch, bytes < 1 << 20 {
-                let isFirst = looked == 0
-                let entry: Cursor.Entry?
-                do throws(LMDBError) {
-                    entry = isFirst ? try cursor.seek(position + 1, .atLeast) : try cursor.next()
-                } catch {
-                    throw SpaceError(error, "watch", namespace: snapshot.namespace)
-                }
-                guard let entry else { break }
-                looked += 1
-                guard let row = JournalRow(key: entry.key, value: entry.value) else {
-                    throw snapshot.damaged("a row of the journal does not decode")
-                }
-                if row.sequence > reached + 1 { changes.append(Change(gapFrom: reached + 1, to: row.sequence - 1)) }
-                reached = row.sequence
-                guard filter.includes(row) else { continue }
-                bytes += entry.value.count
-                do throws(TupleCodingError) {
-                    changes.append(try row.change())
-                } catch {
-                    throw snapshot.damaged("change \(row.sequence) of the journal: \(error)")
-                }
-            }
-            if looked == 0 {
-                // Nothing is left of what there was.
-                changes.append(Change(gapFrom: position + 1, to: counters.sequence))
-                reached = counters.sequence
-            }
-            return (changes, reached)
-        }
-    }
-}
-
-extension Change {
-    init(gapFrom first: UInt64, to last: UInt64) {
-        self.init(kind: .gap, sequence: first, lastSequence: last)
-    }
-
-    init(gone sequence: UInt64) {
-        self.init(kind: .gone, sequence: sequence, lastSequence: sequence)
-    }
-
-    private init(kind: Kind, sequence: UInt64, lastSequence: UInt64) {
-        self.init(
-            sequence: sequence,
-            kind: kind,
-            time: Clock.realtimeMilliseconds(),
-            pid: 0,
-            batch: 0,
-            id: nil,
-            tuple: nil,
-            key: nil,
-            old: nil,
-            new: nil,
-            lastSequence: lastSequence
-        )
     }
 }

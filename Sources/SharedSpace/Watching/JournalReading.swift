@@ -1,0 +1,86 @@
+import LMDB
+import TupleCoding
+
+/// Reading the journal from a position on: what the sequence of changes and the observers of a process have in common.
+extension NamespaceCore {
+    /// How many rows are read in one snapshot at most: a snapshot is held for a bounded time.
+    private static let journalBatch = 256
+    /// How many bytes of changes are copied out of one snapshot at most, and one change more.
+    private static let journalBatchBytes = 1 << 20
+
+    /// Reads a batch of the changes after a position that `isWanted` says yes to, and a gap for each hole.
+    ///
+    /// `isWanted`: Decided on the row's bytes; called in a read transaction, so it is short.
+    /// Returns: The changes, and the last change that was looked at: the next position. It equals `position` when there is
+    /// nothing new.
+    func readJournal(
+        after position: UInt64,
+        where isWanted: (JournalRow) -> Bool
+    ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {
+        try read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
+            let counters = try snapshot.counters()
+            guard counters.sequence > position else { return ([], position) }
+            var changes: [Change] = []
+            var reached = position
+            var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.journal)
+            }
+            var looked = 0
+            var bytes = 0
+            while looked < Self.journalBatch, bytes < Self.journalBatchBytes {
+                let isFirst = looked == 0
+                let entry: Cursor.Entry?
+                do throws(LMDBError) {
+                    entry = isFirst ? try cursor.seek(position + 1, .atLeast) : try cursor.next()
+                } catch {
+                    throw SpaceError(error, "watch", namespace: snapshot.namespace)
+                }
+                guard let entry else { break }
+                looked += 1
+                guard let row = JournalRow(key: entry.key, value: entry.value) else {
+                    throw snapshot.damaged("a row of the journal does not decode")
+                }
+                if row.sequence > reached + 1 { changes.append(Change(gapFrom: reached + 1, to: row.sequence - 1)) }
+                reached = row.sequence
+                guard isWanted(row) else { continue }
+                bytes += entry.value.count
+                do throws(TupleCodingError) {
+                    changes.append(try row.change())
+                } catch {
+                    throw snapshot.damaged("change \(row.sequence) of the journal: \(error)")
+                }
+            }
+            if looked == 0 {
+                // Nothing is left of what there was.
+                changes.append(Change(gapFrom: position + 1, to: counters.sequence))
+                reached = counters.sequence
+            }
+            return (changes, reached)
+        }
+    }
+}
+
+extension Change {
+    init(gapFrom first: UInt64, to last: UInt64) {
+        self.init(kind: .gap, sequence: first, lastSequence: last)
+    }
+
+    init(gone sequence: UInt64) {
+        self.init(kind: .gone, sequence: sequence, lastSequence: sequence)
+    }
+
+    private init(kind: Kind, sequence: UInt64, lastSequence: UInt64) {
+        self.init(
+            sequence: sequence,
+            kind: kind,
+            time: Clock.realtimeMilliseconds(),
+            pid: 0,
+            batch: 0,
+            id: nil,
+            tuple: nil,
+            key: nil,
+            old: nil,
+            new: nil,
+            lastSequence: lastSequence
+        )
+    }
+}
