@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// Reading the journal from a position on: what the sequence of changes and the observers of a process have in common.
