@@ -28,7 +28,9 @@ struct JournalRow {
     let bytes: UnsafeRawBufferPointer
 
     init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        guard let sequence = UInt64(key: key), value.count >= Self.headerSize, Change.Kind(rawValue: value[0]) != nil
+        // No counter comes near 62 bits: one more can always be added.
+        guard let sequence = UInt64(key: key), sequence < 1 << 62, value.count >= Self.headerSize,
+            Change.Kind(rawValue: value[0]) != nil
         else { return nil }
         self.sequence = sequence
         bytes = value
