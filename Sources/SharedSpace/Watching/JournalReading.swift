@@ -60,6 +60,21 @@ extension NamespaceCore {
     }
 }
 
+extension Snapshot {
+    /// All that the journal holds.
+    func allChanges() throws(SpaceError) -> [Change] {
+        var changes: [Change] = []
+        var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
+        while let entry = try step(&cursor, { (cursor) throws(LMDBError) in try cursor.next() }) {
+            guard let row = JournalRow(key: entry.key, value: entry.value) else {
+                throw damaged("a row of the journal does not decode")
+            }
+            changes.append(try change(of: row))
+        }
+        return changes
+    }
+}
+
 extension Change {
     init(gapFrom first: UInt64, to last: UInt64) {
         self.init(kind: .gap, sequence: first, lastSequence: last)
