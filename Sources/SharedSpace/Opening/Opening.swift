@@ -243,6 +243,7 @@ struct Opening {
         if control.isAdopted.load() != 0 {
             // Under the door, and nobody can have claimed anything since: the first opener after a reboot.
             try core.returnAllClaims()
+            core.dropAllWatchers()
             control.isAdopted.store(0)
         }
         core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))
