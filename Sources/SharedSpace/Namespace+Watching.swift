@@ -66,6 +66,14 @@ extension Namespace {
     /// - Throws: `tooLarge`, and what ``write(tuple:expires:)`` throws.
     public func post(_ name: String, value: Value = .null) throws(SpaceError) {
         let operation = "post a notification"
+        let (encoded, demand) = try posting(name, value, operation)
+        try usableCore(operation).write(operation, demand) { (scope) throws(SpaceError) in
+            try encoded.withBytes { (bytes) throws(SpaceError) in try scope.note(.post, name: name, new: bytes) }
+        }
+    }
+
+    /// A notification's encoding, and what posting it demands.
+    func posting(_ name: String, _ value: Value, _ operation: String) throws(SpaceError) -> ([UInt8], Room.Demand) {
         guard (1...Limits.cellKeyBytes).contains(name.utf8.count) else {
             throw SpaceError(
                 .tooLarge,
@@ -77,9 +85,6 @@ extension Namespace {
         }
         let encoded = value.encodedElement
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-        try usableCore(operation).write(operation, .adding(1, bytes: encoded.count + name.utf8.count)) {
-            (scope) throws(SpaceError) in
-            try encoded.withBytes { (bytes) throws(SpaceError) in try scope.note(.post, name: name, new: bytes) }
-        }
+        return (encoded, .adding(1, bytes: encoded.count + name.utf8.count))
     }
 }
