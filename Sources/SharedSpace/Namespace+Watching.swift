@@ -87,6 +87,15 @@ extension Namespace {
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
         let operation = "post a notification"
+        let (encoded, demand) = try posting(name, value, operation)
+        let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).encodedElement }
+        try usableCore(operation).write(operation, demand) { (scope) throws(SpaceError) in
+            try scope.notePost(name, encoded, sender: number)
+        }
+    }
+
+    /// A notification's encoding, and what posting it demands.
+    func posting(_ name: String, _ value: Value, _ operation: String) throws(SpaceError) -> ([UInt8], Room.Demand) {
         guard (1...Limits.cellKeyBytes).contains(name.utf8.count) else {
             throw SpaceError(
                 .tooLarge,
@@ -98,10 +107,7 @@ extension Namespace {
         }
         let encoded = value.encodedElement
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-        let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).encodedElement }
-        let bytes = encoded.count + name.utf8.count + (number?.count ?? 0)
-        try usableCore(operation).write(operation, .adding(1, bytes: bytes)) { (scope) throws(SpaceError) in
-            try scope.notePost(name, encoded, sender: number)
-        }
+        // A sender's number is a few bytes more.
+        return (encoded, .adding(1, bytes: encoded.count + name.utf8.count + 16))
     }
 }

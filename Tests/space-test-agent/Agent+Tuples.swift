@@ -25,11 +25,11 @@ extension Agent {
         case "get": return try namespace().get(try word(words, 0)).map { "ok \($0.json)" } ?? "none"
         case "verify": return "ok " + (try namespace().verify().joined(separator: "; "))
         case "claim":
-            let claimed = try namespace().claimIfExists(matching: try template(words, from: 0))
+            let claimed = try namespace().claimAll(matching: try template(words, from: 0))
             claims += claimed
             return claimed.first.map { "ok \($0.tuple)" } ?? "none"
         case "claim-all":
-            let claimed = try namespace().claimIfExists(matching: .any, max: .max)
+            let claimed = try namespace().claimAll(matching: .any, max: .max)
             claims += claimed
             return "ok \(claimed.count)"
         case "complete":

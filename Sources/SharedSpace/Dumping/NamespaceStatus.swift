@@ -57,6 +57,8 @@ public struct NamespaceStatus: Sendable {
     public struct Claim: Sendable, Hashable {
         /// The tuple's id.
         public let id: TupleID
+        /// The claim's number, which no other claim in the namespace ever has.
+        public let number: UInt64
         /// The process; `nil` when its session has gone, and the claim is about to return.
         public let pid: Int32?
         /// Until when; `nil`: without limit.
@@ -105,6 +107,10 @@ public struct NamespaceStatus: Sendable {
     public let watchers: [Watcher]
     /// What is claimed.
     public let claims: [Claim]
+    /// What is set aside: claimed by nobody.
+    public let buried: [Claim]
+    /// After how many deliveries a returning tuple is set aside; `nil`: never.
+    public let deliveryLimit: Int?
     /// What is indexed.
     public let shapes: [Shape]
 }

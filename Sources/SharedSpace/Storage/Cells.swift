@@ -76,6 +76,46 @@ extension WriteScope {
     }
 }
 
+extension WriteScope {
+    /// Sets a cell if its old value is as it should be.
+    func set(
+        _ key: String,
+        _ encoded: [UInt8],
+        if condition: (UnsafeRawBufferPointer?) -> Bool
+    ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
+        let old = try snapshot.cell(key)
+        let oldValue = try old.map { (bytes) throws(SpaceError) in try snapshot.value(key, bytes) }
+        guard condition(old) else { return (false, oldValue) }
+        try set(key, encoded)
+        return (true, oldValue)
+    }
+
+    /// Returns: The old value; `nil` when there was none.
+    func unsetIfSet(_ key: String) throws(SpaceError) -> Value? {
+        guard let old = try snapshot.cell(key) else { return nil }
+        let value = try snapshot.value(key, old)
+        try unset(key)
+        return value
+    }
+
+    func increment(_ key: String, by amount: Int) throws(SpaceError) -> Int {
+        func refused(_ reason: String, _ advice: String? = nil) -> SpaceError {
+            SpaceError(.badData, "increment a cell", namespace: namespace, reason: reason, advice: advice)
+        }
+        var current = 0
+        if let old = try snapshot.cell(key) {
+            guard case .int(let number) = try snapshot.value(key, old) else {
+                throw refused("the cell \(key.quotedForPeople) holds no integer", "set it to one first")
+            }
+            current = number
+        }
+        let (sum, overflow) = current.addingReportingOverflow(amount)
+        guard !overflow else { throw refused("\(current) and \(amount) make more than 64 bits hold") }
+        try set(key, Value.int(sum).encodedElement)
+        return sum
+    }
+}
+
 extension String {
     /// The bytes of the UTF-8 form; contiguous after the first call.
     mutating func withUTF8Bytes<R>(_ body: (UnsafeRawBufferPointer) throws(LMDBError) -> R) throws(LMDBError) -> R {

@@ -25,6 +25,10 @@ final class WriteScope {
     /// Their bytes are looked up only if somebody waits.
     private(set) var appeared: [UInt64] = []
     private(set) var setCells: [Interest] = []
+    /// While a transaction's body runs: its changes, not yet numbered.
+    var net: NetChanges?
+    /// What room was made for before the body.
+    var demand = Room.Demand()
     /// This process, and the time of the transaction, for the journal.
     let process = getpid()
     private var journalTime: Int64 = 0
@@ -47,6 +51,7 @@ final class WriteScope {
         appeared.removeAll(keepingCapacity: true)
         setCells.removeAll(keepingCapacity: true)
         journalTime = 0
+        net = nil
         counters = try snapshot.counters()
         sequenceAtBegin = counters.sequence
     }

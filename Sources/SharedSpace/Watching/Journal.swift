@@ -30,7 +30,9 @@ struct JournalRow {
     let bytes: UnsafeRawBufferPointer
 
     init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        guard let sequence = UInt64(key: key), value.count >= Self.headerSize, Change.Kind(rawValue: value[0]) != nil
+        // No counter comes near 62 bits: one more can always be added.
+        guard let sequence = UInt64(key: key), sequence < 1 << 62, value.count >= Self.headerSize,
+            Change.Kind(rawValue: value[0]) != nil
         else { return nil }
         self.sequence = sequence
         bytes = value
@@ -96,6 +98,14 @@ extension WriteScope {
         old: UnsafeRawBufferPointer? = nil,
         new: UnsafeRawBufferPointer? = nil
     ) throws(SpaceError) {
+        if net != nil {
+            // Bytes are kept only if anybody is to be told.
+            let copies = isJournaling ? (old.map { Array($0) }, new.map { Array($0) }) : (nil, nil)
+            net?.add(
+                NetChanges.Entry(kind: kind, id: id, isRecord: isRecord, name: name, old: copies.0, new: copies.1)
+            )
+            return noteUpkeep()
+        }
         noteChange()
         guard isJournaling else { return }
         try journal(kind, id: id, isRecord: isRecord, name: name, old: old, new: new)
