@@ -76,7 +76,8 @@ extension Agent {
             case .unset:
                 guard let key = change.key, cells.removeValue(forKey: key) == change.old else { throw fail() }
             case .gap, .gone: throw fail()
-            case .complete, .bury, .post: break
+            case .bury: if let id = change.id { tuples[id.rawValue] = nil }
+            case .complete, .post: break
             }
         }
     }
@@ -121,9 +122,9 @@ extension Agent {
             switch round % 6 {
             case 0: try namespace.write("job", 10_000 + round)
             case 1: _ = try namespace.takeIfExists("job", number)
-            case 2: try namespace.release(try namespace.claimIfExists(matching: ["job", .any], order: .newestFirst))
+            case 2: try namespace.release(try namespace.claimAll(matching: ["job", .any], order: .newestFirst, max: 1))
             case 3:
-                try namespace.complete(try namespace.claimIfExists(matching: ["job", number]))
+                try namespace.complete(try namespace.claimAll(matching: ["job", number], max: 1))
             case 4: try namespace.set("k\(number % 600)", value: .int(round))
             default: try namespace.unset("k\(number % 600)")
             }
