@@ -35,11 +35,7 @@ struct NamespaceCommandTests {
             let objects = try runner.space("list", "--json").lines.map { try object($0) }
             #expect(objects.count == 2)
             for object in objects {
-                #expect(
-                    Set(object.names) == [
-                        "name", "tuples", "cells", "owners", "bytes", "mode", "persistent", "history",
-                    ]
-                )
+                #expect(Set(object.names) == ["name", "tuples", "cells", "owners", "bytes", "mode", "persistent"])
             }
             #expect(objects.map { $0["name"] } == ["a c", "b"])
             #expect(objects.map { $0["tuples"] } == [1, 2])

@@ -322,7 +322,6 @@ struct WatchCommandTests {
             )
             let history = #"{"changes":3,"bytes":16777216}"#
             #expect(try runner.space("history", "jobs").output == history + "\n")
-            #expect(try runner.space("list", "--json").output.contains(#""history":\#(history)"#))
             #expect(try runner.space("show", "jobs", "--json").output.contains(#""history":\#(history)"#))
             let dump = try runner.dump("jobs", "--format", "json")
             #expect(dump.output.contains(#""history":\#(history)"#))

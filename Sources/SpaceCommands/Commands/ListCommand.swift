@@ -20,7 +20,7 @@ struct ListCommand: ParsableCommand {
     @Flag(name: [.customShort("l"), .customLong("long")], help: "A table with what is in them.")
     var long = false
 
-    @Flag(help: "One JSON object a line: name, tuples, cells, owners, bytes, mode, persistent, history.")
+    @Flag(help: "One JSON object a line: name, tuples, cells, owners, bytes, mode, persistent.")
     var json = false
 
     func validate() throws {
