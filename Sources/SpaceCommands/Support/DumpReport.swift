@@ -77,7 +77,8 @@ struct DumpReport {
         try section("cells", ["KEY", "VALUE"], inspection.cells, print) { [$0.key, $0.value.json] }
         try section("changes", ["NUMBER", "TIME", "PID", "EVENT", "WHAT"], inspection.changes, print) { change in
             [
-                "\(change.sequence)", PeopleText.relative(change.time, to: now), "\(change.pid)", change.kind.description,
+                "\(change.sequence)", PeopleText.relative(change.time, to: now), "\(change.pid)",
+                change.kind.description,
                 change.tuple?.json ?? [change.key, change.new?.json].compactMap { $0 }.joined(separator: " "),
             ]
         }
