@@ -62,6 +62,7 @@ public final class Namespace: Sendable {
     ///   the same, and a reaper does the rest.
     public func leave() throws(SpaceError) {
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
+        stopObserving()
         try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
     }
 

@@ -119,6 +119,7 @@ extension NamespaceCore {
     func leave(timeout: Duration) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         try? returnClaims(of: [session.number], timeout: timeout)
+        observations.endAll(self)
         dropOwnWatchers(timeout: timeout)
         guard markLeft() else { return }
         wakeOwnWaiters()

@@ -67,11 +67,15 @@ public struct Change: Sendable {
     /// The cell's key, or the notification's name.
     public let key: String?
     /// The cell's value before; `nil` where it was not set.
-    public let old: Value?
+    public internal(set) var old: Value?
     /// The cell's value after, or the notification's value.
-    public let new: Value?
+    public internal(set) var new: Value?
     /// Of a gap: the last one missed.
     public let lastSequence: UInt64
+    /// Whether this is no change, but what was there when an observation began: see ``ObservationOptions/initial``.
+    public internal(set) var isInitial = false
+    /// Whether this is the first of two calls for one change: see ``ObservationOptions/prior``.
+    public internal(set) var isPrior = false
 }
 
 /// Which changes a watcher is told of.

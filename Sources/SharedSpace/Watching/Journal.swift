@@ -57,8 +57,11 @@ struct JournalRow {
     var tuple: EncodedTuple? { id == 0 ? nil : new.map { EncodedTuple(bytes: $0, isRecord: flags & 1 != 0) } }
 
     /// Copies the change out of the page.
-    func change() throws(TupleCodingError) -> Change {
+    ///
+    /// `withValues`: Whether the values of cells and notifications are wanted; else they are not decoded.
+    func change(withValues: Bool = true) throws(TupleCodingError) -> Change {
         let isTuple = id != 0
+        let (old, new) = isTuple || withValues ? (old, new) : (nil, nil)
         return Change(
             sequence: sequence,
             kind: kind,
