@@ -114,8 +114,7 @@ extension Namespace {
     }
 
     func add(_ request: ObservationRequest) throws(SpaceError) -> Observer {
-        let core = try usableCore("observe")
-        return try core.observations.add(request, handle: ObjectIdentifier(self), to: core)
+        try usableCore("observe").observations.add(request, handle: self)
     }
 
     // MARK: The end

@@ -8,7 +8,7 @@ import TupleCoding
 /// Guarantees: each observer is told of every change later than its registration, once, in order, or of a gap; one call of it at
 /// a time. A change is read and decoded once for all whom it concerns. Nothing is queued: an observer either *follows*, and
 /// stands where the hub stands, or is *running*, with a batch of changes and a position of its own. What comes meanwhile it
-/// reads from the journal itself when its handler has returned, until it has caught up and follows again. So a handler that
+/// reads from the journal itself when its handler has returned, if the hub has seen that it concerns it, and follows again. So a handler that
 /// is slow, or never returns, costs one batch of memory and nobody's time; behind the journal's bound it gets a gap.
 ///
 /// Everything that can go wrong on the way (no reader to be had, a stopped holder of the gate) leaves the positions as they
@@ -17,6 +17,9 @@ import TupleCoding
 /// No lock is held while a handler runs, or anything that a user gave is released.
 final class ObservationHub: Sendable {
     private let state = Mutex(State())
+    /// Held while the journal is read: one of LMDB's readers serves all observers, and is there still when the namespace has
+    /// been deleted and no other can be had.
+    private let reading = Mutex<Void>(())
     /// How often a filter was asked about a change.
     private let evaluations = Atomic<Int>(0)
 
@@ -37,12 +40,16 @@ final class ObservationHub: Sendable {
         var rows: [UInt64] = []
         /// The namespace's end has been read.
         var isGone = false
+        /// Then: the namespace's last change, of which the hub may have read less.
+        var last: UInt64 = 0
     }
 
     private struct Entry {
         let observer: Observer
         /// The last change that it has been given, or must not be given; while it follows, the hub's position may be later.
         var position: UInt64
+        /// The last change that it is to be given and, because it was running, has not been.
+        var owed: UInt64 = 0
         var isRunning = false
     }
 
@@ -54,9 +61,8 @@ final class ObservationHub: Sendable {
     // MARK: Coming and going
 
     /// Registers an observer, which is told of what is later than its registration.
-    func add(_ request: ObservationRequest, handle: ObjectIdentifier, to core: NamespaceCore) throws(SpaceError)
-        -> Observer
-    {
+    func add(_ request: ObservationRequest, handle: Namespace) throws(SpaceError) -> Observer {
+        let core = handle.core
         let isFirst = state.withLock { $0.entries.isEmpty }
         // Before the registration: what is written from then on rings.
         BellRoom.shared.begin(core)
@@ -85,7 +91,8 @@ final class ObservationHub: Sendable {
             }
             var entry = Entry(observer: observer, position: position)
             // What it would have to be told of has been read already, without it.
-            entry.isRunning = !first.changes.isEmpty || state.position > position
+            if state.position > position { entry.owed = state.position }
+            entry.isRunning = !first.changes.isEmpty || entry.owed > 0
             state.entries[observer.id] = entry
             state.index.insert(observer)
             if state.isReading { state.newcomers.append(observer.id) }
@@ -183,7 +190,7 @@ final class ObservationHub: Sendable {
         let isLastLook = core.control.dead.load() != 0
         var concerned: [UInt64: [Observer]] = [:]
         do throws(SpaceError) {
-            let (changes, reached) = try core.readJournal(after: position) { (row) throws(TupleCodingError) in
+            let (changes, reached) = try read(core, after: position) { (row) throws(TupleCodingError) in
                 let observers = whom(row, in: index)
                 guard !observers.isEmpty else { return nil }
                 concerned[row.sequence] = observers
@@ -203,6 +210,14 @@ final class ObservationHub: Sendable {
             }
         } catch {}
         return false
+    }
+
+    private func read(
+        _ core: NamespaceCore,
+        after position: UInt64,
+        decode: (JournalRow) throws(TupleCodingError) -> Change?
+    ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {
+        try reading.withLock { (_) throws(SpaceError) in try core.readJournal(after: position, decode: decode) }
     }
 
     private func whom(_ row: JournalRow, in index: ObserverIndex) -> [Observer] {
@@ -226,10 +241,12 @@ final class ObservationHub: Sendable {
         let started = state.withLock { state -> [(Observer, Observer.Batch)] in
             var batches: [UInt64: Observer.Batch] = [:]
             func give(_ change: Change, to id: UInt64) {
-                guard let entry = state.entries[id], !entry.isRunning, change.lastSequence > entry.position else {
-                    return
+                guard let entry = state.entries[id], change.lastSequence > entry.position else { return }
+                if entry.isRunning {
+                    state.entries[id]?.owed = change.lastSequence
+                } else {
+                    batches[id, default: Observer.Batch()].changes.append(change)
                 }
-                batches[id, default: Observer.Batch()].changes.append(change)
             }
             for change in changes {
                 if change.kind == .gap {
@@ -241,10 +258,10 @@ final class ObservationHub: Sendable {
             state.position = max(state.position, reached)
             state.transaction = transaction
             for id in state.newcomers {
-                if let entry = state.entries[id], !entry.isRunning, entry.position < reached {
-                    // The index that was asked may not have had it: it reads for itself.
-                    batches[id] = Observer.Batch()
-                }
+                guard let entry = state.entries[id], entry.position < reached else { continue }
+                // The index that was asked may not have had it: it reads for itself.
+                state.entries[id]?.owed = reached
+                if !entry.isRunning { batches[id] = Observer.Batch() }
             }
             let newcomers = Set(state.newcomers)
             state.newcomers = []
@@ -263,12 +280,12 @@ final class ObservationHub: Sendable {
         let started = state.withLock { state -> [(Observer, Observer.Batch)] in
             guard !state.isGone else { return [] }
             state.isGone = true
-            let position = state.position
-            state.position = max(position, core.control.sequence.load())
+            state.last = max(state.position, core.control.sequence.load())
+            let (position, last) = (state.position, state.last)
             return state.entries.compactMap { (id, entry) in
                 guard !entry.isRunning else { return nil }
                 state.entries[id]?.isRunning = true
-                return (entry.observer, Self.end(after: max(position, entry.position), state.position))
+                return (entry.observer, Self.end(after: max(position, entry.position), last))
             }
         }
         for (observer, batch) in started { start(observer, batch, core, isCrew: true) }
@@ -293,17 +310,21 @@ final class ObservationHub: Sendable {
     /// What a running observer has to be told next; `nil`: it follows again, or has ended.
     private func next(_ observer: Observer, _ core: NamespaceCore) -> Observer.Batch? {
         while observer.isActive {
-            let (position, isGone) = state.withLock { state -> (UInt64?, Bool) in
-                guard let entry = state.entries[observer.id] else { return (nil, false) }
-                if entry.position >= state.position, !state.isGone {
-                    state.entries[observer.id]?.isRunning = false
-                    return (nil, false)
-                }
-                return (entry.position, state.isGone)
+            let turn = state.withLock { state -> Turn in
+                guard let entry = state.entries[observer.id] else { return .none }
+                if entry.owed > entry.position { return .read(after: entry.position) }
+                if state.isGone { return .end(Self.end(after: max(entry.position, state.position), state.last)) }
+                state.entries[observer.id]?.isRunning = false
+                return .none
             }
-            guard let position else { return nil }
+            let position: UInt64
+            switch turn {
+            case .none: return nil
+            case .end(let batch): return batch
+            case .read(let after): position = after
+            }
             do throws(SpaceError) {
-                let (changes, reached) = try core.readJournal(after: position) { (row) throws(TupleCodingError) in
+                let (changes, reached) = try read(core, after: position) { (row) throws(TupleCodingError) in
                     evaluations.add(1, ordering: .relaxed)
                     guard observer.filter.includes(row) else { return nil }
                     return try row.change(withValues: observer.wantsValues)
@@ -311,7 +332,6 @@ final class ObservationHub: Sendable {
                 state.withLock { $0.entries[observer.id]?.position = reached }
                 if !changes.isEmpty { return Observer.Batch(changes: changes) }
                 if reached == position {
-                    if isGone { return Self.end(after: position, max(position, core.control.sequence.load())) }
                     // The hub saw more than this look: its reader is behind by a commit. The tick looks again.
                     return stall(observer)
                 }
@@ -330,6 +350,12 @@ final class ObservationHub: Sendable {
         return nil
     }
 
+    private enum Turn {
+        case none
+        case read(after: UInt64)
+        case end(Observer.Batch)
+    }
+
     private func stall(_ observer: Observer) -> Observer.Batch? {
         state.withLock { $0.stalled.append(observer.id) }
         return nil
@@ -339,7 +365,8 @@ final class ObservationHub: Sendable {
 
     /// Looks for what no bell told, for objects that have gone, and for what could not be done before.
     func tick(_ core: NamespaceCore) {
-        end(core) { $0.isGone }
+        // A job, since the handle may go with the last observation, and with it the namespace.
+        if all.contains(where: \.isGone) { BellRoom.shared.crew.post { self.end(core) { $0.isGone } } }
         let (rows, stalled, mustLook) = state.withLock { state in
             defer { (state.rows, state.stalled) = ([], []) }
             return (

@@ -13,12 +13,20 @@ final class Observer: Sendable {
     let row: UInt64
     let filter: ChangeFilter
     let options: ObservationOptions
-    /// The handle that it was made with.
+    /// The handle that it was made with, and keeps as long as it goes on.
     let handle: ObjectIdentifier
     /// The object for which it is, if it is for one.
     let subject: Subject?
-    private let handler: Mutex<ObserverHandler?>
+    /// Whether it is told of the last change's number alone.
+    let isCoarse: Bool
+    private let life: Mutex<Life?>
     private let onError: ObservationErrorHandler?
+
+    /// What it holds as long as it goes on.
+    private struct Life {
+        let handler: ObserverHandler
+        let handle: Namespace
+    }
 
     /// The object for which an observation is.
     struct Subject: Sendable {
@@ -40,27 +48,31 @@ final class Observer: Sendable {
         var isLast = false
     }
 
-    init(row: UInt64, handle: ObjectIdentifier, _ request: ObservationRequest) {
+    init(row: UInt64, handle: Namespace, _ request: ObservationRequest) {
         id = Self.lastID.add(1, ordering: .relaxed).newValue
         self.row = row
-        self.handle = handle
+        self.handle = ObjectIdentifier(handle)
         filter = request.filter
         options = request.options
         subject = request.subject
-        handler = Mutex(request.handler)
+        isCoarse = if case .coarse = request.handler { true } else { false }
+        life = Mutex(Life(handler: request.handler, handle: handle))
         onError = request.onError
     }
 
-    var isActive: Bool { handler.withLock { $0 != nil } }
+    var isActive: Bool { handler != nil }
+
+    /// What to call; `nil` once it has ended.
+    private var handler: ObserverHandler? { life.withLock { $0?.handler } }
 
     /// No call begins from now on.
     ///
     /// Returns: Whether it had not ended before.
     func end() -> Bool {
-        // What the handler holds is let go outside the lock: it may be the last to hold it, and its end may run anything.
-        let ended = handler.withLock { handler in
-            defer { handler = nil }
-            return handler
+        // Released outside the lock: what the handler holds, and the handle, may end with it.
+        let ended = life.withLock { life in
+            defer { life = nil }
+            return life
         }
         return ended != nil
     }
@@ -69,8 +81,8 @@ final class Observer: Sendable {
 
     /// Whether the values of cells are to be decoded for it.
     var wantsValues: Bool {
-        if case .cells = part { return !options.isDisjoint(with: [.old, .new]) }
-        return true
+        // The options are about cells; a notification's value always comes.
+        filter.notifications != .none ? !isCoarse : !options.isDisjoint(with: [.old, .new])
     }
 
     func report(_ error: any Error) { onError?(error) }
@@ -79,7 +91,7 @@ final class Observer: Sendable {
 
     /// Has a batch delivered where the handler wants it, and `then` called.
     func deliver(_ batch: Batch, by crew: BellCrew, isCrew: Bool, then: @escaping @Sendable () -> Void) {
-        guard let handler = handler.withLock({ $0 }) else { return then() }
+        guard let handler else { return then() }
         let job: BellCrew.Job
         switch handler {
         case .prompt:
@@ -108,7 +120,7 @@ final class Observer: Sendable {
         for change in batch.changes {
             for change in told(change) {
                 // Asked for anew for each call: it may have ended meanwhile, and in the handler itself.
-                switch handler.withLock({ $0 }) {
+                switch handler {
                 case .prompt(let body), .queued(let body, _):
                     do { try body(change) } catch { report(error) }
                 default: return
@@ -119,7 +131,7 @@ final class Observer: Sendable {
 
     private func callInTask(_ batch: Batch) async {
         let mayCall: ObserverHandler.Permission = { self.isActive }
-        switch handler.withLock({ $0 }) {
+        switch handler {
         case .coarse(let body):
             if let last = batch.changes.last { await body(last.lastSequence, mayCall) }
         case .task(let body):
@@ -133,11 +145,6 @@ final class Observer: Sendable {
     }
 
     // MARK: What it is told
-
-    private enum Part { case cells, whole }
-
-    /// Whether the options apply.
-    private var part: Part { filter.cells == .none ? .whole : .cells }
 
     /// A change as this observation's options and path have it: one call, or with `prior` two.
     private func told(_ change: Change) -> [Change] {

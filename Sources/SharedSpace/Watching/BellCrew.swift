@@ -82,16 +82,17 @@ final class BellCrew: Sendable {
     }
 
     private func nextJob(_ room: BellRoom) -> Job? {
-        guard queue.withLock({ !$0.jobs.isEmpty }), hasRelief(room) else { return nil }
+        guard queue.withLock({ !$0.jobs.isEmpty }) else { return nil }
+        let hasRelief = hasRelief(room)
         return queue.withLock { queue in
-            let job = queue.jobs.popFirst()
+            let job = hasRelief ? queue.jobs.popFirst() : nil
             // Who waits behind this one is to be served, should it not return.
-            if queue.jobs.isEmpty {
-                if queue.isAlarmSet { try? ears?.alarm.stop() }
-                queue.isAlarmSet = false
-            } else {
+            if job != nil, !queue.jobs.isEmpty {
                 try? ears?.alarm.set(Self.patience)
                 queue.isAlarmSet = true
+            } else if queue.isAlarmSet {
+                try? ears?.alarm.stop()
+                queue.isAlarmSet = false
             }
             return job
         }
