@@ -12,6 +12,7 @@ final class Agent {
     var claims: [HeldClaim] = []
     var ledger: LedgerFile?
     var changes: Changes?
+    var observed: Observed?
 
     struct Failure: Error {
         let text: String

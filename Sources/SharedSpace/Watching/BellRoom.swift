@@ -67,6 +67,9 @@ final class BellRoom: Sendable {
 
     /// Begins to listen to a namespace's bell, before the registration: what is written from then on rings.
     func begin(_ core: NamespaceCore) {
+        // A child made by fork can't use what it inherited; a thread started for it would only meet locks that the parent's
+        // threads may have held.
+        guard !core.isInherited else { return }
         let id = ObjectIdentifier(core)
         let isNew = state.withLock { state in
             if state.watches[id] != nil {
