@@ -230,7 +230,6 @@ final class BellRoom: Sendable {
     func hearBells() {
         while true {
             let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }
-            // Edge-triggered: until there is nothing more.
             guard !events.isEmpty else { return }
             let rung = state.withLock { state -> [NamespaceCore] in
                 if events.contains(where: \.isOverflow) { return state.watches.values.map(\.core) }
@@ -245,6 +244,8 @@ final class BellRoom: Sendable {
                 for listener in takeListeners(ObjectIdentifier(core), where: { _ in true }) { listener.resume() }
                 core.observations.hear(core)
             }
+            // Edge-triggered: until all was read; what comes later is a new edge.
+            if events.count < INotify.batch { return }
         }
     }
 
