@@ -77,6 +77,20 @@ extension Agent {
         return "ok \(status)"
     }
 
+    /// Runs `body` in a child made by fork.
+    ///
+    /// Returns: The child's wait status, which its result becomes.
+    func inChild(_ body: () -> Int32) throws -> Int32 {
+        let child = try fork()
+        if child == 0 {
+            alarm(60)
+            _exit(body())
+        }
+        var status: CInt = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        return status
+    }
+
     private func fork() throws -> pid_t {
         let fork = try hidden("fork", as: (@convention(c) () -> pid_t).self)
         let child = fork()

@@ -17,6 +17,7 @@ final class Agent {
     var posters: [Poster] = []
     /// Watchers that nobody asks.
     var idle: [Changes] = []
+    var observed: Observed?
 
     struct Failure: Error {
         let text: String

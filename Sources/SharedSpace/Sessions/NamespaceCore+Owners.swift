@@ -123,6 +123,7 @@ extension NamespaceCore {
     func leave(timeout: Duration) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         try? returnClaims(timeout: timeout) { $0 == .session(session.number) }
+        observations.endAll(self)
         dropOwnWatchers(timeout: timeout)
         guard markLeft() else { return }
         wakeOwnWaiters()

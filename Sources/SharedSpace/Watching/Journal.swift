@@ -64,9 +64,14 @@ struct JournalRow {
     var tuple: EncodedTuple? { id == 0 ? nil : new.map { EncodedTuple(bytes: $0, isRecord: flags & 1 != 0) } }
 
     /// Copies the change out of the page.
-    func change() throws(TupleCodingError) -> Change {
+    ///
+    /// `withValues`: Whether the values of cells and notifications are wanted; else they are not decoded.
+    func change(withValues: Bool = true) throws(TupleCodingError) -> Change {
         let isTuple = id != 0
-        let old = try old.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
+        // A notification's old value is its sender's number.
+        let wanted = withValues || kind == .post ? old : nil
+        let old = try wanted.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
+        let new = isTuple || withValues ? new : nil
         return Change(
             sequence: sequence,
             kind: kind,
