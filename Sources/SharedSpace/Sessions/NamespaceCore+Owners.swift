@@ -127,7 +127,7 @@ extension NamespaceCore {
         dropOwnWatchers(timeout: timeout)
         guard markLeft() else { return }
         wakeOwnWaiters()
-        BellRoom.shared.wake(self)
+        BellRoom.wake(self)
         _ = try underDoor("leave the namespace", timeout: timeout) { (sessions, _) throws(SpaceError) in
             try system("leave the namespace", "its session file", namespace: name.text) { () throws(Errno) in
                 try sessions.remove(session.name)

@@ -232,7 +232,14 @@ final class BellRoom: Sendable {
     }
 
     /// Resumes everybody who waits for a namespace: it was left.
-    func wake(_ core: NamespaceCore) {
+    ///
+    /// A process that never watched gets no room for that: who leaves may have no descriptor to spare.
+    static func wake(_ core: NamespaceCore) {
+        let room = current.withLock { $0?.forkGeneration == ForkGuard.generation ? $0 : nil }
+        room?.wake(core)
+    }
+
+    private func wake(_ core: NamespaceCore) {
         for listener in takeListeners(ObjectIdentifier(core), where: { _ in true }) { listener.resume() }
     }
 
