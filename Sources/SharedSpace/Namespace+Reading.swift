@@ -116,7 +116,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> Tuple? {
-        try readBlocking(template, order, timeout: timeout, interruption: nil)
+        try readBlocking(template, order, timeout: timeout, interruption: nil)?.tuple()
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
@@ -144,7 +144,7 @@ extension Namespace {
         _ order: MatchOrder,
         timeout: Duration?,
         interruption: Interruption?
-    ) throws(SpaceError) -> Tuple? {
+    ) throws(SpaceError) -> Match? {
         let core = try usableCore("read")
         return try core.block(
             "read",
@@ -154,7 +154,7 @@ extension Namespace {
             interruption: interruption
         ) { () throws(SpaceError) in
             try core.readIfExists("read", template, order).map { Found(result: $0, removed: nil) }
-        }?.tuple()
+        }
     }
 
     func takeBlocking<T>(

@@ -1,23 +1,26 @@
 import SpaceSystem
-import TupleCoding
+public import TupleCoding
 
 // Typed forms: the template is the argument list, and the result's types follow from it.
 //
 //     let (_, id, file) = try await jobs.take("resize", any(Int.self), any(String.self))
+//
+// Those that don't await are inlined into their callers, down to the bytes: there the types are known, where in here each
+// call would look up the types of its pack at run time, which costs as much as the transaction.
 
 extension Namespace {
     /// The first tuple that matches, as typed fields; `nil` when there is none.
     ///
     /// It stays where it is.
+    @inlinable
     public func readIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        guard let match = try usableCore("read").readIfExists("read", Template(repeat each matcher), order) else {
-            return nil
+        try find(to: .read, Template(repeat each matcher), order, within: nil) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
         }
-        let fields = try match.fields(repeat each matcher)
-        return fields
     }
 
     /// Takes the first tuple that matches, as typed fields; `nil` when there is none.
@@ -25,12 +28,14 @@ extension Namespace {
     /// ```swift
     /// if let (_, id, file) = try jobs.takeIfExists("resize", any(Int.self), any(String.self)) { … }
     /// ```
+    @inlinable
     public func takeIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try take(Template(repeat each matcher), order) { (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
+        try find(to: .take, Template(repeat each matcher), order, within: nil) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
         }
     }
 
@@ -44,25 +49,17 @@ extension Namespace {
     ///   - timeout: How long; zero looks once.
     /// - Returns: The fields, typed as the matchers say; `nil` when the time has passed.
     /// - Throws: What ``readAll(matching:order:max:)`` does.
+    @inlinable
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func read<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        let template = Template(repeat each matcher)
-        let core = try usableCore("read")
-        let match = try core.block(
-            "read",
-            Interest(template, isTaking: false),
-            text: template.json,
-            until: MonotonicInstant.deadline(after: timeout)
-        ) { () throws(SpaceError) in
-            try core.readIfExists("read", template, order).map { Found(result: $0, removed: nil) }
+        try find(to: .read, Template(repeat each matcher), order, within: timeout) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
         }
-        guard let match else { return nil }
-        let fields = try match.fields(repeat each matcher)
-        return fields
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
@@ -75,14 +72,16 @@ extension Namespace {
     ///   - timeout: How long; zero looks once.
     /// - Returns: The fields, typed as the matchers say; `nil` when the time has passed, and then nothing was taken.
     /// - Throws: What ``readAll(matching:order:max:)`` does; nothing was taken then.
+    @inlinable
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func take<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try takeBlocking(Template(repeat each matcher), order, timeout: timeout) { (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
+        try find(to: .take, Template(repeat each matcher), order, within: timeout) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
         }
     }
 
@@ -143,6 +142,61 @@ extension Namespace {
         }
     }
 
+    // MARK: Where the inlined pack ends and the library begins
+
+    /// What a match is looked for for.
+    @usableFromInline
+    enum Purpose { case read, take }
+
+    /// Finds a match, and decodes its fields where the types are known.
+    ///
+    /// `timeout`: How long the thread may block; `nil` looks at once.
+    @inlinable
+    func find<Fields>(
+        to purpose: Purpose,
+        _ template: Template,
+        _ order: MatchOrder,
+        within timeout: Duration?,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Fields
+    ) throws(SpaceError) -> Fields? {
+        var fields: Fields?
+        let isFound = try hasMatch(to: purpose, template, order, within: timeout) {
+            (decoder) throws(TupleCodingError) in
+            fields = try decode(&decoder)
+        }
+        return isFound ? fields : nil
+    }
+
+    /// The same, without generics.
+    ///
+    /// `decode`: Called last for the tuple that was read or taken; when others were quicker, for theirs before.
+    @usableFromInline
+    func hasMatch(
+        to purpose: Purpose,
+        _ template: Template,
+        _ order: MatchOrder,
+        within timeout: Duration?,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Void
+    ) throws(SpaceError) -> Bool {
+        switch (purpose, timeout) {
+        case (.read, let timeout):
+            let match =
+                if let timeout {
+                    try readBlocking(template, order, timeout: timeout, interruption: nil)
+                } else {
+                    try usableCore("read").readIfExists("read", template, order)
+                }
+            try match?.decode(decode)
+            return match != nil
+        case (.take, let timeout?):
+            return try takeBlocking(template, order, timeout: timeout) { (match) throws(SpaceError) in
+                try match.decode(decode)
+            } != nil
+        case (.take, nil):
+            return try take(template, order) { (match) throws(SpaceError) in try match.decode(decode) } != nil
+        }
+    }
+
     // MARK: Records
 
     /// Takes a record that matches, decoded; `nil` when there is none.
@@ -181,19 +235,23 @@ extension Namespace {
 }
 
 extension Match {
-    /// The fields, typed as the matchers say.
-    func fields<each M: Matcher>(_ matcher: repeat each M) throws(SpaceError) -> (repeat (each M).Matched) {
+    /// The fields as `body` decodes them.
+    func decode<Fields>(
+        _ body: (inout TupleDecoder) throws(TupleCodingError) -> Fields
+    ) throws(SpaceError) -> Fields {
         do throws(TupleCodingError) {
-            // Not through a closure: a pack result of one is beyond the compiler's inference.
-            let copy = bytes
-            let start = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, copy.count), alignment: 1)
-            defer { start.deallocate() }
-            start.copyBytes(from: copy)
-            var decoder = TupleDecoder(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(start)[..<copy.count]))
-            return try decoder.decodeMatched(repeat each matcher)
+            return try bytes.withBytes { (bytes) throws(TupleCodingError) in
+                var decoder = TupleDecoder(bytes)
+                return try body(&decoder)
+            }
         } catch {
             throw SpaceError(error, "decode a tuple")
         }
+    }
+
+    /// The fields, typed as the matchers say.
+    func fields<each M: Matcher>(_ matcher: repeat each M) throws(SpaceError) -> (repeat (each M).Matched) {
+        try decode { (decoder) throws(TupleCodingError) in try decoder.decodeMatched(repeat each matcher) }
     }
 }
 

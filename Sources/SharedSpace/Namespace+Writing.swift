@@ -1,4 +1,4 @@
-import TupleCoding
+public import TupleCoding
 
 extension Namespace {
     /// Writes a tuple.
@@ -13,11 +13,11 @@ extension Namespace {
     ///   - expires: After this time the tuple is invisible; `nil`: never. With zero it is accepted and never seen.
     /// - Throws: `tooLarge`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(log n), and a row for each shape that has an index.
+    @inlinable
     public func write<each F: TupleField>(_ field: repeat each F, expires: Duration? = nil) throws(SpaceError) {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
-        if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
-        try write(encoded: encoder.bytes, expires: expires)
+        try write(encoder, expires: expires)
     }
 
     /// Writes a tuple that is made already.
@@ -49,8 +49,9 @@ extension Namespace {
 
     /// Where the inlined pack ends and the library begins.
     @usableFromInline
-    func write(encoded bytes: [UInt8], expires: Duration?) throws(SpaceError) {
-        _ = try insert(Tuple(trusting: bytes, isRecord: false), expires: expires)
+    func write(_ encoder: TupleEncoder, expires: Duration?) throws(SpaceError) {
+        if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
+        _ = try insert(Tuple(trusting: encoder.bytes, isRecord: false), expires: expires)
     }
 
     private func insert(_ tuple: Tuple, expires: Duration?) throws(SpaceError) -> TupleID {

@@ -34,6 +34,7 @@ final class NamespaceCore: @unchecked Sendable {
     let shapeUsage = ShapeUsage()
     /// How often a wait found its tuple at a tick, unheard: a hint was lost, which without kills must not happen.
     let lateFinds = Atomic<Int>(0)
+    let spinHabit = SpinHabit()
     /// Claims that were dropped, and could not be returned then.
     let unreleased = Mutex<[HeldClaim]>([])
     /// The thread on which a transaction's body runs; 0: none does.

@@ -101,6 +101,10 @@ struct Room {
     private var reusablePages = 0
     /// The transaction that they were last counted or spent in.
     private var countedFor = -1
+    /// From which transaction on it may be tried again to reserve ahead of need.
+    private var growsAheadFrom = 0
+    /// How many transactions pass after a failure to reserve ahead.
+    private static let aheadPause = 1024
 
     init(environment: Environment, control: ControlFile, tables: Tables) {
         self.environment = environment
@@ -116,9 +120,25 @@ struct Room {
         let reserved = Int(clamping: control.reserved.loadRelaxed()) / pageSize
         if demand.additions + demand.removals <= 1, demand.bytes < 1 << 16 {
             let generous = 2 * (Tables.count + 2 + shapes) * 2 * (Self.deepestTree + 1) + 64 + end / 64
-            if end + generous + reserve <= reserved { return }
+            if end + generous + reserve <= reserved || growAhead(to: end + generous + reserve, access.id) { return }
         }
         try ensureExactly(demand, shapes: shapes, access, end: end, reserve: reserve)
+    }
+
+    /// Reserves so much that the next transactions need no statistics, which cost as much as a write; without it the bound of
+    /// the usual case would hardly ever hold in a namespace that grows.
+    ///
+    /// Returns: `false` where it can't be had; what is there may be enough all the same.
+    private mutating func growAhead(to pages: Int, _ transaction: Int) -> Bool {
+        guard transaction >= growsAheadFrom, pages * pageSize <= Int(control.header.byteLimit) else { return false }
+        _ = try? environment.checkReaders()
+        do throws(SpaceError) {
+            try grow(to: pages)
+            return true
+        } catch {
+            growsAheadFrom = transaction + Self.aheadPause
+            return false
+        }
     }
 
     private mutating func ensureExactly(

@@ -14,7 +14,7 @@ struct Interest: Equatable, Sendable {
 
     enum Form: UInt64, Sendable { case none, anything, fields, record, cell }
 
-    private static let taking: UInt64 = 1 << 63
+    fileprivate static let taking: UInt64 = 1 << 63
     private static let hashed: UInt64 = 1 << 62
     private static let maskBits: UInt64 = 48
     private static let largestArity = 0x3FF
@@ -65,14 +65,24 @@ struct Interest: Equatable, Sendable {
 struct Appearance {
     private let tuple: EncodedTuple
     private var pairHashes: [UInt64]?
-    private var lastMask: (selector: UInt64, hash: UInt64?)?
+    /// The last selector of fields that was looked at, without its taking bit, and what it came to: many wait for one shape,
+    /// and a writer's scan of a thousand slots is made of this comparison.
+    private var lastSelector: UInt64 = 0
+    private var lastFits = false
+    private var lastHash: UInt64 = 0
 
     init(_ tuple: EncodedTuple) { self.tuple = tuple }
 
     /// Whether a waiter may match.
     ///
     /// False positives are handed on; false negatives don't exist.
+    @inline(__always)
     mutating func mayMatch(_ interest: Interest) -> Bool {
+        interest.selector & ~Interest.taking == lastSelector
+            ? lastFits && (interest.hash == lastHash || !interest.isHashed) : decide(interest)
+    }
+
+    private mutating func decide(_ interest: Interest) -> Bool {
         switch interest.form {
         case .none, .cell: return false
         case .anything: return true
@@ -86,13 +96,10 @@ struct Appearance {
             }
             return pairHashes?.contains(interest.hash) ?? true
         case .fields:
-            let selector = interest.selector & ~(1 << 63)
-            if let lastMask, lastMask.selector == selector {
-                return lastMask.hash.map { !interest.isHashed || $0 == interest.hash } ?? false
-            }
             let hash = tuple.hash(of: .fields(arity: interest.arity, bound: interest.mask))
-            lastMask = (selector, hash)
-            return hash.map { !interest.isHashed || $0 == interest.hash } ?? false
+            lastSelector = interest.selector & ~Interest.taking
+            (lastFits, lastHash) = (hash != nil, hash ?? 0)
+            return lastFits && (interest.hash == lastHash || !interest.isHashed)
         }
     }
 }

@@ -4,8 +4,10 @@ import SystemPackage
 import TupleCoding
 
 extension NamespaceCore {
-    /// Rounds of spinning before a thread sleeps: about 10 µs, less than a futex takes to wake it.
-    private static let spinRounds = 400
+    /// Rounds of spinning before a thread sleeps: about 50 µs, as long as a futex takes to wake it on an idle processor.
+    ///
+    /// Less would not do: of two that answer each other, each would be woken later than the other stops spinning.
+    private static let spinRounds = 2000
 
     /// Looks until `look` finds something, sleeping in between; blocks the calling thread.
     ///
@@ -39,9 +41,13 @@ extension NamespaceCore {
             while !wait.hasRung {
                 if interruption?.isTriggered ?? false { throw cancelled(operation) }
                 if deadline?.hasPassed ?? false { return nil }
-                if !hasSpun, Spin.isWorthwhile {
+                if !hasSpun {
                     hasSpun = true
-                    if Spin.wait(rounds: Self.spinRounds, until: { wait.hasRung }) { break }
+                    if Spin.isWorthwhile, spinHabit.isDue() {
+                        let isAnswered = Spin.wait(rounds: Self.spinRounds, until: { wait.hasRung })
+                        spinHabit.note(isAnswered: isAnswered)
+                        if isAnswered { break }
+                    }
                     // Only now: who is served while spinning has no need to be described.
                     wait.slot?.text = text()
                 }

@@ -51,7 +51,7 @@ struct ReadCommand: ParsableCommand {
                     order,
                     timeout: remaining,
                     interruption: Signals.interruption
-                ).map { [$0] }
+                ).map { [try $0.tuple()] }
             }
             let tuples = try namespace.readAll(matching: template, order: order)
             guard tuples.isEmpty, let remaining else { return tuples.isEmpty ? nil : tuples }
@@ -61,7 +61,7 @@ struct ReadCommand: ParsableCommand {
                 timeout: remaining,
                 interruption: Signals.interruption
             )
-            guard let first else { return nil }
+            guard let first = try first?.tuple() else { return nil }
             // More may have come with it; and it may be gone again, but it was there.
             let rest = try namespace.readAll(matching: template, order: order)
             return rest.isEmpty ? [first] : rest

@@ -1,0 +1,73 @@
+import Glibc
+import SharedSpace
+
+/// Measures this library: `ours FOLDER WORK COUNT [MORE]`, the works named as the floor's.
+@main
+enum Main {
+    static func main() {
+        let words = CommandLine.arguments
+        guard words.count >= 4, let count = Int(words[3]), count >= 0 else {
+            complain("usage: \(words.first ?? "ours") FOLDER WORK COUNT [MORE]")
+            exit(64)
+        }
+        do {
+            let space = try Space(root: words[1])
+            if ["watch", "tuples", "block"].contains(words[2]) {
+                awaitEnd(of: words[2]) { try await runTask(space, words[2], count) }
+            }
+            try run(space, words[2], count, Array(words.dropFirst(4)))
+        } catch {
+            giveUp(words[2], error)
+        }
+    }
+
+    private static func giveUp(_ work: String, _ error: any Error) -> Never {
+        complain("ours \(work): \(error)")
+        exit(70)
+    }
+
+    /// Runs what awaits in a task; what blocks stays on the main thread, as in a plain program.
+    private static func awaitEnd(of work: String, _ body: @escaping @Sendable () async throws -> Void) -> Never {
+        Task {
+            do { try await body() } catch { giveUp(work, error) }
+            exit(0)
+        }
+        while true { pause() }
+    }
+
+    private static func runTask(_ space: Space, _ work: String, _ count: Int) async throws {
+        switch work {
+        case "watch": try await Processes.watch(space, count)
+        case "tuples": try await Growth.tuples(space, count)
+        default: try await Growth.block(space, count)
+        }
+    }
+
+    private static func run(_ space: Space, _ work: String, _ count: Int, _ more: [String]) throws {
+        switch work {
+        case "leading": try OneProcess(space).leading(count)
+        case "write-only": try OneProcess(space).writeOnly(count)
+        case "other": try OneProcess(space).other(count)
+        case "claim": try OneProcess(space).claim(count)
+        case "batch": try OneProcess(space).batch(count)
+        case "get": try OneProcess(space).get(count)
+        case "read": try OneProcess(space).read(count)
+        case "durable": try OneProcess.durable(space, count)
+        case "hand-off-spinning": try Processes.handOff(space, count, sleeping: false)
+        case "hand-off-sleeping": try Processes.handOff(space, count, sleeping: true)
+        case "answer": try Processes.answer(space, count)
+        case "notice": try Processes.notice(space, count)
+        case "crowd" where more.count == 2:
+            guard let producers = Int(more[0]), let takers = Int(more[1]) else { throw Failure("how many of each?") }
+            try Processes.crowd(space, count, producers: producers, takers: takers)
+        case "produce": try Processes.member(space, count, takes: false)
+        case "consume": try Processes.member(space, count, takes: true)
+        case "wait" where more.count == 1: try Processes.wait(space, more[0], count)
+        case "write-asked": try Processes.writeAsked(space, count)
+        case "waiters": try Growth.waiters(space, count)
+        case "namespaces": try Growth.namespaces(space, count)
+        case "values": try Growth.values(space, count)
+        default: throw Failure("no such work")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import SharedSpace
+
+/// Works of one process on one namespace.
+struct OneProcess {
+    static let payload = String(repeating: "x", count: 64)
+    static let cells = 1000
+
+    let namespace: Namespace
+
+    init(_ space: Space) throws { namespace = try space.namespace("bench") }
+
+    // MARK: Preparing
+
+    /// Has a shape earn its index, as takes that look through much do, and leaves the namespace empty.
+    func index(_ take: () throws -> Bool) throws {
+        let fillers = 4096
+        try namespace.write(contentsOf: (0..<fillers).map { ["filler", $0, "none"] as Tuple })
+        for _ in 0..<32 {
+            guard try !take() else { throw Failure("a filler was taken") }
+        }
+        guard try namespace.takeAll(matching: ["filler", .any, .any]).count == fillers else {
+            throw Failure("fillers are missing")
+        }
+    }
+
+    func indexLeading() throws {
+        try index { try namespace.takeIfExists("job", any(Int.self), any(String.self)) != nil }
+    }
+
+    func indexOther() throws {
+        try index { try namespace.takeIfExists(any(String.self), -1, any(String.self)) != nil }
+    }
+
+    // MARK: Works
+
+    func leading(_ count: Int) throws {
+        try indexLeading()
+        try measure("write", count) { try namespace.write("job", $0, Self.payload) }
+        try measure("take leading", count) { _ in
+            guard try namespace.takeIfExists("job", any(Int.self), any(String.self)) != nil else {
+                throw Failure("nothing to take")
+            }
+        }
+    }
+
+    /// Writes alone, of which the counts can't be told from those of takes otherwise.
+    func writeOnly(_ count: Int) throws {
+        try indexLeading()
+        try measure("write", count) { try namespace.write("job", $0, Self.payload) }
+    }
+
+    func other(_ count: Int) throws {
+        try indexOther()
+        try measure("write other", count) { try namespace.write("job", $0, Self.payload) }
+        try measure("take other", count) {
+            guard try namespace.takeIfExists(any(String.self), $0, any(String.self)) != nil else {
+                throw Failure("nothing to take")
+            }
+        }
+    }
+
+    func claim(_ count: Int) throws {
+        try indexLeading()
+        try fill(count)
+        try measure("claim", count) { _ in
+            guard let claim = try namespace.claimIfExists("job", any(Int.self), any(String.self)) else {
+                throw Failure("nothing to claim")
+            }
+            try claim.complete()
+        }
+    }
+
+    func batch(_ count: Int) throws {
+        try indexLeading()
+        let tuples = (0..<100).map { Tuple("job", $0, Self.payload) }
+        try measure("batch", count, times: tuples.count) { _ in try namespace.write(contentsOf: tuples) }
+    }
+
+    func get(_ count: Int) throws {
+        let names = (0..<Self.cells).map { "progress-\($0)" }
+        for (number, name) in names.enumerated() { try namespace.set(name, value: .double(Double(number))) }
+        try measure("get", count) {
+            guard try namespace.get(names[scattered($0, Self.cells)]) != nil else { throw Failure("a cell is missing") }
+        }
+    }
+
+    func read(_ count: Int) throws {
+        try indexOther()
+        let tuples = 100_000
+        try fill(tuples)
+        try measure("read", count) {
+            let number = scattered($0, tuples)
+            guard try namespace.readIfExists(any(String.self), number, any(String.self)) != nil else {
+                throw Failure("a tuple is missing")
+            }
+        }
+    }
+
+    /// Writes so many tuples, numbered from 0, in batches.
+    func fill(_ count: Int, from first: Int = 0) throws {
+        for start in stride(from: first, to: first + count, by: 1000) {
+            let end = min(start + 1000, first + count)
+            try namespace.write(contentsOf: (start..<end).lazy.map { Tuple("job", $0, Self.payload) })
+        }
+    }
+
+    /// Threads that write at the same time and each wait for the disk.
+    static func durable(_ space: Space, _ count: Int) throws {
+        let threads = 16
+        let namespace = try space.namespace("durable", options: NamespaceOptions(mode: .durable))
+        let each = max(1, count / threads)
+        let start = now()
+        try Threads.run(threads) { _ in
+            for number in 0..<each { try namespace.write("job", number, payload) }
+        }
+        tell("durable", Double(now() - start) / Double(each * threads))
+    }
+}
+
+/// Strides through the numbers, so that neighbours don't follow each other.
+func scattered(_ number: Int, _ among: Int) -> Int { number * 7919 % among }

@@ -1,0 +1,41 @@
+import Glibc
+import Synchronization
+
+/// Threads of the system: what blocks its thread must not block one of the tasks' few.
+enum Threads {
+    private final class Work: Sendable {
+        let body: @Sendable (Int) throws -> Void
+        let next = Atomic<Int>(0)
+        let failure = Mutex<(any Error)?>(nil)
+
+        init(_ body: @escaping @Sendable (Int) throws -> Void) { self.body = body }
+
+        func run() {
+            let number = next.add(1, ordering: .relaxed).oldValue
+            do { try body(number) } catch { failure.withLock { $0 = error } }
+        }
+    }
+
+    /// Runs `body` on so many threads, numbered from 0, until all have ended.
+    static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+        let work = Work(body)
+        var threads: [pthread_t] = []
+        for _ in 0..<count {
+            var thread = pthread_t()
+            let code = pthread_create(
+                &thread,
+                nil,
+                {
+                    guard let context = $0 else { return nil }
+                    Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run()
+                    return nil
+                },
+                Unmanaged.passRetained(work).toOpaque()
+            )
+            guard code == 0 else { throw Failure("pthread_create: errno \(code)") }
+            threads.append(thread)
+        }
+        for thread in threads { pthread_join(thread, nil) }
+        if let failure = work.failure.withLock({ $0 }) { throw failure }
+    }
+}

@@ -1,0 +1,205 @@
+// What the C programs of the benchmarks share: time, medians, processes that start together, memory between them.
+//
+// Every program prints lines of a name and nanoseconds, and fails loudly: a number that was measured past an error would
+// be believed.
+
+#ifndef BENCH_H
+#define BENCH_H
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+// One run is timed in so many parts, and the median part is told: what else the machine did meanwhile is left out.
+enum { PARTS = 20 };
+
+static inline _Noreturn void fail(const char *what) {
+    fprintf(stderr, "%s: %s\n", what, errno ? strerror(errno) : "failed");
+    exit(70);
+}
+
+#define MUST(condition) \
+    do { \
+        if (!(condition)) fail(#condition); \
+    } while (0)
+
+static inline uint64_t now_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static int compare_doubles(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static inline double median(double *values, int count) {
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static inline void tell(const char *name, double nanoseconds) {
+    printf("%s %.1f\n", name, nanoseconds);
+    fflush(stdout);
+}
+
+// Times `count` calls, numbered from 0, in PARTS parts.
+static inline void measure(const char *name, long count, void (*operation)(long, void *), void *context) {
+    double parts[PARTS];
+    long each = count / PARTS ? count / PARTS : 1, number = 0;
+    for (int part = 0; part < PARTS; part++) {
+        uint64_t start = now_ns();
+        for (long i = 0; i < each; i++) operation(number++, context);
+        parts[part] = (double)(now_ns() - start) / (double)each;
+    }
+    tell(name, median(parts, PARTS));
+}
+
+// Memory that children made by fork share.
+static inline void *shared_memory(size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    MUST(memory != MAP_FAILED);
+    return memory;
+}
+
+// A child that ends with its parent, however that ends.
+static inline pid_t start_child(void (*body)(int, void *), int number, void *context) {
+    pid_t parent = getpid(), child = fork();
+    MUST(child >= 0);
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(70);
+        body(number, context);
+        _exit(0);
+    }
+    return child;
+}
+
+static inline void wait_children(void) {
+    int status;
+    while (wait(&status) > 0) MUST(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static inline void relax(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static inline void futex_wait(_Atomic uint32_t *word, uint32_t value) {
+    syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
+}
+
+static inline void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
+
+// Leaves whoever is to be found asleep alone for a millisecond: until then an idle virtual processor polls (haltpoll), and
+// waking it costs nothing.
+static inline void let_sleep(void) {
+    uint64_t end = now_ns() + 1000000;
+    while (now_ns() < end) relax();
+}
+
+// `producers` and `takers` in processes of their own pass `count` messages: nanoseconds a message, from the moment when all
+// are ready until the last message was taken.
+struct crowd {
+    int producers, takers;
+    long count;
+    void (*produce)(long count, int number, void *context);
+    void (*take)(long count, int number, void *context);
+    void *context;
+    struct {
+        _Atomic int ready, go;
+    } *shared;
+};
+
+static void crowd_member(int number, void *context) {
+    struct crowd *crowd = context;
+    int is_taker = number >= crowd->producers, among = is_taker ? crowd->takers : crowd->producers;
+    void (*body)(long, int, void *) = is_taker ? crowd->take : crowd->produce;
+    // Connects: whatever a first call of no messages sets up.
+    body(0, number, crowd->context);
+    atomic_fetch_add(&crowd->shared->ready, 1);
+    while (!atomic_load(&crowd->shared->go)) usleep(100);
+    body(crowd->count / among, number, crowd->context);
+}
+
+static inline void measure_crowd(const char *name, struct crowd crowd) {
+    crowd.shared = shared_memory(sizeof *crowd.shared);
+    int members = crowd.producers + crowd.takers;
+    for (int i = 0; i < members; i++) start_child(crowd_member, i, &crowd);
+    while (atomic_load(&crowd.shared->ready) < members) {
+        MUST(waitpid(-1, NULL, WNOHANG) == 0);
+        usleep(1000);
+    }
+    uint64_t start = now_ns();
+    atomic_store(&crowd.shared->go, 1);
+    wait_children();
+    tell(name, (double)(now_ns() - start) / (double)crowd.count);
+}
+
+// Messages there and back, with a sleeping partner and without a pause: whichever way the peer waits, both are told.
+static inline void measure_round_trips(long count, void (*there_and_back)(void)) {
+    for (int sleeping = 0; sleeping < 2; sleeping++) {
+        long rounds = sleeping ? count / 4 : count - count / 4;
+        double *times = malloc(sizeof *times * (size_t)rounds);
+        MUST(times && rounds > 0);
+        for (long i = 0; i < rounds; i++) {
+            if (sleeping) let_sleep();
+            uint64_t start = now_ns();
+            there_and_back();
+            times[i] = (double)(now_ns() - start);
+        }
+        tell(sleeping ? "hand-off sleeping" : "hand-off", median(times, (int)rounds));
+        free(times);
+    }
+    wait_children();
+}
+
+// The main of a peer: what it can be asked for, the same for all.
+struct peer {
+    // One process: `count` messages are put, then taken.
+    void (*one)(long count);
+    // Two: a message there, another back.
+    void (*ping_pong)(long count);
+    void (*claim)(long count);
+    void (*produce)(long count, int number, void *context);
+    void (*take)(long count, int number, void *context);
+};
+
+static inline int run_peer(struct peer peer, int count, char **words) {
+    const char *work = count > 2 ? words[2] : "";
+    long operations = count > 3 ? atol(words[3]) : 0;
+    if (!strcmp(work, "one") && operations > 0) {
+        peer.one(operations);
+    } else if (!strcmp(work, "ping-pong") && operations > 0) {
+        peer.ping_pong(operations);
+    } else if (!strcmp(work, "claim") && operations > 0 && peer.claim) {
+        peer.claim(operations);
+    } else if (!strcmp(work, "crowd") && operations > 0 && count == 6) {
+        measure_crowd(
+            "crowd", (struct crowd){.producers = atoi(words[4]), .takers = atoi(words[5]), .count = operations,
+                         .produce = peer.produce, .take = peer.take});
+    } else {
+        fprintf(stderr, "usage: %s ADDRESS one|ping-pong|claim COUNT, or crowd COUNT PRODUCERS TAKERS\n", words[0]);
+        return 64;
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,113 @@
+"""Counts instructions and system calls an operation, and compares them with the limits on file.
+
+Times differ from machine to machine and from minute to minute; these hardly do. Each work is run with two counts of
+operations, and the difference divided: what opening and preparing cost drops out. (Hardware counters are not to be had
+in many virtual machines, so valgrind counts the instructions, and strace the calls.)
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# The works, and the two counts of operations.
+WORKS = {
+    "write": ("write-only", 2000, 6000),
+    "write, then take by the first field": ("leading", 2000, 6000),
+    "write, then take by another field": ("other", 2000, 6000),
+    "get a cell": ("get", 4000, 12000),
+    "read a tuple": ("read", 2000, 6000),
+    "write in a batch of 100": ("batch", 4000, 12000),
+}
+SLACK = 1.05
+
+
+def say(message):
+    print(f"benchmark: {message}", file=sys.stderr, flush=True)
+
+
+class Counter:
+    def __init__(self, options):
+        self.folder = tempfile.mkdtemp(prefix="shared-space-counts-", dir="/dev/shm")
+        # Valgrind of Debian 12 can't read the debug information of Swift's compiler.
+        self.program = os.path.join(self.folder, "ours")
+        subprocess.run(["objcopy", "--strip-debug", options.ours, self.program], check=True)
+        self.preload = os.path.join(options.bin, "small-map.so")
+
+    def run(self, command, *words, **options):
+        root = os.path.join(self.folder, "root")
+        try:
+            return subprocess.run(
+                [*command, self.program, root, *map(str, words)],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True, timeout=300, **options,
+            ).stderr
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+
+    def instructions(self, *words):
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={self.folder}/callgrind.out"]
+        output = self.run(command, *words, env={**os.environ, "LD_PRELOAD": self.preload})
+        return int(re.search(r"Collected : (\d+)", output)[1])
+
+    def system_calls(self, *words):
+        path = os.path.join(self.folder, "calls")
+        self.run(["strace", "-f", "-c", "-o", path], *words)
+        with open(path, encoding="ascii") as file:
+            # The columns: % time, seconds, usecs/call, calls, …; the last line is the sum.
+            return int(file.read().splitlines()[-1].split()[3])
+
+
+def count(counter):
+    found = {}
+    for name, (work, few, many) in WORKS.items():
+        counts = {}
+        for kind in ("instructions", "system_calls"):
+            difference = getattr(counter, kind)(work, many) - getattr(counter, kind)(work, few)
+            counts[kind] = round(difference / (many - few), 3)
+        found[name] = counts
+        say(f"{name}: {counts['instructions']:,.0f} instructions, {counts['system_calls']:.3f} system calls")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="benchmark --counts")
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--ours", required=True)
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--accept", action="store_true")
+    options = parser.parse_args()
+    path = os.path.join(options.source, "counts.json")
+    counter = Counter(options)
+    try:
+        found = count(counter)
+    finally:
+        shutil.rmtree(counter.folder, ignore_errors=True)
+    if options.accept:
+        # A reservation of blocks is a few calls in thousands of operations; one more call an operation is what must show.
+        limits = {
+            name: {"instructions": round(counts["instructions"] * SLACK), "system_calls": round(counts["system_calls"] + 0.02, 2)}
+            for name, counts in found.items()
+        }
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(limits, file, indent=4)
+            file.write("\n")
+        say(f"wrote {path}")
+        return 0
+    with open(path, encoding="utf-8") as file:
+        limits = json.load(file)
+    exceeded = 0
+    for name, counts in found.items():
+        for kind, number in counts.items():
+            limit = limits.get(name, {}).get(kind)
+            holds = limit is not None and number <= limit
+            exceeded += not holds
+            words = kind.replace("_", " ")
+            print(f"{'✓' if holds else '✗'} {name}: {number:,.2f} {words}, at most {limit if limit is not None else 'nothing on file'}")
+    return 1 if exceeded else 0
+
+
+sys.exit(main())

@@ -1,0 +1,133 @@
+"""Programs and servers in a temporary folder: started, listened to, and gone at the end, whatever the end is."""
+
+import atexit
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PR_SET_PDEATHSIG = 1
+
+
+def say(message):
+    print(f"benchmark: {message}", file=sys.stderr, flush=True)
+
+
+def end_with_parent():
+    """In the child: dies with the driver, also when that is killed."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Bench:
+    """The folders of a run and the processes that it started."""
+
+    def __init__(self, programs):
+        self.programs = programs
+        self.folder = tempfile.mkdtemp(prefix="shared-space-bench-", dir="/dev/shm")
+        # /tmp may be a memory file system; what is to wait for a disk must not lie there.
+        self.disk = tempfile.mkdtemp(prefix="shared-space-bench-", dir="/var/tmp")
+        self.started = []
+        self.servers = {}
+        atexit.register(self.end)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._interrupted)
+
+    def _interrupted(self, number, _):
+        self.end()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def end(self):
+        for process in self.started:
+            self.stop(process)
+        self.started = []
+        for folder in (self.folder, self.disk):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def start(self, command, **options):
+        """Starts a process in a group of its own, so that what it starts can be ended with it."""
+        process = subprocess.Popen(command, start_new_session=True, preexec_fn=end_with_parent, **options)
+        self.started.append(process)
+        return process
+
+    def stop(self, process):
+        # The group outlives its leader if that has left children; its id can't have been reused meanwhile.
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+    def run(self, command, timeout=120):
+        """Runs a program and reads its lines of a name and a number."""
+        process = self.start(command, stdout=subprocess.PIPE, text=True)
+        try:
+            output, _ = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError(f"{' '.join(command)}: no result within {timeout} s") from None
+        finally:
+            self.stop(process)
+            self.started.remove(process)
+        if process.returncode != 0:
+            raise RuntimeError(f"{' '.join(command)}: status {process.returncode}")
+        results = {}
+        for line in output.splitlines():
+            name, _, number = line.rpartition(" ")
+            results[name] = float(number)
+        return results
+
+    # Ours, the floor and the peers, each with a fresh place of its own.
+
+    def space(self, program, *words, disk=False):
+        root = os.path.join(self.disk if disk else self.folder, "root")
+        try:
+            return self.run([self.programs[program], root, *map(str, words)])
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+
+    def peer(self, name, *words):
+        address = self.servers.get(name)
+        if name == "mq":
+            address = f"/shared-space-bench-{os.getpid()}"
+        elif name == "sqlite":
+            folder = os.path.join(self.folder, "sqlite")
+            os.mkdir(folder)
+            address = os.path.join(folder, "queue.db")
+        try:
+            return self.run([*self.programs[name], address, *map(str, words)])
+        finally:
+            if name == "sqlite":
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def serve(self, name):
+        """Starts a peer's server on a Unix socket, and waits until it answers."""
+        path = os.path.join(self.folder, f"{name}.socket")
+        address = path
+        if name == "redis":
+            config = ["--port", "0", "--unixsocket", path, "--save", "", "--appendonly", "no", "--dir", self.folder]
+            command = ["redis-server", *config]
+        elif name == "beanstalkd":
+            command = ["beanstalkd", "-l", f"unix:{path}"]
+        elif name == "rinda":
+            address = f"drbunix:{path}"
+            command = [*self.programs[name], address, "serve"]
+        else:
+            return
+        process = self.start(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 20
+        while True:
+            with socket.socket(socket.AF_UNIX) as probe:
+                try:
+                    probe.connect(path)
+                    break
+                except OSError:
+                    if process.poll() is not None or time.monotonic() > deadline:
+                        raise RuntimeError(f"{command[0]} does not serve {path}") from None
+            time.sleep(0.02)
+        self.servers[name] = address

@@ -1,0 +1,65 @@
+"""What is measured, and what is hoped for."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Work:
+    """One row of the table."""
+
+    name: str
+    # The line to read of what ours and the floor print.
+    line: str
+    # The words for ours and the floor: the work, and a count.
+    words: tuple
+    # Ours divided by the floor at most; none where there is no such promise.
+    target: float | None = None
+    # What peers are asked for, and the line to read.
+    peer_work: str | None = None
+    peer_line: str | None = None
+    peer_words: tuple = ()
+    # How many times slower a peer is at least.
+    peer_targets: dict = field(default_factory=dict)
+    on_disk: bool = False
+    has_floor: bool = True
+
+
+TABLE = [
+    Work("write", "write", ("leading", 5000), 1.5, "one", "write", (), {"redis": 20, "sqlite": 5, "rinda": 100}),
+    Work("take by the first field", "take leading", ("leading", 5000), 1.5, "one", "take", (),
+         {"redis": 20, "sqlite": 5, "rinda": 100}),
+    Work("take by another field", "take other", ("other", 5000), 1.7),
+    Work("get a cell", "get", ("get", 100000), 2.0),
+    Work("read a tuple", "read", ("read", 40000), 2.5),
+    Work("write 100 in a batch, each", "batch", ("batch", 40000), 1.5),
+    Work("hand-off and back, spinning", "hand-off spinning", ("hand-off-spinning", 5000), 1.5, "ping-pong", "hand-off"),
+    Work("hand-off and back, sleeping", "hand-off sleeping", ("hand-off-sleeping", 300), 1.2, "ping-pong",
+         "hand-off sleeping", (), {"redis": 1, "sqlite": 1, "rinda": 1, "beanstalkd": 1, "mq": 1 / 1.2}),
+    Work("claim and complete", "claim", ("claim", 5000), 2.0, "claim", "claim", (), {"beanstalkd": 10}),
+    Work("durable write, 16 threads", "durable", ("durable", 320), 0.1, on_disk=True),
+    Work("commit to a watcher's callback", "notice", ("notice", 300), 1.5),
+]
+
+CROWDS = [
+    Work(f"{producers} to {takers} processes, a message", "crowd", ("crowd", 8000, producers, takers), None, "crowd",
+         "crowd", (producers, takers), {}, has_floor=False)
+    for producers, takers in ((1, 1), (1, 4), (2, 2), (4, 1), (4, 4))
+]
+
+# How many operations a peer is asked for: enough for a median, no more than a second's worth.
+PEER_COUNTS = {
+    "redis": {"one": 4000, "ping-pong": 400, "claim": 2000, "crowd": 8000},
+    "sqlite": {"one": 4000, "ping-pong": 400, "claim": 2000, "crowd": 8000},
+    "beanstalkd": {"one": 4000, "ping-pong": 400, "claim": 2000, "crowd": 8000},
+    "mq": {"one": 20000, "ping-pong": 1200, "crowd": 8000},
+    "rinda": {"one": 300, "ping-pong": 120, "crowd": 400},
+}
+PEERS = list(PEER_COUNTS)
+
+# (kind, sizes of a quick run, what a full run adds), and the lines that are drawn.
+GROWTH = {
+    "tuples": ([0, 10_000, 1_000_000], [5_000_000]),
+    "waiters": ([0, 1, 10, 1000], []),
+    "namespaces": ([1, 100, 500], []),
+    "values": ([64, 4096, 1 << 20], []),
+}

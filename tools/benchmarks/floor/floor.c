@@ -1,0 +1,404 @@
+// The floor: what each work costs at least with LMDB and futexes, nothing checked, woken or kept beside it.
+//
+//   floor FOLDER WORK COUNT     FOLDER on tmpfs, for `durable` on a disk
+//
+// The rows are those of a namespace with one indexed shape: a tuple of 90 bytes under its id, and an index row of shape,
+// hash and id. LMDB runs as in a fast namespace (writable map, no sync), the file's blocks reserved ahead.
+
+#include "../bench.h"
+#include <lmdb.h>
+#include <pthread.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#define LMDB(call) \
+    do { \
+        int code = (call); \
+        if (code) { \
+            fprintf(stderr, "%s: %s\n", #call, mdb_strerror(code)); \
+            exit(70); \
+        } \
+    } while (0)
+
+enum { ROW = 90, INDEX_KEY = 18, BATCH = 100, CELLS = 1000 };
+
+static MDB_env *env;
+static MDB_dbi tuples, index_table, cells, claims;
+static const char *folder;
+static uint64_t next_id = 1;
+
+static void open_database(unsigned flags) {
+    LMDB(mdb_env_create(&env));
+    LMDB(mdb_env_set_mapsize(env, 64ull << 30));
+    LMDB(mdb_env_set_maxreaders(env, 2048));
+    LMDB(mdb_env_set_maxdbs(env, 16));
+    LMDB(mdb_env_open(env, folder, flags | MDB_NOTLS, 0600));
+    if (flags & MDB_WRITEMAP) {
+        int file;
+        LMDB(mdb_env_get_fd(env, &file));
+        MUST(fallocate(file, 0, 0, 256 << 20) == 0);
+    }
+    MDB_txn *txn;
+    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
+    LMDB(mdb_dbi_open(txn, "tuples", MDB_CREATE, &tuples));
+    LMDB(mdb_dbi_open(txn, "index", MDB_CREATE, &index_table));
+    LMDB(mdb_dbi_open(txn, "cells", MDB_CREATE, &cells));
+    LMDB(mdb_dbi_open(txn, "claims", MDB_CREATE, &claims));
+    LMDB(mdb_txn_commit(txn));
+}
+
+static void open_fast(void) { open_database(MDB_WRITEMAP | MDB_NOSYNC); }
+
+// MARK: Rows
+
+static void index_key(unsigned char *key, uint64_t hash, uint64_t id) {
+    hash = __builtin_bswap64(hash * 0x9E3779B97F4A7C15u);
+    id = __builtin_bswap64(id);
+    key[0] = 0;
+    key[1] = 1;
+    memcpy(key + 2, &hash, 8);
+    memcpy(key + 10, &id, 8);
+}
+
+// One tuple row and one index row.
+static void put_tuple(MDB_txn *txn, uint64_t hash) {
+    uint64_t id = next_id++, big = __builtin_bswap64(id);
+    unsigned char bytes[INDEX_KEY];
+    MDB_val key = {8, &big}, value = {ROW, NULL};
+    LMDB(mdb_put(txn, tuples, &key, &value, MDB_APPEND | MDB_RESERVE));
+    memset(value.mv_data, 'x', ROW);
+    index_key(bytes, hash, id);
+    MDB_val entry = {INDEX_KEY, bytes}, nothing = {0, NULL};
+    LMDB(mdb_put(txn, index_table, &entry, &nothing, 0));
+}
+
+// The oldest tuple of a hash: its id and its row, or 0.
+static uint64_t find_tuple(MDB_cursor *cursor, MDB_txn *txn, uint64_t hash, MDB_val *row) {
+    unsigned char wanted[INDEX_KEY];
+    index_key(wanted, hash, 0);
+    MDB_val key = {INDEX_KEY, wanted}, value;
+    int code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    if (code == MDB_NOTFOUND) return 0;
+    LMDB(code);
+    if (memcmp(key.mv_data, wanted, 10)) return 0;
+    uint64_t big;
+    memcpy(&big, (unsigned char *)key.mv_data + 10, 8);
+    MDB_val id = {8, &big};
+    LMDB(mdb_get(txn, tuples, &id, row));
+    return __builtin_bswap64(big);
+}
+
+// Finds through the index, copies the row, deletes both; 0 if there is none.
+static int take_tuple(MDB_txn *txn, uint64_t hash, unsigned char *copy) {
+    MDB_cursor *cursor;
+    LMDB(mdb_cursor_open(txn, index_table, &cursor));
+    MDB_val row;
+    uint64_t id = find_tuple(cursor, txn, hash, &row);
+    if (id) {
+        memcpy(copy, row.mv_data, ROW);
+        LMDB(mdb_cursor_del(cursor, 0));
+    }
+    mdb_cursor_close(cursor);
+    if (!id) return 0;
+    uint64_t big = __builtin_bswap64(id);
+    MDB_val key = {8, &big};
+    LMDB(mdb_del(txn, tuples, &key, NULL));
+    return 1;
+}
+
+static void write_one(uint64_t hash) {
+    MDB_txn *txn;
+    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
+    put_tuple(txn, hash);
+    LMDB(mdb_txn_commit(txn));
+}
+
+static int take_one(uint64_t hash) {
+    unsigned char copy[ROW];
+    MDB_txn *txn;
+    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
+    int found = take_tuple(txn, hash, copy);
+    if (found) LMDB(mdb_txn_commit(txn));
+    else mdb_txn_abort(txn);
+    return found;
+}
+
+// MARK: One process
+
+static void write_leading(long number, void *context) { (void)number, (void)context, write_one(1); }
+static void take_leading(long number, void *context) { (void)number, (void)context; MUST(take_one(1)); }
+static void write_other(long number, void *context) { (void)context, write_one((uint64_t)number); }
+static void take_other(long number, void *context) { (void)context; MUST(take_one((uint64_t)number)); }
+
+// A row alone, without an index: what LMDB's own put and delete cost.
+static void write_bare(long number, void *context) {
+    (void)number, (void)context;
+    MDB_txn *txn;
+    uint64_t big = __builtin_bswap64(next_id++);
+    MDB_val key = {8, &big}, value = {ROW, NULL};
+    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
+    LMDB(mdb_put(txn, tuples, &key, &value, MDB_APPEND | MDB_RESERVE));
+    memset(value.mv_data, 'x', ROW);
+    LMDB(mdb_txn_commit(txn));
+}
+
+static void take_bare(long number, void *context) {
+    (void)number, (void)context;
+    MDB_txn *txn;
+    MDB_cursor *cursor;
+    MDB_val key, value;
+    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
+    LMDB(mdb_cursor_open(txn, tuples, &cursor));
+    LMDB(mdb_cursor_get(cursor, &key, &value, MDB_FIRST));
+    LMDB(mdb_cursor_del(cursor, 0));
+    mdb_cursor_close(cursor);
+    LMDB(mdb_txn_commit(txn));
+}
+
+static void write_batch(long number, void *context) {
+    (void)number, (void)context;
+    MDB_txn *txn;
+    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
+    for (int i = 0; i < BATCH; i++) put_tuple(txn, 1);
+    LMDB(mdb_txn_commit(txn));
+}
+
+static MDB_txn *reader;
+static MDB_cursor *reading;
+
+static void begin_reading(void) {
+    LMDB(mdb_txn_begin(env, NULL, MDB_RDONLY, &reader));
+    LMDB(mdb_cursor_open(reader, index_table, &reading));
+    mdb_txn_reset(reader);
+}
+
+// Strides through the numbers, so that neighbours don't follow each other.
+static uint64_t scattered(long number, uint64_t among) { return (uint64_t)number * 7919 % among; }
+
+static int cell_name(char *name, uint64_t number) { return sprintf(name, "progress-%llu", (unsigned long long)number); }
+
+static char cell_names[CELLS][24];
+
+static void get_cell(long number, void *context) {
+    (void)context;
+    char *name = cell_names[scattered(number, CELLS)];
+    LMDB(mdb_txn_renew(reader));
+    MDB_val key = {strlen(name), name}, value;
+    LMDB(mdb_get(reader, cells, &key, &value));
+    MUST(value.mv_size == 9);
+    mdb_txn_reset(reader);
+}
+
+static void read_tuple(long number, void *context) {
+    unsigned char copy[ROW];
+    MDB_val row;
+    LMDB(mdb_txn_renew(reader));
+    LMDB(mdb_cursor_renew(reader, reading));
+    MUST(find_tuple(reading, reader, scattered(number, *(uint64_t *)context), &row));
+    memcpy(copy, row.mv_data, ROW);
+    mdb_txn_reset(reader);
+}
+
+static void set_cells(void) {
+    MDB_txn *txn;
+    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
+    for (uint64_t i = 0; i < CELLS; i++) {
+        MDB_val key = {(size_t)cell_name(cell_names[i], i), cell_names[i]}, value = {9, "123456789"};
+        LMDB(mdb_put(txn, cells, &key, &value, 0));
+    }
+    LMDB(mdb_txn_commit(txn));
+}
+
+static void claim_and_complete(long number, void *context) {
+    (void)number, (void)context;
+    unsigned char claim[24 + ROW] = {0};
+    uint64_t big = __builtin_bswap64((uint64_t)number + 1);
+    MDB_txn *txn;
+    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
+    MUST(take_tuple(txn, 1, claim + 24));
+    MDB_val key = {8, &big}, value = {sizeof claim, claim};
+    LMDB(mdb_put(txn, claims, &key, &value, 0));
+    LMDB(mdb_txn_commit(txn));
+    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
+    LMDB(mdb_del(txn, claims, &key, NULL));
+    LMDB(mdb_txn_commit(txn));
+}
+
+// MARK: Two processes
+
+struct court {
+    _Alignas(64) _Atomic uint32_t served[2];
+    _Alignas(64) _Atomic uint32_t sleeping[2];
+    _Alignas(64) _Atomic uint64_t stamp;
+    int sleeps;
+};
+
+static void serve(struct court *court, int side) {
+    write_one((uint64_t)side + 1);
+    atomic_fetch_add(&court->served[side], 1);
+    if (court->sleeps && atomic_load(&court->sleeping[side])) futex_wake(&court->served[side]);
+}
+
+static void receive(struct court *court, int side, uint32_t seen) {
+    if (court->sleeps) {
+        atomic_store(&court->sleeping[side], 1);
+        while (atomic_load(&court->served[side]) == seen) futex_wait(&court->served[side], seen);
+        atomic_store(&court->sleeping[side], 0);
+    } else {
+        while (atomic_load(&court->served[side]) == seen) relax();
+    }
+    MUST(take_one((uint64_t)side + 1));
+}
+
+static struct court *court;
+static long rounds;
+
+static void answer(int number, void *context) {
+    (void)number, (void)context;
+    open_fast();
+    // Ids have to rise together: the other side's rows are even.
+    for (uint32_t i = 0; i < (uint32_t)rounds; i++) {
+        receive(court, 0, i);
+        next_id = (uint64_t)i * 2 + 2;
+        serve(court, 1);
+    }
+}
+
+static void hand_off(long count, int sleeps) {
+    court = shared_memory(sizeof *court);
+    court->sleeps = sleeps;
+    rounds = count;
+    start_child(answer, 0, NULL);
+    open_fast();
+    double *times = malloc(sizeof *times * (size_t)count);
+    MUST(times);
+    for (uint32_t i = 0; i < (uint32_t)count; i++) {
+        if (sleeps) let_sleep();
+        uint64_t start = now_ns();
+        next_id = (uint64_t)i * 2 + 1;
+        serve(court, 0);
+        receive(court, 1, i);
+        times[i] = (double)(now_ns() - start);
+    }
+    wait_children();
+    tell(sleeps ? "hand-off sleeping" : "hand-off spinning", median(times, (int)count));
+}
+
+static void await_byte(int number, void *context) {
+    (void)number;
+    int instance = inotify_init1(IN_CLOEXEC);
+    MUST(instance >= 0 && inotify_add_watch(instance, context, IN_MODIFY) >= 0);
+    atomic_store(&court->served[0], 1);
+    char events[4096];
+    for (long i = 0; i < rounds; i++) {
+        MUST(read(instance, events, sizeof events) > 0);
+        atomic_store(&court->stamp, now_ns());
+    }
+}
+
+static void notice(long count) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/bell", folder);
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    MUST(file >= 0);
+    court = shared_memory(sizeof *court);
+    rounds = count;
+    start_child(await_byte, 0, path);
+    while (!atomic_load(&court->served[0])) usleep(100);
+    double *times = malloc(sizeof *times * (size_t)count);
+    MUST(times);
+    for (long i = 0; i < count; i++) {
+        let_sleep();
+        uint64_t start = now_ns(), end;
+        MUST(pwrite(file, "x", 1, 0) == 1);
+        while ((end = atomic_load(&court->stamp)) < start) relax();
+        times[i] = (double)(end - start);
+    }
+    wait_children();
+    tell("notice", median(times, (int)count));
+}
+
+// MARK: Many threads
+
+static void *write_durably(void *context) {
+    for (long i = 0; i < *(long *)context; i++) {
+        MDB_txn *txn;
+        LMDB(mdb_txn_begin(env, NULL, 0, &txn));
+        put_tuple(txn, 1);
+        LMDB(mdb_txn_commit(txn));
+    }
+    return NULL;
+}
+
+static void durable(long count) {
+    enum { THREADS = 16 };
+    open_database(0);
+    pthread_t threads[THREADS];
+    long each = count / THREADS ? count / THREADS : 1;
+    uint64_t start = now_ns();
+    for (int i = 0; i < THREADS; i++) MUST(!pthread_create(&threads[i], NULL, write_durably, &each));
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    tell("durable", (double)(now_ns() - start) / (double)(each * THREADS));
+}
+
+int main(int count, char **words) {
+    if (count != 4) {
+        fprintf(stderr, "usage: %s FOLDER WORK COUNT\n", words[0]);
+        return 64;
+    }
+    folder = words[1];
+    const char *work = words[2];
+    long operations = atol(words[3]);
+    MUST(operations > 0);
+    mkdir(folder, 0700);
+    if (!strcmp(work, "bare")) {
+        open_fast();
+        measure("write bare", operations, write_bare, NULL);
+        measure("take bare", operations, take_bare, NULL);
+    } else if (!strcmp(work, "leading")) {
+        open_fast();
+        measure("write", operations, write_leading, NULL);
+        measure("take leading", operations, take_leading, NULL);
+    } else if (!strcmp(work, "other")) {
+        open_fast();
+        measure("write other", operations, write_other, NULL);
+        measure("take other", operations, take_other, NULL);
+    } else if (!strcmp(work, "batch")) {
+        open_fast();
+        long batches = operations / BATCH;
+        double parts[PARTS];
+        for (int part = 0; part < PARTS; part++) {
+            uint64_t start = now_ns();
+            for (long i = 0; i < batches / PARTS; i++) write_batch(i, NULL);
+            parts[part] = (double)(now_ns() - start) / (double)(batches / PARTS) / BATCH;
+        }
+        tell("batch", median(parts, PARTS));
+    } else if (!strcmp(work, "get")) {
+        open_fast();
+        set_cells();
+        begin_reading();
+        measure("get", operations, get_cell, NULL);
+    } else if (!strcmp(work, "read")) {
+        open_fast();
+        uint64_t tuples = 100000;
+        for (uint64_t i = 0; i < tuples; i++) write_one(i);
+        begin_reading();
+        measure("read", operations, read_tuple, &tuples);
+    } else if (!strcmp(work, "claim")) {
+        open_fast();
+        for (long i = 0; i < operations; i++) write_one(1);
+        measure("claim", operations, claim_and_complete, NULL);
+    } else if (!strcmp(work, "hand-off-spinning")) {
+        hand_off(operations, 0);
+    } else if (!strcmp(work, "hand-off-sleeping")) {
+        hand_off(operations, 1);
+    } else if (!strcmp(work, "notice")) {
+        notice(operations);
+    } else if (!strcmp(work, "durable")) {
+        durable(operations);
+    } else {
+        fprintf(stderr, "%s: unknown work\n", work);
+        return 64;
+    }
+    return 0;
+}
