@@ -36,9 +36,12 @@ struct DumpReport {
             try print(object.line)
         }
         for claim in status.claims {
-            var object = StatusReport.object(claim, in: line("claim"))
-            object.add("tuple", json: claim.tuple.json)
-            object.add("deliveries", claim.deliveries)
+            try print(StatusReport.object(claim, in: line("claim")).line)
+        }
+        for buried in status.buried {
+            var object = line("buried")
+            object.add("id", buried.id.rawValue)
+            StatusReport.describe(buried, in: &object)
             try print(object.line)
         }
         for cell in inspection.cells {

@@ -31,7 +31,7 @@ enum Words {
     static func form(of option: String) -> Form {
         switch option {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
-            "--key", "--post", "--events", "--from", "--subscription", commandWords, "-E",
+            "--key", "--post", "--events", "--from", "--subscription", "--deadline", "--after", commandWords, "-E",
             "--generate-completion-script":
             .value
         case "--arg", "--argjson": .pair
@@ -47,7 +47,7 @@ enum Words {
     private static func mostWords(before command: String) -> Int? {
         switch command {
         case "own": 1
-        case "watch": 2
+        case "watch", "claim": 2
         default: nil
         }
     }
