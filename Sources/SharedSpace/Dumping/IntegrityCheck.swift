@@ -217,6 +217,12 @@ package struct IntegrityCheck {
         }
         let decoded = try snapshot.watchers().count
         if watchers != decoded { report("\(watchers - decoded) rows of the table of watchers don't decode") }
+        if !counters.isJournaling, counters.journalFirst != 0 {
+            report("the journal has rows, and nobody watches, nor is there a history")
+        }
+        if counters.historyRows == 0, counters.historyBytes != 0 {
+            report("a history of \(counters.historyBytes) bytes is to be kept, and of no changes")
+        }
         var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
         var bytes: UInt64 = 0
         var expected = counters.journalFirst

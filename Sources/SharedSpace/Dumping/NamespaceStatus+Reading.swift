@@ -51,6 +51,7 @@ extension NamespaceStatus {
         created = control.header.createdMilliseconds
         sequence = counters.sequence
         byteLimit = Int(control.header.byteLimit)
+        history = counters.history(limit: control.header.byteLimit)
         self.bytes = bytes
         self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
         (tuples, cells) = try snapshot.lmdb { () throws(LMDBError) in

@@ -97,6 +97,8 @@ public struct NamespaceStatus: Sendable {
     public let bytes: Int
     /// How large the data file may grow.
     public let byteLimit: Int
+    /// How much of what happened is kept also while nobody watches; `nil`: nothing.
+    public let history: History?
     /// Who uses it.
     public let owners: [Owner]
     /// Who waits.

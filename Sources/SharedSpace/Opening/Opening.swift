@@ -244,6 +244,7 @@ struct Opening {
             // Under the door, and nobody can have claimed anything since: the first opener after a reboot. No holder lives
             // whose number stands in a claim, and numbers begin anew.
             try core.returnClaims { _ in true }
+            core.dropAllWatchers()
             control.isAdopted.store(0)
         }
         core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))

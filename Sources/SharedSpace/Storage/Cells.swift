@@ -37,7 +37,7 @@ extension Snapshot {
 extension WriteScope {
     func set(_ key: String, _ encoded: [UInt8]) throws(SpaceError) {
         let old = isJournaling ? try snapshot.cell(key).map { Array($0) } : nil
-        try encoded.withBytes { (new) throws(SpaceError) in try noteCell(.set, key, old: old, new: new) }
+        try encoded.withBytes { (new) throws(SpaceError) in try note(.set, key, old: old, new: new) }
         var name = key
         do throws(LMDBError) {
             try name.withUTF8Bytes { (bytes) throws(LMDBError) in
@@ -49,18 +49,24 @@ extension WriteScope {
         noteSet(cell: key)
     }
 
-    private func noteCell(
+    /// A change of something with a name; the old value is a copy.
+    private func note(
         _ kind: Change.Kind,
-        _ key: String,
+        _ name: String,
         old: [UInt8]?,
         new: UnsafeRawBufferPointer?
     ) throws(SpaceError) {
-        guard let old else { return try note(kind, name: key, new: new) }
-        try old.withBytes { (old) throws(SpaceError) in try note(kind, name: key, old: old, new: new) }
+        guard let old else { return try note(kind, name: name, new: new) }
+        try old.withBytes { (old) throws(SpaceError) in try note(kind, name: name, old: old, new: new) }
+    }
+
+    /// `sender`: The encoded number of an object; `nil`: none.
+    func notePost(_ name: String, _ value: [UInt8], sender: [UInt8]?) throws(SpaceError) {
+        try value.withBytes { (new) throws(SpaceError) in try note(.post, name, old: sender, new: new) }
     }
 
     func unset(_ key: String) throws(SpaceError) {
-        try noteCell(.unset, key, old: isJournaling ? try snapshot.cell(key).map { Array($0) } : nil, new: nil)
+        try note(.unset, key, old: isJournaling ? try snapshot.cell(key).map { Array($0) } : nil, new: nil)
         var name = key
         do throws(LMDBError) {
             _ = try name.withUTF8Bytes { (bytes) throws(LMDBError) in try access.delete(tables.cells, bytes) }

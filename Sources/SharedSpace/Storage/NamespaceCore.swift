@@ -69,7 +69,13 @@ final class NamespaceCore: @unchecked Sendable {
         self.session = session
         self.timeout = timeout
         clock = NamespaceClock(mode: control.header.mode)
-        scope = WriteScope(tables: tables, clock: clock, namespace: name.text, idle: access)
+        scope = WriteScope(
+            tables: tables,
+            clock: clock,
+            namespace: name.text,
+            byteLimit: control.header.byteLimit,
+            idle: access
+        )
         room = Room(environment: environment, control: control, tables: tables)
     }
 

@@ -12,6 +12,8 @@ final class WriteScope {
     let tables: Tables
     let clock: NamespaceClock
     let namespace: String
+    /// How large the data file may grow: what the journal keeps is a part of that.
+    let byteLimit: UInt64
 
     private(set) var snapshot: Snapshot
     var counters = Counters()
@@ -32,10 +34,11 @@ final class WriteScope {
     private var journalTime: Int64 = 0
     private var sequenceAtBegin: UInt64 = 0
 
-    init(tables: Tables, clock: NamespaceClock, namespace: String, idle access: Access) {
+    init(tables: Tables, clock: NamespaceClock, namespace: String, byteLimit: UInt64, idle access: Access) {
         self.tables = tables
         self.clock = clock
         self.namespace = namespace
+        self.byteLimit = byteLimit
         snapshot = Snapshot(access: access, tables: tables, clock: clock, operation: "write", namespace: namespace)
     }
 

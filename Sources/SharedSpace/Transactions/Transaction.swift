@@ -54,10 +54,11 @@ public struct Transaction: ~Copyable {
     }
 
     /// Posts a notification, which reaches watchers together with the other changes.
-    public func post(_ name: String, value: Value = .null) throws(SpaceError) {
-        let (encoded, demand) = try state.namespace.posting(name, value, "post a notification")
+    public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
+    {
+        let (encoded, number, demand) = try state.namespace.posting(name, value, sender, "post a notification")
         try state.change(demand) { (scope) throws(SpaceError) in
-            try encoded.withBytes { (bytes) throws(SpaceError) in try scope.note(.post, name: name, new: bytes) }
+            try scope.notePost(name, encoded, sender: number)
         }
     }
 

@@ -12,6 +12,8 @@ import SystemPackage
 final class BellRoom: Sendable {
     static let shared = BellRoom()
 
+    /// Who waits for namespaces to come and go.
+    let roots = RootBells()
     private let state = Mutex(State())
     private let wakeUp: EventFDBox?
 
@@ -105,6 +107,28 @@ final class BellRoom: Sendable {
         state.withLock { state in
             state.watches[ObjectIdentifier(core)]?.watch = watch
             state.byWatch[watch] = ObjectIdentifier(core)
+        }
+    }
+
+    // MARK: Root folders
+
+    /// Has inotify watch a root folder for somebody; where that fails the tick serves.
+    ///
+    /// Returns: The watch, one for all who watch that folder.
+    func begin(_ bell: RootBell, path: String) -> Int32? {
+        defer { startThread() }
+        return notifier.withLock { notifier in
+            if notifier == nil { notifier = Notifier() }
+            let watch = try? notifier?.notify.add(path, RootBells.mask)
+            // Under this lock, or the watch could go with another who ends meanwhile.
+            roots.begin(bell, watch: watch)
+            return watch
+        }
+    }
+
+    func end(_ bell: RootBell, watch: Int32?) {
+        notifier.withLock { notifier in
+            if let unused = roots.end(bell, watch: watch) { try? notifier?.notify.remove(unused) }
         }
     }
 
@@ -237,6 +261,7 @@ final class BellRoom: Sendable {
             if isTick {
                 nextTick = now.advanced(by: Limits.tick)
                 for core in state.withLock({ $0.watches.values.map(\.core) }) { core.tick() }
+                roots.tick()
             }
             resumeDue(rung, isEverybody: isEverybody, isTick: isTick, now: now)
         }
@@ -249,6 +274,7 @@ final class BellRoom: Sendable {
 
     private func readEvents(_ rung: inout Set<ObjectIdentifier>, _ isEverybody: inout Bool) {
         let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }
+        for event in events { roots.hear(event) }
         state.withLock { state in
             for event in events {
                 if event.isOverflow { isEverybody = true }

@@ -60,6 +60,21 @@ extension NamespaceCore {
     }
 }
 
+extension Snapshot {
+    /// All that the journal holds.
+    func allChanges() throws(SpaceError) -> [Change] {
+        var changes: [Change] = []
+        var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
+        while let entry = try step(&cursor, { (cursor) throws(LMDBError) in try cursor.next() }) {
+            guard let row = JournalRow(key: entry.key, value: entry.value) else {
+                throw damaged("a row of the journal does not decode")
+            }
+            changes.append(try change(of: row))
+        }
+        return changes
+    }
+}
+
 extension Change {
     init(gapFrom first: UInt64, to last: UInt64) {
         self.init(kind: .gap, sequence: first, lastSequence: last)
@@ -69,18 +84,39 @@ extension Change {
         self.init(kind: .gone, sequence: sequence, lastSequence: sequence)
     }
 
-    private init(kind: Kind, sequence: UInt64, lastSequence: UInt64) {
+    /// A tuple that is there.
+    init(present tuple: Tuple, id: UInt64, at sequence: UInt64) {
+        self.init(kind: .write, sequence: sequence, lastSequence: sequence, id: TupleID(rawValue: id), tuple: tuple)
+        isPresent = true
+    }
+
+    /// A cell that is set.
+    init(presentCell key: String, value: Value, at sequence: UInt64) {
+        self.init(kind: .set, sequence: sequence, lastSequence: sequence, key: key, new: value)
+        isPresent = true
+    }
+
+    /// What no process did.
+    private init(
+        kind: Kind,
+        sequence: UInt64,
+        lastSequence: UInt64,
+        id: TupleID? = nil,
+        tuple: Tuple? = nil,
+        key: String? = nil,
+        new: Value? = nil
+    ) {
         self.init(
             sequence: sequence,
             kind: kind,
             time: Clock.realtimeMilliseconds(),
             pid: 0,
             batch: 0,
-            id: nil,
-            tuple: nil,
-            key: nil,
+            id: id,
+            tuple: tuple,
+            key: key,
             old: nil,
-            new: nil,
+            new: new,
             lastSequence: lastSequence
         )
     }
