@@ -252,7 +252,9 @@ struct ClaimFormTests {
         #expect(try jobs.buried().map(\.tuple) == [["job", 1]])
         #expect(try jobs.status().claims == [])
         #expect(try jobs.status().buried.count == 1)
-        let kinds = try (0..<4).compactMap { _ in try changes.nextBlocking(timeout: .seconds(10), interruption: nil)?.kind }
+        let kinds = try (0..<4).compactMap { _ in
+            try changes.nextBlocking(timeout: .seconds(10), interruption: nil)?.kind
+        }
         #expect(kinds == [.claim, .return, .claim, .bury])
         #expect(try jobs.verify() == [])
         #expect(try jobs.buried(matching: ["other"]) == [])

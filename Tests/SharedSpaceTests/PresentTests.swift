@@ -30,14 +30,14 @@ import Testing
         let jobs = try root.space.namespace("jobs")
         for number in 0..<8 { try jobs.write("a", number) }
         for key in ["b", "d", "f"] { try jobs.set(key, value: .string(key)) }
-        let claim = try jobs.claimIfExists(matching: ["a", 1])
-        let lost = try jobs.claimIfExists(matching: ["a", 6])
+        let claim = try jobs.claimAll(matching: ["a", 1])
+        let lost = try jobs.claimAll(matching: ["a", 6])
         let changes = try jobs.changes(from: .initial)
         // Taken; returned; claimed and returned; claimed and completed; completed; written and taken.
         #expect(try jobs.takeIfExists("a", 0) != nil)
         try jobs.release(claim)
-        try jobs.release(try jobs.claimIfExists(matching: ["a", 2]))
-        try jobs.complete(try jobs.claimIfExists(matching: ["a", 3]))
+        try jobs.release(try jobs.claimAll(matching: ["a", 2]))
+        try jobs.complete(try jobs.claimAll(matching: ["a", 3]))
         try jobs.complete(lost)
         try jobs.write("a", 8)
         #expect(try jobs.takeIfExists("a", 8) != nil)

@@ -8,7 +8,9 @@ extension Agent {
         switch command {
         case "claim-typed":
             // Announced, unlike the claims that last as long as a line takes to print.
-            guard let claim = try namespace().claimIfExists(matching: try template(words, from: 0)) else { return "none" }
+            guard let claim = try namespace().claimIfExists(matching: try template(words, from: 0)) else {
+                return "none"
+            }
             claims.append(claim.detach())
             return "ok \(claims[claims.count - 1].tuple)"
         case "claim-for":

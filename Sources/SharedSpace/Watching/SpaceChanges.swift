@@ -128,7 +128,8 @@ final class SpaceChangeSource: Sendable {
         return nil
     }
 
-    func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> SpaceChange? {
+    func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> SpaceChange?
+    {
         while true {
             let count = bell.count
             if let change = try take() { return change }
@@ -157,7 +158,9 @@ final class SpaceChangeSource: Sendable {
                 try Directory.list(folder.raw)
             }
             for entry in entries {
-                guard let name = NamespaceName(folder: entry), let identity = Self.identity(entry, folder) else { continue }
+                guard let name = NamespaceName(folder: entry), let identity = Self.identity(entry, folder) else {
+                    continue
+                }
                 found[name] = identity
             }
         }

@@ -35,14 +35,13 @@ struct BuryCommand: ParsableCommand {
 
     func validate() throws {
         if subject == nil, after == nil { throw ValidationError("name a claim's id or a template, or give --after") }
-        if let after, after != "none", Int(after).map({ $0 < 1 }) ?? true {
+        if let after, after != "none", (Int(after) ?? 0) < 1 {
             throw ValidationError("--after is a number from 1, or 'none'")
         }
     }
 
     func run() throws {
-        let id = subject.flatMap { UInt64($0) }
-        let template = try id == nil ? subject.map { try matching.template($0, arguments) } : nil
+        let (id, template) = try choice()
         let access = try NamespaceAccess(common, namespace)
         let hasFound = try NamespaceAccess.use(try access.openExisting()) { namespace in
             if let after { try namespace.setDeliveryLimit(Int(after)) }
@@ -57,5 +56,11 @@ struct BuryCommand: ParsableCommand {
             return true
         }
         if !hasFound { throw status.nothingObtained }
+    }
+
+    private func choice() throws -> (id: UInt64?, template: Template?) {
+        guard let subject else { return (nil, nil) }
+        if let id = UInt64(subject) { return (id, nil) }
+        return (nil, try matching.template(subject, arguments))
     }
 }

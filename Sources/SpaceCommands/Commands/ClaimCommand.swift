@@ -157,32 +157,30 @@ struct ClaimCommand: ParsableCommand {
                 interruption: Signals.interruption
             )
             guard let claim else { return nil }
-            return try work(on: claim, command)
+            return try work(on: claim, of: namespace, command)
         }
     }
 
-    private func work(on claim: borrowing Claim<Tuple>, _ command: ChildCommand) throws -> Ending {
+    private func work(on claim: HeldClaim, of namespace: Namespace, _ command: ChildCommand) throws -> Ending {
         let status: Int32
         do {
             try Signals.check()
             status = try command.run(input: claim.tuple.json).status
         } catch {
-            try? claim.release()
+            try? namespace.release(claim)
             throw error
         }
-        do {
-            guard status == 0 else {
-                try claim.release()
-                return .failed(status)
-            }
-            try claim.complete()
-            return .succeeded
-        } catch let error as SpaceError where error.code == .namespaceDeleted {
+        do throws(SpaceError) {
+            if status == 0 { try namespace.complete(claim) } else { try namespace.release(claim) }
+        } catch {
+            switch error.code {
             // The tuple went with its namespace; the work was done, or not.
-            return status == 0 ? .succeeded : .failed(status)
-        } catch let error as SpaceError where error.code == .claimLost {
-            return .late("\(error)")
+            case .namespaceDeleted: break
+            case .claimLost: return .late("\(error)")
+            default: throw error
+            }
         }
+        return status == 0 ? .succeeded : .failed(status)
     }
 
     // MARK: Holding
@@ -191,8 +189,7 @@ struct ClaimCommand: ParsableCommand {
         let request = try NamespaceAccess.request(try owner.choice())
         guard let holder = request.enrolled else {
             throw CommandFailure.usage(
-                "a held claim is its owner's, and there is none: name one with --owner PID, or with export "
-                    + "\(OwnerOptions.variable)=$$ at the start of the script"
+                "a held claim is its owner's, and there is none: name one with --owner PID, or with \(OwnerOptions.variable)"
             )
         }
         let output = Output()

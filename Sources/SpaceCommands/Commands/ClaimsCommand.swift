@@ -46,9 +46,7 @@ struct ClaimsCommand: ParsableCommand {
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
         let found = try NamespaceAccess.use(try access.openExisting()) { namespace in
-            let status = try namespace.status()
-            let all = buried ? status.buried : status.claims
-            return all.filter { claim in id.map { $0 == (buried ? claim.id.rawValue : claim.number) } ?? true }
+            chosen(try namespace.status())
         }
         if id != nil, found.isEmpty { throw status.nothingObtained }
         let output = Output()
@@ -56,14 +54,13 @@ struct ClaimsCommand: ParsableCommand {
         try output.flush()
     }
 
+    private func chosen(_ status: NamespaceStatus) -> [NamespaceStatus.Claim] {
+        let all = buried ? status.buried : status.claims
+        guard let id else { return all }
+        return all.filter { (buried ? $0.id.rawValue : $0.number) == id }
+    }
+
     private func line(_ claim: NamespaceStatus.Claim) -> String {
-        var object = JSONObject()
-        if buried {
-            object.add("id", claim.id.rawValue)
-            StatusReport.describe(claim, in: &object)
-        } else {
-            object = StatusReport.object(claim)
-        }
-        return object.line
+        (buried ? StatusReport.object(buried: claim) : StatusReport.object(claim)).line
     }
 }

@@ -36,13 +36,18 @@ struct KickCommand: ParsableCommand {
     }
 
     func run() throws {
-        let id = subject.flatMap { UInt64($0) }
-        let template = try id == nil ? subject.map { try matching.template($0, arguments) } : nil
+        let (id, template) = try choice()
         let access = try NamespaceAccess(common, namespace)
         let hasFound = try NamespaceAccess.use(try access.openExisting()) { namespace in
             if let id { return try namespace.kick(id: TupleID(rawValue: id)) }
             return try namespace.kick(matching: template ?? .any, max: max ?? .max) > 0
         }
         if !hasFound { throw status.nothingObtained }
+    }
+
+    private func choice() throws -> (id: UInt64?, template: Template?) {
+        guard let subject else { return (nil, nil) }
+        if let id = UInt64(subject) { return (id, nil) }
+        return (nil, try matching.template(subject, arguments))
     }
 }

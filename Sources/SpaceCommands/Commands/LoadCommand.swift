@@ -35,7 +35,9 @@ struct LoadCommand: ParsableCommand {
     private func open(_ access: NamespaceAccess, as dump: DumpReader) throws -> Namespace {
         var options = creation.options
         options.history = options.history ?? dump.history
-        guard options.mode == nil, let mode = dump.mode else { return try access.open(creating: creation, owner: owner) }
+        guard options.mode == nil, let mode = dump.mode else {
+            return try access.open(creating: creation, owner: owner)
+        }
         do {
             return try access.openExisting(owner: owner)
         } catch let error as SpaceError where error.code == .namespaceNotFound {

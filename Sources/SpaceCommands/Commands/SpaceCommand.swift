@@ -36,7 +36,8 @@ struct SpaceCommand: ParsableCommand {
             CommandGroup(
                 name: "Claims and transactions",
                 subcommands: [
-                    ClaimCommand.self, CompleteCommand.self, ReleaseCommand.self, ExtendCommand.self, ClaimsCommand.self,
+                    ClaimCommand.self, CompleteCommand.self, ReleaseCommand.self, ExtendCommand.self,
+                    ClaimsCommand.self,
                     BuryCommand.self, KickCommand.self, MoveCommand.self, TxnCommand.self,
                 ]
             ),

@@ -40,10 +40,7 @@ struct DumpReport {
             try print(StatusReport.object(claim, in: line("claim")).line)
         }
         for buried in status.buried {
-            var object = line("buried")
-            object.add("id", buried.id.rawValue)
-            StatusReport.describe(buried, in: &object)
-            try print(object.line)
+            try print(StatusReport.object(buried: buried, in: line("buried")).line)
         }
         for cell in inspection.cells {
             var object = line("cell")
@@ -80,7 +77,8 @@ struct DumpReport {
         try section("cells", ["KEY", "VALUE"], inspection.cells, print) { [$0.key, $0.value.json] }
         try section("changes", ["NUMBER", "TIME", "PID", "EVENT", "WHAT"], inspection.changes, print) { change in
             [
-                "\(change.sequence)", PeopleText.relative(change.time, to: now), "\(change.pid)", change.kind.description,
+                "\(change.sequence)", PeopleText.relative(change.time, to: now), "\(change.pid)",
+                change.kind.description,
                 change.tuple?.json ?? [change.key, change.new?.json].compactMap { $0 }.joined(separator: " "),
             ]
         }

@@ -28,15 +28,7 @@ struct StatusReport {
         object.add("waiters", status.waiters.map { Self.object($0) })
         object.add("watchers", status.watchers.map { Self.object($0) })
         object.add("claims", status.claims.map { Self.object($0) })
-        object.add(
-            "buried",
-            status.buried.map { buried in
-                var object = JSONObject()
-                object.add("id", buried.id.rawValue)
-                describe(buried, in: &object)
-                return object
-            }
-        )
+        object.add("buried", status.buried.map { Self.object(buried: $0) })
         object.add("delivery_limit", status.deliveryLimit)
         object.add("shapes", status.shapes.map { Self.object($0) })
         object.add("persistent", status.isPersistent)
@@ -112,14 +104,18 @@ struct StatusReport {
         object.add("pid", claim.pid)
         object.add("deadline", claim.deadline)
         object.add("tuple_id", claim.id.rawValue)
-        describe(claim, in: &object)
+        object.add("deliveries", claim.deliveries)
+        object.add("tuple", json: claim.tuple.json)
         return object
     }
 
-    /// What a claimed tuple and one that is set aside have in common.
-    static func describe(_ claim: NamespaceStatus.Claim, in object: inout JSONObject) {
-        object.add("deliveries", claim.deliveries)
-        object.add("tuple", json: claim.tuple.json)
+    /// A tuple that is set aside: there is no claim, so the id is the tuple's.
+    static func object(buried: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
+        var object = line
+        object.add("id", buried.id.rawValue)
+        object.add("deliveries", buried.deliveries)
+        object.add("tuple", json: buried.tuple.json)
+        return object
     }
 
     private static func object(_ shape: NamespaceStatus.Shape) -> JSONObject {

@@ -53,7 +53,9 @@ struct TransactionStep {
             name = first
             let (required, more) = Self.parameters(of: name) ?? ([], [])
             let names = required + more
-            guard values.count - 1 <= names.count else { throw bad("\(name) has no more than \(names.count) arguments") }
+            guard values.count - 1 <= names.count else {
+                throw bad("\(name) has no more than \(names.count) arguments")
+            }
             for (key, value) in zip(names, values.dropFirst()) { arguments[key] = value }
         case .object(let record):
             guard case .string(let op)? = record["op"] else { throw bad("it has no \"op\"") }
