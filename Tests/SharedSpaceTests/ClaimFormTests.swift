@@ -192,7 +192,7 @@ struct ClaimFormTests {
         #expect(try eventually { try jobs.readIfExists("job", 1) != nil })
         guard let next = try jobs.claimIfExists("job", any(Int.self), deadline: .seconds(3600)) else { throw Broken() }
         #expect(next.deliveries == 1)
-        for end in [{ try late.complete() }, { try late.extend(by: .seconds(1)) }] as [() throws -> Void] {
+        for end in [{ try late.extend(by: .seconds(1)) }, { try late.complete() }] as [() throws -> Void] {
             let error = #expect(throws: SpaceError.self) { try end() }
             #expect(error?.code == .claimLost)
         }

@@ -237,7 +237,7 @@ struct TransactionTests {
         #expect(count > 100)
         #expect(count.isMultiple(of: 2))
         #expect(try space.verify() == [])
-        #expect(try space.transaction { t in try t.takeAll(max: 100).count } == 100)
+        #expect(try space.transaction { t in try t.takeAll(max: 10).count } == 10)
         #expect(try space.verify() == [])
     }
 
