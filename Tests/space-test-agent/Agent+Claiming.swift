@@ -26,6 +26,14 @@ extension Agent {
             )
             return claim.map { "ok \($0.number)" } ?? "none"
         case "claim-loop": return "ok \(try claimLoop())"
+        case "write-claimed":
+            // In one transaction, so that nobody is ever woken for it.
+            let tuple = try Tuple(json: rest(words, from: 0))
+            let claim = try namespace().transaction { t in
+                try t.write(tuple: tuple)
+                return try t.claimIfExists(matching: Template(tuple))
+            }
+            if let claim { claims.append(claim) }
         case "claim-wait":
             say("waiting")
             let timeout = Duration.milliseconds(try number(words, 0) as Int)
@@ -36,7 +44,7 @@ extension Agent {
         case "listens": return "ok \(namespacesListenedTo)"
         case "transfer-loop": return "ok \(try transferLoop())"
         case "transact":
-            // `transact <arms> …`: writes, takes one and sets, stopping at each armed place.
+            // Writes, takes and sets; stops or dies where that was armed.
             try namespace().transaction { t in
                 try t.write("a", 1)
                 _ = try t.takeIfExists("job", any(Int.self))
@@ -45,6 +53,7 @@ extension Agent {
             return "ok"
         default: return nil
         }
+        return "ok"
     }
 
     /// Claims jobs and writes what they come to, until there is nothing for a while.
