@@ -208,7 +208,15 @@ extension Namespace {
         deadline: Duration? = nil,
         timeout: Duration
     ) throws(SpaceError) -> Claim<Tuple>? {
-        try claimBlocking(matching: template, order: order, deadline: deadline, timeout: timeout, interruption: nil)
+        let claim = try claimBlocking(
+            matching: template,
+            order: order,
+            deadline: deadline,
+            timeout: timeout,
+            interruption: nil
+        )
+        guard let claim else { return nil }
+        return Claim(ClaimHold(claim, in: self), claim.tuple)
     }
 
     /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
@@ -218,18 +226,16 @@ extension Namespace {
         deadline: Duration?,
         timeout: Duration?,
         interruption: Interruption?
-    ) throws(SpaceError) -> Claim<Tuple>? {
+    ) throws(SpaceError) -> HeldClaim? {
         let (core, terms) = try claimingCore(deadline)
-        let claimed = try core.claimBlocking(
+        return try core.claimBlocking(
             template,
             order,
             terms,
             timeout: timeout,
             interruption: interruption,
             decode: Self.nothingMore
-        )
-        guard let claimed else { return nil }
-        return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
+        )?.claim
     }
 
     /// Claims a tuple that matches as soon as there is one.

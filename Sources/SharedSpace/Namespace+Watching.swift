@@ -87,15 +87,19 @@ extension Namespace {
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
         let operation = "post a notification"
-        let (encoded, demand) = try posting(name, value, operation)
-        let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).encodedElement }
+        let (encoded, number, demand) = try posting(name, value, sender, operation)
         try usableCore(operation).write(operation, demand) { (scope) throws(SpaceError) in
             try scope.notePost(name, encoded, sender: number)
         }
     }
 
-    /// A notification's encoding, and what posting it demands.
-    func posting(_ name: String, _ value: Value, _ operation: String) throws(SpaceError) -> ([UInt8], Room.Demand) {
+    /// A notification's and its sender's encoding, and what posting it demands.
+    func posting(
+        _ name: String,
+        _ value: Value,
+        _ sender: (any AnyObject & Sendable)?,
+        _ operation: String
+    ) throws(SpaceError) -> (encoded: [UInt8], sender: [UInt8]?, demand: Room.Demand) {
         guard (1...Limits.cellKeyBytes).contains(name.utf8.count) else {
             throw SpaceError(
                 .tooLarge,
@@ -107,7 +111,7 @@ extension Namespace {
         }
         let encoded = value.encodedElement
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-        // A sender's number is a few bytes more.
-        return (encoded, .adding(1, bytes: encoded.count + name.utf8.count + 16))
+        let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).encodedElement }
+        return (encoded, number, .adding(1, bytes: encoded.count + name.utf8.count + (number?.count ?? 0)))
     }
 }

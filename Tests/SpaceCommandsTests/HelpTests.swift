@@ -10,7 +10,8 @@ struct HelpTests {
 
     static let commands = [
         "write", "read", "take", "count", "set", "get", "unset", "incr", "list", "show", "own", "disown", "persist",
-        "unpersist", "delete", "wait", "reap", "load", "watch", "post", "history",
+        "unpersist", "delete", "wait", "reap", "load", "watch", "post", "claim",
+        "complete", "release", "extend", "claims", "bury", "kick", "move", "txn", "history",
     ]
 
     @Test("Every command has help with an example, on standard output", arguments: commands)

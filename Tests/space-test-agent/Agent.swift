@@ -55,7 +55,8 @@ final class Agent {
         case "unpersist": try namespace().setPersistent(false)
         case "ledger": ledger = try LedgerFile(try word(words, 0))
         default:
-            return try performOnTuples(command, words) ?? performInBulk(command, words)
+            return try performOnTuples(command, words) ?? performOnClaims(command, words)
+                ?? performInBulk(command, words)
                 ?? performOnProcess(command, words)
         }
         return "ok"

@@ -230,6 +230,9 @@ final class ClaimWatch: Sendable {
     }
 }
 
+/// In how many namespaces this process listens for dead claimers.
+package var namespacesListenedTo: Int { ClaimWatch.shared.count }
+
 extension NamespaceCore {
     /// The processes, other than this one, that have claimed something, or for which somebody has.
     fileprivate func claimants() -> Set<ProcessIdentity> {

@@ -162,11 +162,15 @@ extension NamespaceCore {
     /// Returns the claims of holders that no longer live.
     ///
     /// A failure leaves it to the next tick or opener.
-    func returnClaimsOfTheDead(timeout: Duration) {
-        guard let holders = try? claimHolders(), !holders.isEmpty else { return }
+    ///
+    /// Returns: Whether there were any.
+    @discardableResult
+    func returnClaimsOfTheDead(timeout: Duration) -> Bool {
+        guard let holders = try? claimHolders(), !holders.isEmpty else { return false }
         let dead = holders.filter { !isAlive($0) }
-        guard !dead.isEmpty else { return }
+        guard !dead.isEmpty else { return false }
         try? returnClaims(timeout: timeout) { dead.contains($0) }
+        return true
     }
 
     private func isAlive(_ holder: ClaimHolder) -> Bool {

@@ -6,10 +6,13 @@ package struct LoadedTuple: Sendable {
     package let tuple: Tuple
     /// Milliseconds since 1970; `nil`: never.
     package let expires: Int64?
+    /// Whether it was set aside, and is to be so again.
+    package let isBuried: Bool
 
-    package init(tuple: Tuple, expires: Int64?) {
+    package init(tuple: Tuple, expires: Int64?, isBuried: Bool = false) {
         self.tuple = tuple
         self.expires = expires
+        self.isBuried = isBuried
     }
 }
 
@@ -46,6 +49,9 @@ extension Namespace {
         guard !tuples.isEmpty || !values.isEmpty else { return }
         let now = Clock.realtimeMilliseconds()
         var demand = Room.Demand.adding(tuples.count + values.count, bytes: bytes)
+        for loaded in tuples where loaded.isBuried {
+            demand = demand + .removing(1, bytes: loaded.tuple.encoded.count + 64)
+        }
         demand.cells = values.count
         demand.replaced = values.map(\.key)
         try core.write(operation, demand) { (scope) throws(SpaceError) in
@@ -57,9 +63,11 @@ extension Namespace {
                     // The dump says when on the wall clock; the namespace's own clock may be another.
                     expiry = core.clock.time(after: overflow ? .seconds(Int64.max / 1000) : .milliseconds(left))
                 }
-                _ = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+                let id = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
                     try scope.insert(bytes, isRecord: loaded.tuple.isRecord, expiry: expiry)
                 }
+                guard loaded.isBuried, let row = try scope.snapshot.tupleRow(id) else { continue }
+                try scope.bury(id, row)
             }
             for value in values { try scope.set(value.key, value.encoded) }
         }

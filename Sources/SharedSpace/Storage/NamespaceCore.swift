@@ -33,6 +33,8 @@ final class NamespaceCore: @unchecked Sendable {
     let lastTick = Atomic<UInt64>(0)
     let shapeUsage = ShapeUsage()
     /// How often a wait found its tuple at a tick, unheard: a hint was lost, which without kills must not happen.
+    ///
+    /// And how often a dead claimer's tuples returned at one.
     let lateFinds = Atomic<Int>(0)
     let spinHabit = SpinHabit()
     /// Claims that were dropped, and could not be returned then.

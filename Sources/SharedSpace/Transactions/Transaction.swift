@@ -56,8 +56,7 @@ public struct Transaction: ~Copyable {
     /// Posts a notification, which reaches watchers together with the other changes.
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
-        let (encoded, demand) = try state.namespace.posting(name, value, "post a notification")
-        let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).encodedElement }
+        let (encoded, number, demand) = try state.namespace.posting(name, value, sender, "post a notification")
         try state.change(demand) { (scope) throws(SpaceError) in
             try scope.notePost(name, encoded, sender: number)
         }

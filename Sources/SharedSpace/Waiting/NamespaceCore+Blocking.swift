@@ -94,7 +94,8 @@ extension NamespaceCore {
         guard (try? checkUsable("tick")) != nil else { return }
         lookForAbandonedGate()
         if sweepSlots(force: false) { dropWatchersOfTheDead(timeout: Self.upkeepPatience) }
-        returnClaimsOfTheDead(timeout: Self.upkeepPatience)
+        // Where somebody waits, somebody listens, and had it done at once.
+        if returnClaimsOfTheDead(timeout: Self.upkeepPatience) { lateFinds.add(1, ordering: .relaxed) }
         releaseRemembered(timeout: Self.upkeepPatience)
         removeWhatExpired()
     }

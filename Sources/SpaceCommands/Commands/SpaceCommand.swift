@@ -34,6 +34,14 @@ struct SpaceCommand: ParsableCommand {
                 subcommands: [SetCommand.self, GetCommand.self, UnsetCommand.self, IncrCommand.self]
             ),
             CommandGroup(
+                name: "Claims and transactions",
+                subcommands: [
+                    ClaimCommand.self, CompleteCommand.self, ReleaseCommand.self, ExtendCommand.self,
+                    ClaimsCommand.self,
+                    BuryCommand.self, KickCommand.self, MoveCommand.self, TxnCommand.self,
+                ]
+            ),
+            CommandGroup(
                 name: "Changes",
                 subcommands: [WatchCommand.self, PostCommand.self, HistoryCommand.self]
             ),
@@ -61,6 +69,11 @@ struct SpaceCommand: ParsableCommand {
         case "unset": UnsetCommand.self
         case "incr": IncrCommand.self
         case "post": PostCommand.self
+        case "claim": ClaimCommand.self
+        case "complete": CompleteCommand.self
+        case "release": ReleaseCommand.self
+        case "move": MoveCommand.self
+        case "txn": TxnCommand.self
         default: nil
         }
     }

@@ -46,11 +46,17 @@ struct DumpReader {
                 self.history = History(changes: changes, bytes: bytes)
             }
             return nil
-        case "tuple", "claim":
-            guard case .int(let id)? = record["id"] else { throw bad("the \(kind) has no id") }
+        case "tuple", "claim", "buried":
+            // A claim's own id is another number.
+            guard case .int(let id)? = record["tuple_id"] ?? record["id"] else { throw bad("the \(kind) has no id") }
             guard let value = record["tuple"] else { throw bad("the \(kind) has no tuple") }
             return (
-                id, LoadedTuple(tuple: try Self.tuple(value, bad), expires: try Self.expiry(record["expires"], bad))
+                id,
+                LoadedTuple(
+                    tuple: try Self.tuple(value, bad),
+                    expires: try Self.expiry(record["expires"], bad),
+                    isBuried: kind == "buried"
+                )
             )
         case "cell":
             guard case .string(let key)? = record["key"], let value = record["value"] else {

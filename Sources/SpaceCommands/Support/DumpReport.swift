@@ -37,10 +37,10 @@ struct DumpReport {
             try print(object.line)
         }
         for claim in status.claims {
-            var object = StatusReport.object(claim, in: line("claim"))
-            object.add("tuple", json: claim.tuple.json)
-            object.add("deliveries", claim.deliveries)
-            try print(object.line)
+            try print(StatusReport.object(claim, in: line("claim")).line)
+        }
+        for buried in status.buried {
+            try print(StatusReport.object(buried: buried, in: line("buried")).line)
         }
         for cell in inspection.cells {
             var object = line("cell")

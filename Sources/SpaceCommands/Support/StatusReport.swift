@@ -28,6 +28,8 @@ struct StatusReport {
         object.add("waiters", status.waiters.map { Self.object($0) })
         object.add("watchers", status.watchers.map { Self.object($0) })
         object.add("claims", status.claims.map { Self.object($0) })
+        object.add("buried", status.buried.map { Self.object(buried: $0) })
+        object.add("delivery_limit", status.deliveryLimit)
         object.add("shapes", status.shapes.map { Self.object($0) })
         object.add("persistent", status.isPersistent)
         object.add("created", status.created)
@@ -97,9 +99,21 @@ struct StatusReport {
 
     static func object(_ claim: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
-        object.add("id", claim.id.rawValue)
+        object.add("id", claim.number)
         object.add("pid", claim.pid)
         object.add("deadline", claim.deadline)
+        object.add("tuple_id", claim.id.rawValue)
+        object.add("deliveries", claim.deliveries)
+        object.add("tuple", json: claim.tuple.json)
+        return object
+    }
+
+    /// A tuple that is set aside: there is no claim, so the id is the tuple's.
+    static func object(buried: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
+        var object = line
+        object.add("id", buried.id.rawValue)
+        object.add("deliveries", buried.deliveries)
+        object.add("tuple", json: buried.tuple.json)
         return object
     }
 
@@ -182,10 +196,15 @@ struct StatusReport {
             ["ID", "PID", "DEADLINE", "TUPLE"],
             status.claims.map { claim in
                 [
-                    "\(claim.id.rawValue)", claim.pid.map { "\($0)" } ?? "-",
+                    "\(claim.number)", claim.pid.map { "\($0)" } ?? "-",
                     claim.deadline.map { PeopleText.relative($0, to: now) } ?? "-", claim.tuple.json,
                 ]
             }
+        )
+        section(
+            "\(PeopleText.count(status.buried.count, "tuple")) set aside",
+            ["ID", "DELIVERIES", "TUPLE"],
+            status.buried.map { ["\($0.id.rawValue)", "\($0.deliveries)", $0.tuple.json] }
         )
         section(
             PeopleText.count(status.shapes.count, "indexed shape"),

@@ -31,7 +31,8 @@ enum Words {
     static func form(of option: String) -> Form {
         switch option {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
-            "--key", "--post", "--events", "--from", "--subscription", "--history", commandWords, "-E",
+            "--key", "--post", "--events", "--from", "--subscription", "--deadline", "--after", "--history",
+            commandWords, "-E",
             "--generate-completion-script":
             .value
         case "--arg", "--argjson": .pair
@@ -47,7 +48,7 @@ enum Words {
     private static func mostWords(before command: String) -> Int? {
         switch command {
         case "own": 1
-        case "watch": 2
+        case "watch", "claim": 2
         default: nil
         }
     }

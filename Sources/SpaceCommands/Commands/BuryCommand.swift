@@ -1,0 +1,66 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space bury NS [ID|TEMPLATE]`.
+struct BuryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bury",
+        abstract: "Set tuples aside, out of every taker's way.",
+        discussion: """
+            A number is the id of a claim that 'claim --hold' made; anything else is a template, and all visible tuples that \
+            match are set aside. --after N says that a tuple which has come back from claims N times is set aside from then on; \
+            'none': never, as in a new namespace. What is set aside is listed by 'space claims --buried', and put back by \
+            'space kick'. The status is 1 when nothing matches, and 75 when the claim's tuple has returned.
+
+            EXAMPLES:
+              space bury jobs $id
+              space bury jobs '["resize", "?", "?/^broken/"]'
+              space bury jobs --after 5
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup var matching: MatchOptions
+    @OptionGroup var arguments: JSONArguments
+
+    @Option(help: ArgumentHelp("Set tuples aside after so many deliveries.", valueName: "number|none"))
+    var after: String?
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: ArgumentHelp("A claim's id, or what to set aside, in JSON form.", valueName: "id|template"))
+    var subject: String?
+
+    func validate() throws {
+        if subject == nil, after == nil { throw ValidationError("name a claim's id or a template, or give --after") }
+        if let after, after != "none", (Int(after) ?? 0) < 1 {
+            throw ValidationError("--after is a number from 1, or 'none'")
+        }
+    }
+
+    func run() throws {
+        let (id, template) = try choice()
+        let access = try NamespaceAccess(common, namespace)
+        let hasFound = try NamespaceAccess.use(try access.openExisting()) { namespace in
+            if let after { try namespace.setDeliveryLimit(Int(after)) }
+            if let id {
+                guard let claim = try namespace.claim(numbered: id) else {
+                    throw ClaimArguments.lost(id, "set a tuple aside", access.name)
+                }
+                try namespace.bury(claim)
+            } else if let template {
+                return try namespace.bury(matching: template) > 0
+            }
+            return true
+        }
+        if !hasFound { throw status.nothingObtained }
+    }
+
+    private func choice() throws -> (id: UInt64?, template: Template?) {
+        guard let subject else { return (nil, nil) }
+        if let id = UInt64(subject) { return (id, nil) }
+        return (nil, try matching.template(subject, arguments))
+    }
+}

@@ -1,0 +1,218 @@
+import ArgumentParser
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+/// The command `space claim NS TEMPLATE -- CMD…`.
+///
+/// The claim belongs to this process while CMD runs: if it dies, the tuple returns, and CMD dies with it, so that nobody works
+/// on what another has claimed since. With --hold it belongs to the owner, since this process is gone at once.
+struct ClaimCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "claim",
+        abstract: "Claim a tuple while a command runs, and remove it if that succeeds.",
+        usage: "space claim [<options>] <ns> <template> [-- <cmd> ...]",
+        discussion: """
+            CMD gets the tuple on its standard input. If its status is 0 the tuple is gone; otherwise, and when the claim's \
+            deadline or this process ends first, it returns to its old place. The status is CMD's (128 + n for a signal; 126 \
+            and 127 as the shell's), 1 when there was nothing to claim, and 75 when CMD succeeded after the deadline: then \
+            somebody else may have claimed the tuple since.
+
+            Tries once, unless --wait. With --forever it goes on with one tuple after the other until a signal ends it, or with \
+            --wait D until nothing came for D; a command that fails is noted on standard error, and the tuple returns.
+
+            With --hold nothing is run: it prints the claim's id, for 'space complete', 'release', 'extend' and 'bury' in other \
+            processes. The claim is the owner's (--owner, $SHARED_SPACE_OWNER, or the calling process): when that exits the \
+            tuple returns.
+
+            EXAMPLES:
+              space claim jobs '["resize", "?int", "?string"]' -- ./resize
+              space claim jobs --forever --deadline 10m '["resize", "?", "?"]' -- ./resize
+              id=$(space claim jobs --wait --hold '["resize", "?", "?"]') && work && space complete jobs $id
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var waiting: WaitOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup var matching: MatchOptions
+    @OptionGroup var arguments: JSONArguments
+
+    @Option(help: ArgumentHelp("How long the claim lasts at most (default: no limit).", valueName: "duration"))
+    var deadline: DurationArgument?
+
+    @Flag(help: "Go on with the next tuple, waiting for it.")
+    var forever = false
+
+    @Flag(help: "Run nothing, and print the claim's id.")
+    var hold = false
+
+    @Flag(help: "The newest first.")
+    var newest = false
+
+    /// How many words after `--` are the command's: `Words` adds it.
+    @Option(name: .customLong("command-words"), help: .hidden)
+    var commandWords: Int?
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "What to claim, in JSON form.")
+    var template: String
+
+    @Argument(help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
+    var command: [String] = []
+
+    /// How long a worker rests after its command has failed: the first time, and at most.
+    private static let rest: ClosedRange<Int> = 100...5000
+
+    func validate() throws {
+        if let commandWords, commandWords != command.count {
+            throw ValidationError("before '--' there are the namespace and the template")
+        }
+        if commandWords == nil, let word = command.first {
+            throw ValidationError("'\(word)' is one word too many: put '--' before the command to run")
+        }
+        if hold, commandWords != nil { throw ValidationError("--hold runs no command") }
+        if hold, forever { throw ValidationError("--hold and --forever exclude each other") }
+        if !hold, commandWords == nil {
+            throw ValidationError("the command to run is missing: put '--' and the command at the end, or give --hold")
+        }
+        if let deadline, deadline.duration <= .zero {
+            throw ValidationError("--deadline is longer than 0: the claim would be over at once")
+        }
+    }
+
+    func run() throws {
+        let template = try matching.template(template, arguments)
+        let access = try NamespaceAccess(common, namespace)
+        if hold { return try holdOne(access, template) }
+        let command = ChildCommand(wordCount: commandWords ?? 0)
+        guard forever else {
+            guard let ending = try workOnOne(access, template, waiting.wait, command) else {
+                throw status.nothingObtained
+            }
+            return try finish(ending)
+        }
+        var isFirst = true
+        var rest = Self.rest.lowerBound
+        while let ending = try workOnOne(access, template, waiting.wait ?? .unlimited, command) {
+            isFirst = false
+            try Signals.check()
+            if ending == .succeeded {
+                rest = Self.rest.lowerBound
+                continue
+            }
+            Messages.print("space: \(ending.description)")
+            // The oldest match is claimed next, which may well be the one that has just failed.
+            poll(nil, 0, CInt(rest))
+            rest = min(rest * 2, Self.rest.upperBound)
+        }
+        if isFirst { throw status.nothingObtained }
+    }
+
+    // MARK: Running a command
+
+    /// What became of a claimed tuple.
+    private enum Ending: Equatable {
+        case succeeded
+        /// The command's status.
+        case failed(Int32)
+        /// The command succeeded, and the tuple had returned before.
+        case late(String)
+
+        var description: String {
+            switch self {
+            case .succeeded: "the command succeeded"
+            case .failed(let status): "the command ended with status \(status), and the tuple returned"
+            case .late(let reason): reason
+            }
+        }
+    }
+
+    private func finish(_ ending: Ending) throws {
+        switch ending {
+        case .succeeded: return
+        case .failed(let status): throw CommandFailure(ExitStatus(rawValue: status), nil)
+        case .late(let reason): throw CommandFailure(.tryAgain, reason)
+        }
+    }
+
+    /// Claims a match and runs the command for it.
+    ///
+    /// - Returns: What became of it; `nil` when there was nothing to claim.
+    private func workOnOne(
+        _ access: NamespaceAccess,
+        _ template: Template,
+        _ wait: WaitLimit?,
+        _ command: ChildCommand
+    ) throws -> Ending? {
+        try access.obtain(wait, owner: owner) { (namespace, remaining) -> Ending? in
+            let claim = try namespace.claimBlocking(
+                matching: template,
+                order: newest ? .newestFirst : .oldestFirst,
+                deadline: deadline?.duration,
+                timeout: remaining ?? .zero,
+                interruption: Signals.interruption
+            )
+            guard let claim else { return nil }
+            return try work(on: claim, of: namespace, command)
+        }
+    }
+
+    private func work(on claim: HeldClaim, of namespace: Namespace, _ command: ChildCommand) throws -> Ending {
+        let status: Int32
+        do {
+            try Signals.check()
+            status = try command.run(input: claim.tuple.json).status
+        } catch {
+            try? namespace.release(claim)
+            throw error
+        }
+        do throws(SpaceError) {
+            if status == 0 { try namespace.complete(claim) } else { try namespace.release(claim) }
+        } catch {
+            switch error.code {
+            // The tuple went with its namespace; the work was done, or not.
+            case .namespaceDeleted: break
+            case .claimLost: return .late("\(error)")
+            default: throw error
+            }
+        }
+        return status == 0 ? .succeeded : .failed(status)
+    }
+
+    // MARK: Holding
+
+    private func holdOne(_ access: NamespaceAccess, _ template: Template) throws {
+        let request = try NamespaceAccess.request(try owner.choice())
+        guard let holder = request.enrolled else {
+            throw CommandFailure.usage(
+                "a held claim is its owner's, and there is none: name one with --owner PID, or with \(OwnerOptions.variable)"
+            )
+        }
+        let output = Output()
+        let done = try access.obtain(waiting.wait, owner: owner) { (namespace, remaining) -> Bool? in
+            let claim = try namespace.claim(
+                matching: template,
+                order: newest ? .newestFirst : .oldestFirst,
+                holder: holder,
+                deadline: deadline?.duration,
+                timeout: remaining ?? .zero,
+                interruption: Signals.interruption
+            )
+            guard let claim else { return nil }
+            do {
+                output.append(line: "\(claim.number)")
+                try output.flush()
+            } catch {
+                // Nobody has its id, so nobody could end it.
+                try? namespace.release([claim], wasDelivered: false)
+                throw error
+            }
+            return true
+        }
+        if done == nil { throw status.nothingObtained }
+    }
+}

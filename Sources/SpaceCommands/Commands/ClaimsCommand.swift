@@ -1,0 +1,66 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space claims NS [ID]`.
+struct ClaimsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "claims",
+        abstract: "Print what is claimed, or set aside.",
+        discussion: """
+            A line for each claim, the oldest tuple first:
+              {"id":3,"pid":…,"deadline":…,"tuple_id":7,"deliveries":0,"tuple":[…]}
+            'id' is the claim's, 'pid' whose it is, 'deadline' milliseconds since 1970 or null, 'deliveries' how often a claim \
+            on the tuple came back. With --buried a line for each tuple that was set aside; its 'id' is the tuple's. With ID \
+            only that claim; the status is 1 when there is none.
+
+            EXAMPLES:
+              space claims jobs
+              file=$(space claims jobs $id --tuple --field 2 -r)
+              space claims jobs --buried
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup var printing: PrintOptions
+
+    @Flag(help: "What is set aside, instead.")
+    var buried = false
+
+    @Flag(help: "Print only the tuples.")
+    var tuple = false
+
+    @Flag(help: "JSON lines, which is what it prints anyway.")
+    var json = false
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: ArgumentHelp("The claim's id, or with --buried the tuple's.", valueName: "id"))
+    var id: UInt64?
+
+    func validate() throws {
+        if !tuple, printing.raw || printing.field != nil { throw ValidationError("--field and -r are for --tuple") }
+    }
+
+    func run() throws {
+        let access = try NamespaceAccess(common, namespace)
+        let found = try NamespaceAccess.use(try access.openExisting()) { namespace in
+            chosen(try namespace.status())
+        }
+        if id != nil, found.isEmpty { throw status.nothingObtained }
+        let output = Output()
+        for claim in found { try output.print(tuple ? try printing.line(claim.tuple) : line(claim)) }
+        try output.flush()
+    }
+
+    private func chosen(_ status: NamespaceStatus) -> [NamespaceStatus.Claim] {
+        let all = buried ? status.buried : status.claims
+        guard let id else { return all }
+        return all.filter { (buried ? $0.id.rawValue : $0.number) == id }
+    }
+
+    private func line(_ claim: NamespaceStatus.Claim) -> String {
+        (buried ? StatusReport.object(buried: claim) : StatusReport.object(claim)).line
+    }
+}

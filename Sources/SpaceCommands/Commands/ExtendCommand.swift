@@ -1,0 +1,37 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space extend NS ID D`.
+struct ExtendCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "extend",
+        abstract: "Give a claim more time.",
+        discussion: """
+            Moves the deadline of what 'claim --hold' claimed to D from now, if that is later; a claim without a deadline stays \
+            without. The status is 75 when the tuple has returned to the space.
+
+            EXAMPLE:
+              space extend jobs $id 5m
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var claim: ClaimArguments
+
+    @Argument(help: ArgumentHelp("How long the claim lasts from now on.", valueName: "duration"))
+    var duration: DurationArgument?
+
+    @Option(help: ArgumentHelp("The same, as an option.", valueName: "duration"))
+    var deadline: DurationArgument?
+
+    func validate() throws {
+        if (duration == nil) == (deadline == nil) {
+            throw ValidationError("say once how long the claim is to last from now on: space extend NS ID 5m")
+        }
+    }
+
+    func run() throws {
+        guard let longer = duration ?? deadline else { return }
+        try claim.use(common, "extend a claim") { try $0.extend($1, by: longer.duration) }
+    }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space kick NS [ID|TEMPLATE]`.
+struct KickCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "kick",
+        abstract: "Put tuples that were set aside back in their places.",
+        discussion: """
+            All of them, or those that a template matches, or the one of an id, which 'space claims --buried' shows. Their \
+            deliveries are counted anew. The status is 1 when there was none.
+
+            EXAMPLES:
+              space kick jobs
+              space kick jobs '["resize", "?", "?"]' --max 10
+              space kick jobs 7
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup var matching: MatchOptions
+    @OptionGroup var arguments: JSONArguments
+
+    @Option(help: ArgumentHelp("At most so many, the oldest first.", valueName: "number"))
+    var max: Int?
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: ArgumentHelp("A tuple's id, or what to put back, in JSON form.", valueName: "id|template"))
+    var subject: String?
+
+    func validate() throws {
+        if let max, max < 1 { throw ValidationError("--max is a number from 1") }
+    }
+
+    func run() throws {
+        let (id, template) = try choice()
+        let access = try NamespaceAccess(common, namespace)
+        let hasFound = try NamespaceAccess.use(try access.openExisting()) { namespace in
+            if let id { return try namespace.kick(id: TupleID(rawValue: id)) }
+            return try namespace.kick(matching: template ?? .any, max: max ?? .max) > 0
+        }
+        if !hasFound { throw status.nothingObtained }
+    }
+
+    private func choice() throws -> (id: UInt64?, template: Template?) {
+        guard let subject else { return (nil, nil) }
+        if let id = UInt64(subject) { return (id, nil) }
+        return (nil, try matching.template(subject, arguments))
+    }
+}

@@ -1,0 +1,75 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space txn NS`.
+struct TxnCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "txn",
+        abstract: "Do several things in one transaction: all or nothing.",
+        discussion: """
+            Reads operations from standard input, one a line, does them in order, and prints their results, one a line, once all \
+            are done. Each sees what those before it did; nobody else sees anything until then. An operation is an array:
+              ["write", TUPLE]          its id             ["set", KEY, VALUE]    the old value, or null
+              ["take", TEMPLATE]        the tuple          ["get", KEY]           the value
+              ["take-all", TEMPLATE]    all that match     ["unset", KEY]         the old value
+              ["read", TEMPLATE]        the tuple          ["incr", KEY, N]       the sum
+              ["count", TEMPLATE]       how many match     ["post", NAME, VALUE]  null
+              ["move", FROM, TO]        the tuple taken    ["complete", ID], ["release", ID]: the claimed tuple
+            or an object, {"op": "write", "tuple": …, "expires": "5s"}, with the names tuple, template, from, to, key, value, by, \
+            name, id; set takes "if_equals" or "if_absent" too.
+
+            Where there is nothing to take, move, read, get or unset, or a cell is not as expected, nothing is done and the status \
+            is 1; with "optional": true the result is null, or false, instead.
+
+            EXAMPLE:
+              printf '%s\\n' '["take", ["token"]]' '["write", ["done", 7]]' '["incr", "count"]' | space txn jobs
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var status: StatusOptions
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    func run() throws {
+        // Read to the end before anything is locked: a slow writer of the pipe holds nobody up.
+        var steps: [TransactionStep] = []
+        var input = Input()
+        while let line = try input.next() {
+            steps.append(try TransactionStep(line, what: "standard input, line \(input.line)"))
+        }
+        let access = try NamespaceAccess(common, namespace)
+        let results = try NamespaceAccess.use(try access.openExisting(owner: owner)) { namespace in
+            try run(steps, in: namespace)
+        }
+        let output = Output()
+        for result in results { try output.print(result) }
+        try output.flush()
+    }
+
+    private func run(_ steps: [TransactionStep], in namespace: Namespace) throws -> [String] {
+        var claims: [HeldClaim?] = []
+        for step in steps {
+            claims.append(
+                try step.claimNumber.map { number in
+                    guard let claim = try namespace.claim(numbered: number) else {
+                        throw ClaimArguments.lost(number, "run a transaction", namespace.name)
+                    }
+                    return claim
+                }
+            )
+        }
+        do {
+            return try namespace.transaction { t in
+                var results: [String] = []
+                for (step, claim) in zip(steps, claims) { results.append(try step.run(t, claim: claim)) }
+                return results
+            }
+        } catch let error as TransactionStep.NothingFound {
+            Messages.print("space: \(error.message)")
+            throw status.nothingObtained
+        }
+    }
+}

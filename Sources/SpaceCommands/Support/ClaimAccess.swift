@@ -1,0 +1,30 @@
+import ArgumentParser
+import SharedSpace
+
+/// How the commands that end or extend a claim come to it: by the id that `space claim --hold` printed.
+struct ClaimArguments: ParsableArguments {
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: ArgumentHelp("The claim's id, as 'space claim --hold' printed it.", valueName: "id"))
+    var id: UInt64
+
+    /// - Throws: `claimLost` when there is no such claim any more.
+    func use(_ common: CommonOptions, _ operation: String, _ body: (Namespace, HeldClaim) throws -> Void) throws {
+        let access = try NamespaceAccess(common, namespace)
+        try NamespaceAccess.use(try access.openExisting()) { namespace in
+            guard let claim = try namespace.claim(numbered: id) else { throw Self.lost(id, operation, access.name) }
+            try body(namespace, claim)
+        }
+    }
+
+    static func lost(_ id: UInt64, _ operation: String, _ namespace: String) -> SpaceError {
+        SpaceError(
+            .claimLost,
+            operation,
+            namespace: namespace,
+            reason: "there is no claim \(id): it was ended, or its tuple has returned to the space",
+            advice: "claim it again"
+        )
+    }
+}

@@ -1,0 +1,222 @@
+import SharedSpace
+
+/// One line of what `space txn` reads: an operation with its arguments, as an array or as an object.
+///
+///     ["write", ["done", 7]]      {"op": "write", "tuple": ["done", 7], "expires": "5s"}
+struct TransactionStep {
+    private enum Operation {
+        case write(Tuple, expires: Duration?)
+        case take(Template)
+        case takeAll(Template)
+        case read(Template)
+        case count(Template)
+        case move(Template, Tuple)
+        case set(String, Value, ifEquals: Value?, ifAbsent: Bool)
+        case get(String)
+        case unset(String)
+        case increment(String, Int)
+        case post(String, Value)
+        case complete(UInt64)
+        case release(UInt64)
+    }
+
+    private let operation: Operation
+    /// Whether finding nothing is a result, and no end.
+    private let isOptional: Bool
+    private let what: String
+
+    /// The names and order of an operation's arguments in the array form.
+    private static func parameters(of name: String) -> (required: [String], more: [String])? {
+        switch name {
+        case "write": (["tuple"], ["expires"])
+        case "take", "read", "take-all": (["template"], [])
+        case "count": ([], ["template"])
+        case "move": (["from", "to"], [])
+        case "set": (["key", "value"], ["if_equals", "if_absent"])
+        case "get", "unset": (["key"], [])
+        case "incr": (["key"], ["by"])
+        case "post": (["name"], ["value"])
+        case "complete", "release": (["id"], [])
+        default: nil
+        }
+    }
+
+    /// - Throws: `CommandFailure` (bad data) for a line that is no operation.
+    init(_ line: String, what: String) throws {
+        self.what = what
+        var arguments: [String: Value] = [:]
+        let name: String
+        func bad(_ reason: String) -> CommandFailure { .badData("\(what): \(reason)") }
+        switch try JSONText.value(line, what: what) {
+        case .array(let values):
+            guard case .string(let first)? = values.first else { throw bad("it begins with no operation's name") }
+            name = first
+            let (required, more) = Self.parameters(of: name) ?? ([], [])
+            let names = required + more
+            guard values.count - 1 <= names.count else {
+                throw bad("\(name) has no more than \(names.count) arguments")
+            }
+            for (key, value) in zip(names, values.dropFirst()) { arguments[key] = value }
+        case .object(let record):
+            guard case .string(let op)? = record["op"] else { throw bad("it has no \"op\"") }
+            name = op
+            for (key, value) in record where key != "op" { arguments[key] = value }
+        default: throw bad("an operation is an array or an object")
+        }
+        guard let (required, more) = Self.parameters(of: name) else {
+            throw bad("there is no operation \(name.quotedForPeople)")
+        }
+        switch arguments.removeValue(forKey: "optional") {
+        case nil: isOptional = false
+        case .bool(let value)?: isOptional = value
+        default: throw bad("\"optional\" is true or false")
+        }
+        for key in required where arguments[key] == nil { throw bad("\(name) lacks \(key.quotedForPeople)") }
+        if let other = arguments.keys.sorted().first(where: { !(required + more).contains($0) }) {
+            throw bad("\(name) has no argument \(other.quotedForPeople)")
+        }
+        operation = try Self.operation(name, Arguments(values: arguments, what: what))
+    }
+
+    private static func operation(_ name: String, _ arguments: Arguments) throws -> Operation {
+        switch name {
+        case "write": .write(try arguments.tuple("tuple"), expires: try arguments.duration("expires"))
+        case "take": .take(try arguments.template("template"))
+        case "take-all": .takeAll(try arguments.template("template"))
+        case "read": .read(try arguments.template("template"))
+        case "count": .count(arguments.values["template"] == nil ? .any : try arguments.template("template"))
+        case "move": .move(try arguments.template("from"), try arguments.tuple("to"))
+        case "set":
+            .set(
+                try arguments.string("key"),
+                arguments.value("value"),
+                ifEquals: arguments.values["if_equals"],
+                ifAbsent: try arguments.flag("if_absent")
+            )
+        case "get": .get(try arguments.string("key"))
+        case "unset": .unset(try arguments.string("key"))
+        case "incr": .increment(try arguments.string("key"), try arguments.integer("by") ?? 1)
+        case "post": .post(try arguments.string("name"), arguments.value("value"))
+        case "complete": .complete(try arguments.id("id"))
+        default: .release(try arguments.id("id"))
+        }
+    }
+
+    /// The claim that it ends, which is looked up before the transaction.
+    var claimNumber: UInt64? {
+        switch operation {
+        case .complete(let number), .release(let number): number
+        default: nil
+        }
+    }
+
+    /// Does it.
+    ///
+    /// - Returns: The result, as JSON.
+    /// - Throws: `NothingFound` where there is nothing, and that is no result.
+    func run(_ t: borrowing Transaction, claim: HeldClaim?) throws -> String {
+        switch operation {
+        case .write(let tuple, let expires): return "\(try t.write(tuple: tuple, expires: expires).rawValue)"
+        case .take(let template): return try found(try t.takeIfExists(matching: template)?.json)
+        case .takeAll(let template): return Self.list(try t.takeAll(matching: template))
+        case .read(let template): return try found(try t.readIfExists(matching: template)?.json)
+        case .count(let template): return "\(try t.count(matching: template))"
+        case .move(let from, let to):
+            let taken = try t.takeIfExists(matching: from)
+            if taken != nil { try t.write(tuple: to) }
+            return try found(taken?.json)
+        case .set(let key, let value, let expected, let ifAbsent):
+            if let expected { return try done(try t.set(key, value: value, ifEquals: expected)) }
+            if ifAbsent { return try done(try t.setIfAbsent(key, value: value)) }
+            return try t.set(key, value: value)?.json ?? "null"
+        case .get(let key): return try found(try t.get(key)?.json)
+        case .unset(let key): return try found(try t.unset(key)?.json)
+        case .increment(let key, let amount): return "\(try t.increment(key, by: amount))"
+        case .post(let name, let value):
+            try t.post(name, value: value)
+            return "null"
+        case .complete, .release:
+            guard let claim else { return "null" }
+            if case .complete = operation { try t.complete(claim) } else { try t.release(claim) }
+            return claim.tuple.json
+        }
+    }
+
+    /// There was nothing to take, or a cell was not as expected: the transaction is undone.
+    struct NothingFound: Error {
+        let message: String
+    }
+
+    private func found(_ result: String?) throws -> String {
+        if let result { return result }
+        guard isOptional else { throw NothingFound(message: "\(what): there is none; nothing was changed") }
+        return "null"
+    }
+
+    private func done(_ isDone: Bool) throws -> String {
+        guard isDone || isOptional else {
+            throw NothingFound(message: "\(what): the cell is not as expected; nothing was changed")
+        }
+        return isDone ? "true" : "false"
+    }
+
+    private static func list(_ tuples: [Tuple]) -> String { "[" + tuples.map(\.json).joined(separator: ",") + "]" }
+
+    /// An operation's arguments, each checked for its type.
+    private struct Arguments {
+        let values: [String: Value]
+        let what: String
+
+        private func bad(_ key: String, _ reason: String) -> CommandFailure {
+            .badData("\(what): \(key.quotedForPeople) \(reason)")
+        }
+
+        func value(_ key: String) -> Value { values[key] ?? .null }
+
+        func string(_ key: String) throws -> String {
+            guard case .string(let text)? = values[key] else { throw bad(key, "is a string") }
+            return text
+        }
+
+        func integer(_ key: String) throws -> Int? {
+            guard let value = values[key] else { return nil }
+            guard case .int(let number) = value else { throw bad(key, "is an integer") }
+            return number
+        }
+
+        func id(_ key: String) throws -> UInt64 {
+            guard let number = try integer(key).flatMap({ UInt64(exactly: $0) }) else {
+                throw bad(key, "is the id of a claim")
+            }
+            return number
+        }
+
+        func flag(_ key: String) throws -> Bool {
+            guard let value = values[key] else { return false }
+            guard case .bool(let flag) = value else { throw bad(key, "is true or false") }
+            return flag
+        }
+
+        func duration(_ key: String) throws -> Duration? {
+            switch values[key] {
+            case nil, .null?: return nil
+            case .string(let text)?:
+                guard let duration = DurationText.parse(text) else { throw bad(key, "is no duration") }
+                return duration
+            case .int(let seconds)? where seconds >= 0:
+                return DurationText.parse("\(seconds)")
+            default: throw bad(key, "is no duration")
+            }
+        }
+
+        func template(_ key: String) throws -> Template {
+            do {
+                return try Template(json: value(key).json)
+            } catch {
+                throw JSONText.failure("\(what): \(key.quotedForPeople)", error)
+            }
+        }
+
+        func tuple(_ key: String) throws -> Tuple { try JSONText.tuple(value(key).json, what: "\(what): \(key)") }
+    }
+}

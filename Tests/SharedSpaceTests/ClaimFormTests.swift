@@ -1,0 +1,309 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// The forms of a claim, and what ends one, within one process.
+@Suite(.timeLimit(.minutes(2)))
+struct ClaimFormTests {
+    let root: TemporaryRoot
+    let jobs: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        jobs = try root.space.namespace("jobs")
+    }
+
+    private struct Job: Codable, Equatable, Sendable {
+        var kind: String
+        var id: Int
+    }
+
+    private struct Broken: Error {}
+
+    @Test func aBodyThatReturnsCompletes() async throws {
+        try jobs.write("resize", 42, "cat.png")
+        let result = try await jobs.claim("resize", any(Int.self), any(String.self)) { kind, id, file in
+            let (visible, claimed) = (try jobs.count(), try jobs.status().claims.count)
+            #expect(visible == 0)
+            #expect(claimed == 1)
+            await Task.yield()
+            return "\(kind) \(id) \(file)"
+        }
+        #expect(result == "resize 42 cat.png")
+        #expect(try jobs.count() == 0)
+        #expect(try jobs.status().claims == [])
+        #expect(try jobs.verify() == [])
+    }
+
+    /// The body runs where the caller does, and may use what is not Sendable.
+    @MainActor @Test func aBodyRunsWhereItsCallerDoes() async throws {
+        final class Counter { var count = 0 }
+        let counter = Counter()
+        try jobs.write("job", 1)
+        let returned = try await jobs.claim("job", any(Int.self)) { _, id in
+            MainActor.assertIsolated()
+            counter.count += id
+            return counter
+        }
+        #expect(returned.count == 1)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aBodyThatThrowsReturnsTheTupleToItsPlace() async throws {
+        try jobs.write("job", 1)
+        try jobs.write("job", 2)
+        await #expect(throws: Broken.self) {
+            try await jobs.claim("job", any(Int.self)) { (_, _) async throws -> Void in throw Broken() }
+        }
+        #expect(throws: Broken.self) { try blocking { (_, _) throws -> Void in throw Broken() } }
+        #expect(try jobs.matches(["job", .any]).map { try $0.tuple() } == [["job", 1], ["job", 2]])
+        #expect(try jobs.matches(["job", 1]).map(\.deliveries) == [2])
+        #expect(try jobs.verify() == [])
+    }
+
+    private func blocking<Result>(_ body: (String, Int) throws -> Result) throws -> Result? {
+        try jobs.claim("job", any(Int.self), timeout: .zero, body)
+    }
+
+    @Test func theBlockingFormWithABody() throws {
+        #expect(try blocking { _, id in id } == nil)
+        try jobs.write("job", 7)
+        #expect(try blocking { _, id in id } == 7)
+        #expect(try jobs.count() == 0)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aDroppedClaimReleases() throws {
+        try jobs.write("job", 1)
+        do {
+            guard let claim = try jobs.claimIfExists("job", any(Int.self)) else { throw Broken() }
+            #expect(claim.fields == ("job", 1))
+            #expect(claim.deliveries == 0)
+            #expect(try jobs.count() == 0)
+        }
+        #expect(try jobs.count() == 1)
+        guard let again = try jobs.claimIfExists(matching: ["job", .any]) else { throw Broken() }
+        #expect(again.deliveries == 1)
+        #expect(again.fields == ["job", 1])
+        try again.release()
+        #expect(try jobs.matches(.any).map(\.deliveries) == [2])
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aClaimIsEndedOnce() throws {
+        try jobs.write("job", 1)
+        guard let claim = try jobs.claimIfExists("job", 1) else { throw Broken() }
+        try claim.complete()
+        for end in [{ try claim.complete() }, { try claim.release() }, { try claim.bury() }] as [() throws -> Void] {
+            let error = #expect(throws: SpaceError.self) { try end() }
+            #expect(error?.code == .invalidArgument)
+        }
+        #expect(try jobs.count() == 0)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func byRecordByTupleAndById() async throws {
+        try jobs.write(record: Job(kind: "resize", id: 1))
+        let id = try jobs.write(tuple: ["crop", 2])
+        let record = try await jobs.claim(Job.self, matching: ["kind": "resize"])
+        #expect(record.fields == Job(kind: "resize", id: 1))
+        guard let tuple = try jobs.claimIfExists(id: id) else { throw Broken() }
+        #expect(tuple.id == id)
+        #expect(tuple.fields == ["crop", 2])
+        guard case nil = try jobs.claimIfExists(id: id) else { throw Broken() }
+        try record.complete()
+        try tuple.complete()
+        try jobs.write(record: Job(kind: "resize", id: 2))
+        #expect(try await jobs.claim(Job.self, matching: ["id": 2]) { $0.kind } == "resize")
+        try jobs.write("plain")
+        #expect(try await jobs.claim(matching: ["plain"]) { $0 } == ["plain"])
+        #expect(try jobs.count() == 0)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func whatDoesNotDecodeStays() throws {
+        try jobs.write(tuple: ["kind": "resize", "id": "no number"])
+        let error = #expect(throws: SpaceError.self) {
+            _ = try jobs.claimIfExists(Job.self, matching: ["kind": "resize"])?.id
+        }
+        #expect(error?.code == .badData)
+        #expect(try jobs.count() == 1)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func resultsAndCompletionAreOneStep() throws {
+        try jobs.write("job", 1)
+        let changes = try jobs.changes()
+        guard let claim = try jobs.claimIfExists("job", any(Int.self)) else { throw Broken() }
+        #expect(throws: Broken.self) {
+            try claim.complete { t in
+                try t.write("done", claim.fields.1)
+                throw Broken()
+            }
+        }
+        // Undone, and still held.
+        #expect(try jobs.count() == 0)
+        #expect(try jobs.status().claims.count == 1)
+        let answer = try claim.complete { t in
+            try t.write("done", claim.fields.1)
+            return try t.count(matching: ["done", .any])
+        }
+        #expect(answer == 1)
+        #expect(try jobs.readAll() == [["done", 1]])
+        let told = try (0..<3).compactMap { _ in try changes.nextBlocking(timeout: .seconds(10), interruption: nil) }
+        #expect(told.map(\.kind) == [.claim, .complete, .write])
+        #expect(told[1].batch == told[2].batch)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aDetachedClaimIsEndedElsewhere() throws {
+        let other = try root.space.namespace("jobs")
+        for number in 1...4 { try jobs.write("job", number) }
+        func held() throws -> HeldClaim {
+            guard let claim = try jobs.claimIfExists("job", any(Int.self)) else { throw Broken() }
+            return claim.detach()
+        }
+        let (first, second, third, fourth) = (try held(), try held(), try held(), try held())
+        let end: @Sendable () throws -> Void = { try other.complete(first) }
+        try end()
+        #expect(try other.release(second))
+        #expect(try !other.release(second))
+        try other.bury(third)
+        try other.complete(fourth) { t in try t.write("done", 4) }
+        let error = #expect(throws: SpaceError.self) { try other.complete(first) }
+        #expect(error?.code == .claimLost)
+        #expect(try jobs.readAll() == [["job", 2], ["done", 4]])
+        #expect(try jobs.buried().map(\.tuple) == [["job", 3]])
+        #expect(try jobs.verify() == [])
+    }
+
+    // MARK: Deadlines
+
+    @Test(arguments: [StorageMode.fast, .guarded, .durable])
+    func atItsDeadlineTheTupleReturns(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let jobs = try root.namespace(mode)
+        try jobs.write("job", 1)
+        guard let late = try jobs.claimIfExists("job", any(Int.self), deadline: .milliseconds(1)) else {
+            throw Broken()
+        }
+        #expect(try jobs.status().claims.map { $0.deadline != nil } == [true])
+        // Nobody waits, so nobody ticks: who looks next finds it.
+        #expect(try eventually { try jobs.readIfExists("job", 1) != nil })
+        guard let next = try jobs.claimIfExists("job", any(Int.self), deadline: .seconds(3600)) else { throw Broken() }
+        #expect(next.deliveries == 1)
+        for end in [{ try late.extend(by: .seconds(1)) }, { try late.complete() }] as [() throws -> Void] {
+            let error = #expect(throws: SpaceError.self) { try end() }
+            #expect(error?.code == .claimLost)
+        }
+        try next.complete()
+        #expect(try jobs.count() == 0)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func whoOverranItsDeadlineLearnsItWithTheBodysResult() async throws {
+        try jobs.write("job", 1)
+        let error = await #expect(throws: SpaceError.self) {
+            try await jobs.claim("job", any(Int.self), deadline: .milliseconds(1)) { (_, _) async throws -> Void in
+                let isBack = try await eventually { try jobs.readIfExists("job", 1) != nil }
+                #expect(isBack)
+            }
+        }
+        #expect(error?.code == .claimLost)
+        #expect(try jobs.count() == 1)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func extendingMovesTheDeadlineLaterOnly() throws {
+        try jobs.write("job", 1)
+        guard let claim = try jobs.claimIfExists("job", 1, deadline: .seconds(1000)) else { throw Broken() }
+        func deadline() throws -> Int64 { try jobs.status().claims[0].deadline ?? 0 }
+        let first = try deadline()
+        try claim.extend(by: .seconds(1))
+        #expect(abs(try deadline() - first) < 500)
+        try claim.extend(by: .seconds(2000))
+        #expect(try deadline() - first > 500_000)
+        #expect(try jobs.verify() == [])
+        try claim.complete()
+        try jobs.write("job", 2)
+        guard let without = try jobs.claimIfExists("job", 2) else { throw Broken() }
+        try without.extend(by: .seconds(1))
+        #expect(try jobs.status().claims.map(\.deadline) == [nil])
+        #expect(try jobs.verify() == [])
+    }
+
+    // MARK: Setting aside
+
+    @Test func afterSoManyDeliveriesItIsSetAside() throws {
+        #expect(try jobs.deliveryLimit() == nil)
+        try jobs.setDeliveryLimit(2)
+        #expect(try jobs.deliveryLimit() == 2)
+        for limit in [0, -1] {
+            let error = #expect(throws: SpaceError.self) { try jobs.setDeliveryLimit(limit) }
+            #expect(error?.code == .invalidArgument)
+        }
+        try jobs.write("job", 1)
+        let changes = try jobs.changes()
+        for _ in 0..<2 {
+            #expect(throws: Broken.self) { try blocking { (_, _) throws -> Void in throw Broken() } }
+        }
+        #expect(try jobs.claimAll(matching: ["job", 1]) == [])
+        #expect(try jobs.buried().map(\.deliveries) == [2])
+        #expect(try jobs.buried().map(\.tuple) == [["job", 1]])
+        #expect(try jobs.status().claims == [])
+        #expect(try jobs.status().buried.count == 1)
+        let kinds = try (0..<4).compactMap { _ in
+            try changes.nextBlocking(timeout: .seconds(10), interruption: nil)?.kind
+        }
+        #expect(kinds == [.claim, .return, .claim, .bury])
+        #expect(try jobs.verify() == [])
+        #expect(try jobs.buried(matching: ["other"]) == [])
+        #expect(try jobs.kick(matching: ["other"]) == 0)
+        #expect(try jobs.kick() == 1)
+        #expect(try jobs.matches(.any).map(\.deliveries) == [0])
+        #expect(try changes.nextBlocking(timeout: .seconds(10), interruption: nil)?.kind == .return)
+        #expect(try jobs.verify() == [])
+    }
+
+    /// What was not shown to anybody was not delivered.
+    @Test func whatWasClaimedToBePrintedDoesNotCount() throws {
+        try jobs.setDeliveryLimit(1)
+        try jobs.write("job", 1)
+        try jobs.release(try jobs.claimAll(matching: ["job", 1]), wasDelivered: false)
+        #expect(try jobs.count() == 1)
+        try jobs.release(try jobs.claimAll(matching: ["job", 1]))
+        #expect(try jobs.buried().count == 1)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func byHandAndInNumbers() throws {
+        for number in 0..<150 { try jobs.write("job", number) }
+        guard let claim = try jobs.claimIfExists("job", 0) else { throw Broken() }
+        try claim.bury()
+        #expect(try jobs.bury(matching: ["job", .any], max: 100) == 100)
+        #expect(try jobs.count() == 49)
+        #expect(try jobs.buried(max: 3).map(\.tuple) == [["job", 0], ["job", 1], ["job", 2]])
+        #expect(try jobs.verify() == [])
+        #expect(try jobs.kick(id: TupleID(rawValue: 2)))
+        #expect(try !jobs.kick(id: TupleID(rawValue: 2)))
+        #expect(try jobs.kick(max: 70) == 70)
+        #expect(try jobs.buried().count == 30)
+        #expect(try jobs.kick() == 30)
+        // In their old places.
+        #expect(try jobs.readAll().map { $0[1] } == (0..<150).map { .int($0) })
+        #expect(try jobs.verify() == [])
+    }
+
+    /// Set aside is for good: the end of a session returns what it claimed, and no more.
+    @Test func whatIsSetAsideOutlivesTheSession() throws {
+        let keeper = try root.space.namespace("kept", options: NamespaceOptions(isPersistent: true))
+        try keeper.write("job", 1)
+        guard let claim = try keeper.claimIfExists("job", 1) else { throw Broken() }
+        try claim.bury()
+        try keeper.leave()
+        let again = try root.space.namespace("kept")
+        #expect(try again.count() == 0)
+        #expect(try again.buried().count == 1)
+        #expect(try again.verify() == [])
+    }
+}

@@ -1,0 +1,301 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Transactions: all or nothing, unseen until then, one batch; and what is refused within one.
+@Suite(.timeLimit(.minutes(2)))
+struct TransactionTests {
+    let root: TemporaryRoot
+    let space: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        space = try root.space.namespace("n")
+    }
+
+    private struct Broken: Error {}
+
+    @Test(arguments: [StorageMode.fast, .guarded, .durable])
+    func everythingThereIs(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let space = try root.namespace(mode)
+        try space.write("balance", 10)
+        try space.set("n", 1)
+        let result = try space.transaction { t in
+            guard let (_, balance) = try t.takeIfExists("balance", any(Int.self)) else { throw Broken() }
+            try t.write("balance", balance - 1)
+            #expect(try t.readIfExists("balance", any(Int.self))?.1 == 9)
+            try t.write(tuple: ["a"])
+            try t.write(record: ["kind": "r"])
+            try t.write(contentsOf: [["b", 1], ["b", 2]])
+            #expect(try t.count() == 5)
+            #expect(try t.readAll(matching: ["b", .any]) == [["b", 1], ["b", 2]])
+            #expect(try t.takeAll(matching: ["b", .any], max: 1) == [["b", 1]])
+            #expect(try t.get("n") == 1 as Int?)
+            #expect(try t.increment("n", by: 2) == 3)
+            #expect(try t.set("n", value: .int(4), ifEquals: .int(3)))
+            #expect(try !t.setIfAbsent("n", value: .int(9)))
+            try t.set("gone", true)
+            #expect(try t.unset("gone") == .bool(true))
+            guard let claim = try t.claimIfExists(matching: ["a"]) else { throw Broken() }
+            try t.complete(claim)
+            guard let (held, fields) = try t.claimIfExists("b", any(Int.self)) else { throw Broken() }
+            #expect(fields == ("b", 2))
+            #expect(try t.release(held))
+            try t.post("note", value: .int(1))
+            return balance
+        }
+        #expect(result == 10)
+        #expect(try space.readAll() == [["balance", 9], ["kind": "r"], ["b", 2]])
+        #expect(try space.get("n") == 4 as Int?)
+        #expect(try space.get("gone") == nil)
+        #expect(try space.status().claims == [])
+        #expect(try space.verify() == [])
+    }
+
+    @Test func aThrowUndoesAll() throws {
+        try space.write("kept")
+        try space.set("cell", 1)
+        let before = try space.status().sequence
+        #expect(throws: Broken.self) {
+            try space.transaction { t in
+                #expect(try t.takeIfExists(matching: .any) == ["kept"])
+                try t.write("new")
+                try t.set("cell", 2)
+                throw Broken()
+            }
+        }
+        #expect(try space.readAll() == [["kept"]])
+        #expect(try space.get("cell") == 1 as Int?)
+        #expect(try space.status().sequence == before)
+        #expect(try space.verify() == [])
+    }
+
+    /// What a body wrote and took itself, and values that it replaced itself, leave no trace with those who watch or wait.
+    @Test func watchersGetTheNetChangesAsOneBatch() async throws {
+        try space.write("old", 1)
+        try space.set("cell", 1)
+        let changes = try space.changes()
+        let waiting = Task { [space] in try await space.take("inner", any(Int.self)) }
+        #expect(try await eventually { try space.status().waiters.count == 1 })
+        try space.transaction { t in
+            try t.write("inner", 1)
+            #expect(try t.takeIfExists("inner", any(Int.self)) != nil)
+            try t.write("outer", 1)
+            _ = try t.takeIfExists("old", 1)
+            try t.set("cell", 2)
+            try t.set("cell", 3)
+            try t.set("brief", 1)
+            try t.unset("brief")
+            try t.post("note")
+        }
+        let told = try (0..<4).compactMap { _ in try changes.nextBlocking(timeout: .seconds(10), interruption: nil) }
+        #expect(told.map(\.kind) == [.write, .take, .set, .post])
+        #expect(told[0].tuple == ["outer", 1])
+        #expect(told[2].old == .int(1))
+        #expect(told[2].new == .int(3))
+        #expect(Set(told.map(\.batch)).count == 1)
+        #expect(told.map(\.sequence) == Array(told[0].sequence..<told[0].sequence + 4))
+        #expect(try changes.nextBlocking(timeout: .zero, interruption: nil) == nil)
+        // Who waited was not woken for what never was there, and is for what is.
+        #expect(try space.status().waiters.count == 1)
+        try space.transaction { t in try t.write("inner", 2) }
+        #expect(try await waiting.value.1 == 2)
+        #expect(try space.verify() == [])
+    }
+
+    @Test func theNamespacesOwnOperationsAreRefusedWithin() throws {
+        let other = try root.space.namespace("n")
+        let elsewhere = try root.space.namespace("elsewhere")
+        try space.write("here")
+        let refused: [(String, () throws -> Void)] = [
+            ("write", { [space] in try space.write("x") }),
+            ("another handle's write", { try other.write("x") }),
+            ("read", { [space] in _ = try space.count() }),
+            ("take", { [space] in _ = try space.takeIfExists(matching: .any) }),
+            ("blocking take", { [space] in _ = try space.take(matching: ["x"], timeout: .seconds(60)) }),
+            ("set", { [space] in try space.set("x", 1) }),
+            ("claim", { [space] in _ = try space.claimIfExists(matching: .any)?.id }),
+            ("transaction", { [space] in try space.transaction { _ in } }),
+            ("watch", { [space] in _ = try space.changes() }),
+            ("leave", { [space] in try space.leave() }),
+            ("leave another handle", { try other.leave() }),
+            ("enrol", { [space] in try space.enrol(pid: 1 << 21) }),
+            ("waiting elsewhere", { _ = try elsewhere.take(matching: ["x"], timeout: .seconds(60)) }),
+        ]
+        for (name, operation) in refused {
+            try space.transaction { t in
+                let error = #expect(throws: SpaceError.self, "\(name)") { try operation() }
+                #expect(error?.code == .invalidArgument || name == "enrol", "\(name): \(String(describing: error))")
+                try t.write("after", name)
+            }
+        }
+        // Another namespace may be written to, and looked at.
+        try space.transaction { _ in
+            try elsewhere.write("there")
+            #expect(try elsewhere.takeIfExists(matching: ["there"]) != nil)
+        }
+        #expect(try space.count(matching: ["after", .any]) == refused.count)
+        #expect(try space.verify() == [])
+        #expect(try elsewhere.verify() == [])
+    }
+
+    /// An error in the middle of a change undoes the whole, also when the body swallows it.
+    @Test func aSwallowedFailureIsNone() throws {
+        try space.set("word", "no number")
+        let error = #expect(throws: SpaceError.self) {
+            try space.transaction { t in
+                try t.write("before")
+                _ = try? t.increment("word")
+                try? t.write("after")
+            }
+        }
+        #expect(error?.code == .badData)
+        #expect(try space.count() == 0)
+        // One that changed nothing can be caught.
+        try space.transaction { t in
+            #expect(throws: SpaceError.self) { try t.set("", 1) }
+            try t.write("after")
+        }
+        #expect(try space.count() == 1)
+        #expect(try space.verify() == [])
+    }
+
+    @Test func aLostClaimUndoesTheRest() throws {
+        try space.write("job", 1)
+        let claims = try space.claimAll(matching: ["job", 1])
+        try space.release(claims)
+        let error = #expect(throws: SpaceError.self) {
+            try space.transaction { t in
+                try t.write("done", 1)
+                try t.complete(claims[0])
+            }
+        }
+        #expect(error?.code == .claimLost)
+        #expect(try space.readAll() == [["job", 1]])
+        #expect(try space.verify() == [])
+    }
+
+    @Test func aClaimMadeWithinHolds() throws {
+        try space.write("job", 1)
+        let claim = try space.transaction { t in try t.claimIfExists(matching: ["job", .any]) }
+        guard let claim else { throw Broken() }
+        #expect(try space.count() == 0)
+        try space.complete(claim)
+        try space.write("job", 2)
+        var undone: HeldClaim?
+        #expect(throws: Broken.self) {
+            try space.transaction { t in
+                undone = try t.claimIfExists(matching: ["job", .any])
+                throw Broken()
+            }
+        }
+        #expect(undone != nil)
+        #expect(try space.readAll() == [["job", 2]])
+        #expect(try space.verify() == [])
+    }
+
+    @Test func moreThanTheLimitsIsAnError() throws {
+        let error = #expect(throws: SpaceError.self) {
+            try space.transaction { t in
+                for number in 0...Limits.transactionChanges { try t.write("n", number) }
+            }
+        }
+        #expect(error?.code == .transactionTooLarge)
+        let bulk = [UInt8](repeating: 1, count: 50 << 20)
+        let second = #expect(throws: SpaceError.self) {
+            try space.transaction { t in for _ in 0..<3 { try t.write("bulk", bulk) } }
+        }
+        #expect(second?.code == .transactionTooLarge)
+        #expect(try space.count() == 0)
+        try space.transaction { t in for number in 0..<5000 { try t.write("n", number) } }
+        #expect(try space.count() == 5000)
+        #expect(try space.verify() == [])
+    }
+
+    /// A full namespace ends a transaction with an error, and everything as it was; a body that takes has the reserve.
+    @Test(arguments: [StorageMode.fast, .guarded])
+    func aFullNamespaceUndoesTheWhole(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot()
+        let space = try root.namespace(mode, byteLimit: Limits.smallestByteLimit)
+        let page = [UInt8](repeating: 7, count: 3000)
+        let error = #expect(throws: SpaceError.self) {
+            try space.transaction { t in for number in 0..<100_000 { try t.write("page", number, page) } }
+        }
+        #expect(error?.code == .limitReached)
+        #expect(try space.count() == 0)
+        let full = #expect(throws: SpaceError.self) {
+            for number in 0..<100_000 {
+                try space.transaction { t in
+                    try t.write("page", number, page)
+                    try t.write("page", number, page)
+                }
+            }
+        }
+        #expect(full?.code == .limitReached)
+        let count = try space.count()
+        #expect(count > 100)
+        #expect(count.isMultiple(of: 2))
+        #expect(try space.verify() == [])
+        #expect(try space.transaction { t in try t.takeAll(max: 10).count } == 10)
+        #expect(try space.verify() == [])
+    }
+
+    /// Two threads, each of whose transactions keeps a sum: nobody sees it broken, nothing is lost.
+    @Test(arguments: [StorageMode.fast, .durable])
+    func othersNeverSeeHalf(_ mode: StorageMode) async throws {
+        let root = try TemporaryRoot(for: mode)
+        let space = try root.namespace(mode)
+        try space.write(contentsOf: [["account", 0, 50], ["account", 1, 50]])
+        let rounds = mode == .fast ? 300 : 20
+        let movers = (0..<2).map { from in
+            Task {
+                try await onThread {
+                    var runs = 0
+                    for _ in 0..<rounds {
+                        try space.transaction { t in
+                            runs += 1
+                            guard let (_, _, mine) = try t.takeIfExists("account", from, any(Int.self)),
+                                let (_, _, theirs) = try t.takeIfExists("account", 1 - from, any(Int.self))
+                            else { throw Broken() }
+                            try t.write("account", from, mine - 1)
+                            try t.write("account", 1 - from, theirs + 1)
+                        }
+                    }
+                    return runs
+                }
+            }
+        }
+        let watcher = Task {
+            try await onThread {
+                for _ in 0..<rounds {
+                    let accounts = try space.readAll(matching: ["account", .any, .any])
+                    guard accounts.count == 2 else { throw TestFailure("\(accounts)") }
+                }
+            }
+        }
+        // Each body runs once, whoever else writes.
+        for mover in movers { #expect(try await mover.value == rounds) }
+        try await watcher.value
+        #expect(try Set(space.readAll()) == [["account", 0, 50], ["account", 1, 50]])
+        #expect(try space.verify() == [])
+    }
+
+    // MARK: Moving and replacing
+
+    @Test func movingAndReplacing() throws {
+        try space.write(contentsOf: [["job", 1, "queued"], ["job", 2, "queued"], ["job", 3, "done"]])
+        let moved = try space.move("job", any(Int.self), "queued") { kind, id, _ in [kind, id, "running"] }
+        #expect(moved?.1 == 1)
+        #expect(try space.move(matching: ["job", 2, .any], to: ["job", 2, "lost"]) == ["job", 2, "queued"])
+        #expect(try space.move(matching: ["job", 9, .any], to: ["never"]) == nil)
+        #expect(throws: Broken.self) {
+            try space.move("job", any(Int.self), any(String.self)) { (_, _, _) throws -> Tuple in throw Broken() }
+        }
+        #expect(try space.replaceAll("job", any(Int.self), any(String.self)) { _, id, state in ["j", id, state] } == 3)
+        #expect(try space.readAll() == [["j", 3, "done"], ["j", 1, "running"], ["j", 2, "lost"]])
+        #expect(try space.replaceAll(matching: ["j", .any, .any], with: [["all"]]).count == 3)
+        #expect(try space.readAll() == [["all"]])
+        #expect(try space.verify() == [])
+    }
+}

@@ -1,0 +1,362 @@
+import Glibc
+import SpaceTestSupport
+import Testing
+import TupleCoding
+
+@Suite("claim", .timeLimit(.minutes(2)))
+struct ClaimCommandTests {
+    private let job = #"["job","?int"]"#
+
+    @Test("A command that succeeds removes the tuple, one that fails returns it")
+    func completesOrReturns() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#, #"["job",2]"#)
+            let done = try runner.space("claim", "jobs", job, "--", "/bin/sh", "-c", "cat; space count jobs")
+            #expect(done.ending == .exited(0), "\(done.errors)")
+            #expect(done.output == "[\"job\",1]\n1\n")
+            #expect(try runner.tuples("jobs") == [#"["job",2]"#])
+            for (command, status) in [("exit 3", 3), ("kill -TERM $$", 128 + SIGTERM), ("exit 1", 1)] {
+                let failed = try runner.space("claim", "jobs", job, "--", "/bin/sh", "-c", command)
+                #expect(failed.ending == .exited(status), "\(command)")
+                #expect(try runner.tuples("jobs") == [#"["job",2]"#])
+            }
+            let missing = try runner.space("claim", "jobs", job, "--", "/nonexistent/command")
+            #expect(missing.ending == .exited(127))
+            #expect(try runner.tuples("jobs") == [#"["job",2]"#])
+        }
+    }
+
+    @Test("Nothing to claim is 1, or what -E says; no namespace is 69")
+    func nothing() throws {
+        try withRoot { (runner) throws in
+            #expect(try runner.space("claim", "jobs", job, "--", "true").ending == .exited(69))
+            #expect(try runner.space("claim", "jobs", job, "--wait", "0", "--", "true").ending == .exited(1))
+            try runner.space("write", "jobs", "[1]")
+            #expect(try runner.space("claim", "jobs", job, "--", "true").ending == .exited(1))
+            #expect(try runner.space("claim", "jobs", job, "-E", "9", "--", "true").ending == .exited(9))
+            #expect(try runner.space("claim", "jobs", job, "--wait", "10ms", "--", "true").ending == .exited(1))
+        }
+    }
+
+    @Test(
+        "What makes no sense is 64",
+        arguments: [
+            ["jobs", "[]"], ["jobs", "[]", "--"], ["jobs", "[]", "true"], ["jobs", "--", "true"],
+            ["jobs", "[]", "--hold", "--", "true"], ["jobs", "[]", "--hold", "--forever"],
+            ["jobs", "[]", "--deadline", "0", "--", "true"], ["jobs", "[]", "--hold", "--owner", "none"],
+        ]
+    )
+    func usage(_ words: [String]) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[]")
+            let result = try runner.start("space", ["claim"] + words).finish()
+            #expect(result.ending == .exited(64), "\(words): \(result.errors)")
+            #expect(try runner.tuples("jobs") == ["[]"])
+        }
+    }
+
+    @Test("A claim that outlived its deadline is 75, and the tuple is another's")
+    func late() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#)
+            // The command succeeds once the tuple is visible again.
+            let result = try runner.space(
+                "claim",
+                "jobs",
+                job,
+                "--deadline",
+                "20ms",
+                "--",
+                "/bin/sh",
+                "-c",
+                "until space read jobs '[\"job\",1]'; do :; done"
+            )
+            #expect(result.ending == .exited(75), "\(result.errors)")
+            #expect(result.errors.contains("had returned"))
+            #expect(try runner.tuples("jobs") == [#"["job",1]"#])
+        }
+    }
+
+    @Test("Killed, it takes its command along, and the tuple returns to whoever waits")
+    func killed() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#)
+            let claim = try runner.start(
+                "space",
+                ["claim", "jobs", job, "--", "/bin/sh", "-c", "echo $$; exec sleep 1000"]
+            )
+            guard let line = try claim.readLine(), let command = pid_t(line) else { throw TestFailure("no PID") }
+            let next = try runner.start("space", ["claim", "jobs", job, "--wait", "--", "cat"])
+            try runner.awaitWaiter("jobs")
+            claim.signal(SIGKILL)
+            try claim.wait()
+            #expect(try next.finish().output == "[\"job\",1]\n")
+            let isGone = try eventually {
+                // Where nobody reaps orphans a zombie stays.
+                let state = try runner.shell("cat /proc/\(command)/stat 2>&-").output
+                return state.isEmpty || state.contains(") Z ")
+            }
+            #expect(isGone)
+            #expect(try runner.tuples("jobs") == [])
+        }
+    }
+
+    @Test("A signal goes to the command, and the tuple returns", arguments: [SIGTERM, SIGHUP])
+    func signalled(_ number: Int32) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#)
+            let claim = try runner.start(
+                "space",
+                ["claim", "jobs", job, "--", "/bin/sh", "-c", "echo on; exec sleep 1000"]
+            )
+            #expect(try claim.readLine() == "on")
+            claim.signal(number)
+            #expect(try claim.finish().ending == .signalled(number))
+            #expect(try runner.tuples("jobs") == [#"["job",1]"#])
+        }
+    }
+
+    @Test("A worker goes on, past failures, until nothing comes")
+    func forever() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#, #"["job",2]"#, #"["job",3]"#)
+            let worker = try runner.space(
+                "claim",
+                "jobs",
+                "--forever",
+                "--wait",
+                "1ms",
+                #"["job","?1...2"]"#,
+                "--",
+                "/bin/sh",
+                "-c",
+                "read job; echo $job; space write jobs '[\"done\"]'"
+            )
+            #expect(worker.ending == .exited(0), "\(worker.errors)")
+            #expect(worker.lines == [#"["job",1]"#, #"["job",2]"#])
+            #expect(try runner.tuples("jobs") == [#"["job",3]"#, #"["done"]"#, #"["done"]"#])
+            let idle = try runner.space("claim", "jobs", "--forever", "--wait", "1ms", #"["none"]"#, "--", "true")
+            #expect(idle.ending == .exited(1))
+            // It fails once, and is tried again.
+            let failing = try runner.space(
+                "claim",
+                "jobs",
+                "--forever",
+                "--wait",
+                "1ms",
+                job,
+                "--",
+                "/bin/sh",
+                "-c",
+                "space setnothing 2>&-; space incr jobs tries >&2; test $(space get jobs tries) -gt 1"
+            )
+            #expect(failing.ending == .exited(0), "\(failing.errors)")
+            #expect(failing.errors.contains("the command ended with status 1"))
+            #expect(try runner.space("get", "jobs", "tries").output == "2\n")
+        }
+    }
+
+    // MARK: Held
+
+    @Test("A held claim is ended by other commands, by its id")
+    func held() throws {
+        try withRoot { (runner) throws in
+            let script = """
+                export SHARED_SPACE_OWNER=$$
+                space write jobs '["job",1]' '["job",2]'
+                first=$(space claim jobs --hold '["job","?int"]')
+                second=$(space claim jobs --hold --deadline 1h '["job","?int"]')
+                space count jobs
+                space claims jobs | grep -c '"tuple":'
+                space claims jobs $second --tuple --field 1
+                space extend jobs $second 2h; echo $?
+                space complete jobs $first; echo $?
+                space complete jobs $first 2>&-; echo $?
+                space release jobs $second; echo $?
+                space release jobs $second 2>&-; echo $?
+                space extend jobs $second 1h 2>&-; echo $?
+                space claims jobs $second; echo $?
+                """
+            let result = try runner.shell(script)
+            #expect(result.lines == ["0", "2", "2", "0", "0", "75", "0", "75", "75", "1"], "\(result.errors)")
+        }
+    }
+
+    @Test("A held claim returns when its owner exits")
+    func ownerExits() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "--persistent", #"["job",1]"#)
+            let result = try runner.shell("space claim jobs --hold '[\"job\",1]'; space show jobs --json")
+            let status = try Value(json: result.lines[1])
+            guard case .object(let record) = status, case .array(let claims)? = record["claims"],
+                case .object(let claim)? = claims.first
+            else { throw TestFailure("\(status)") }
+            #expect(claim["id"]?.json == result.lines[0])
+            #expect(claim["pid"] != .null)
+            #expect(claim["deadline"] == .null)
+            // The shell has exited.
+            #expect(try runner.tuples("jobs") == [#"["job",1]"#])
+            let late = try runner.space("complete", "jobs", result.lines[0])
+            #expect(late.ending == .exited(75))
+            #expect(late.errors.contains("has returned"))
+        }
+    }
+
+    @Test("A held claim that could not be printed is none")
+    func unprinted() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#)
+            let result = try runner.shell(
+                "space claim jobs --hold '[\"job\",1]' --owner $$ > /dev/full; echo $?; space count jobs"
+            )
+            #expect(result.lines == ["74", "1"])
+        }
+    }
+
+    // MARK: Set aside
+
+    @Test("Tuples are set aside, listed and kicked back")
+    func buryAndKick() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#, #"["job",2]"#, #"["job",3]"#)
+            #expect(try runner.space("bury", "jobs", "--after", "2").ending == .exited(0))
+            for _ in 0..<2 { try runner.space("claim", "jobs", job, "--", "false") }
+            #expect(try runner.tuples("jobs") == [#"["job",2]"#, #"["job",3]"#])
+            #expect(try runner.space("bury", "jobs", #"["job",2]"#).ending == .exited(0))
+            #expect(try runner.space("bury", "jobs", #"["job",2]"#).ending == .exited(1))
+            #expect(
+                try runner.space("claims", "jobs", "--buried").lines == [
+                    #"{"id":1,"deliveries":2,"tuple":["job",1]}"#, #"{"id":2,"deliveries":0,"tuple":["job",2]}"#,
+                ]
+            )
+            let dump = try runner.dump("jobs", "--format", "json")
+            #expect(dump.lines.count { $0.hasPrefix(#"{"kind":"buried","#) } == 2)
+            #expect(
+                try runner.shell("space-dump jobs --format json | space load copy --persistent").ending == .exited(0)
+            )
+            #expect(try runner.space("claims", "copy", "--buried", "--tuple").lines == [#"["job",1]"#, #"["job",2]"#])
+            #expect(try runner.space("kick", "jobs", "2").ending == .exited(0))
+            #expect(try runner.space("kick", "jobs").ending == .exited(0))
+            #expect(try runner.space("kick", "jobs").ending == .exited(1))
+            #expect(try runner.tuples("jobs") == [#"["job",1]"#, #"["job",2]"#, #"["job",3]"#])
+            let held = try runner.shell(
+                "id=$(space claim jobs '[\"job\",3]' --hold --owner $$); space bury jobs $id; space claims jobs --buried --tuple"
+            )
+            #expect(held.lines == [#"["job",3]"#], "\(held.errors)")
+            #expect(try runner.space("bury", "jobs", "--after", "none").ending == .exited(0))
+            #expect(try runner.space("bury", "jobs", "--after", "0").ending == .exited(64))
+        }
+    }
+
+    /// A take that can't print delivers nothing, so a limit of deliveries sets nothing aside for it.
+    @Test("What a take could not print was not delivered")
+    func unprintedTakes() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#)
+            try runner.space("bury", "jobs", "--after", "1")
+            #expect(try runner.shell("space take jobs '[\"job\",1]' > /dev/full; echo $?").output == "74\n")
+            #expect(try runner.tuples("jobs") == [#"["job",1]"#])
+        }
+    }
+}
+
+@Suite("move and txn", .timeLimit(.minutes(2)))
+struct TransactionCommandTests {
+    @Test("A move takes one and writes another")
+    func move() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1,"queued"]"#)
+            let moved = try runner.space(
+                "move",
+                "jobs",
+                #"["job","?","queued"]"#,
+                #"["job",1,"running"]"#,
+                "--field",
+                "1"
+            )
+            #expect(moved.output == "1\n")
+            #expect(try runner.tuples("jobs") == [#"["job",1,"running"]"#])
+            #expect(try runner.space("move", "jobs", #"["none"]"#, #"["never"]"#).ending == .exited(1))
+            #expect(try runner.space("move", "jobs", "-E", "4", #"["none"]"#, #"["never"]"#).ending == .exited(4))
+            #expect(try runner.space("move", "jobs", #"["?"]"#, "never").ending == .exited(65))
+            #expect(try runner.space("move", "none", "[]", "[]").ending == .exited(69))
+            #expect(try runner.tuples("jobs") == [#"["job",1,"running"]"#])
+        }
+    }
+
+    @Test("Everything that a transaction can do")
+    func operations() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#, #"["job",2]"#, #"["job",3]"#, #"["a","?int"]"#)
+            try runner.space("set", "jobs", "cell", "1")
+            let id = try runner.shell("space claim jobs --hold --owner none '[\"job\",1]' || echo refused").lines
+            #expect(id == ["refused"])
+            let lines = [
+                (#"["write", ["new", "?int"]]"#, "5"), (#"["take", ["job", "?int"]]"#, #"["job",1]"#),
+                (#"{"op":"write","tuple":{"kind":"r"},"expires":"1h"}"#, "6"),
+                (#"["take-all", ["job", "?"]]"#, #"[["job",2],["job",3]]"#),
+                (#"["read", ["new", "??int"]]"#, #"["new","?int"]"#), (#"["count"]"#, "3"),
+                (#"["count", ["new", "?"]]"#, "1"), (#"["set", "cell", {"a": 1}]"#, "1"),
+                (#"["get", "cell"]"#, #"{"a":1}"#),
+                (#"{"op":"set","key":"cell","value":2,"if_equals":{"a":1}}"#, "true"),
+                (#"{"op":"set","key":"cell","value":3,"if_absent":true,"optional":true}"#, "false"),
+                (#"["incr", "n", 4]"#, "4"), (#"["incr", "n"]"#, "5"), (#"["unset", "n"]"#, "5"),
+                (#"{"op":"take","template":["none"],"optional":true}"#, "null"),
+                (#"["move", ["new", "?"], ["old"]]"#, #"["new","?int"]"#), (#"["post", "note", 1]"#, "null"),
+            ]
+            let input = lines.map(\.0).joined(separator: "\n\n")
+            let result = try runner.space("txn", "jobs", input: input)
+            #expect(result.ending == .exited(0), "\(result.errors)")
+            #expect(result.lines == lines.map(\.1))
+            #expect(try runner.tuples("jobs") == [#"["a","?int"]"#, #"{"kind":"r"}"#, #"["old"]"#])
+            #expect(try runner.space("get", "jobs", "cell").output == "2\n")
+            let none = try runner.space("txn", "jobs", input: "")
+            #expect(none.ending == .exited(0))
+            #expect(none.output == "")
+        }
+    }
+
+    @Test(
+        "All or nothing",
+        arguments: [
+            (#"["take", ["none"]]"#, 1), (#"["get", "none"]"#, 1),
+            (#"{"op":"set","key":"cell","value":3,"if_absent":true}"#, 1), (#"["incr", "word"]"#, 65),
+            (#"["complete", 77]"#, 75), ("nonsense", 65), (#"["fly"]"#, 65), (#"["write"]"#, 65),
+            (#"["write", [1], "5s", 2]"#, 65), (#"["write", 5]"#, 65), (#"["take", ["?what"]]"#, 65),
+            (#"{"op":"write","tuple":[],"colour":1}"#, 65), (#"["incr", "n", "x"]"#, 65), (#"["set", 1, 1]"#, 65),
+            (#"["write", [1], "long"]"#, 65), ("{}", 65), ("[]", 65), ("7", 65), (#"["set", "", 1]"#, 65),
+        ]
+    )
+    func nothing(_ line: String, _ status: Int32) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            try runner.space("set", "jobs", "cell", "1")
+            try runner.space("set", "jobs", "word", "\"w\"")
+            let result = try runner.space(
+                "txn",
+                "jobs",
+                input: "[\"write\", [2]]\n[\"take\", [1]]\n\(line)\n[\"write\", [3]]"
+            )
+            #expect(result.ending == .exited(status), "\(result.errors)")
+            #expect(result.output == "")
+            #expect(result.errors.contains("line 3") || status == 75 || line.contains("word") || line.contains("\"\""))
+            #expect(try runner.tuples("jobs") == ["[1]"])
+        }
+    }
+
+    @Test("A held claim is completed together with its results")
+    func completes() throws {
+        try withRoot { (runner) throws in
+            let script = """
+                export SHARED_SPACE_OWNER=$$
+                space write jobs '["job",1]'
+                id=$(space claim jobs --hold '["job",1]')
+                printf '%s\\n' "[\\"complete\\", $id]" '["write", ["done",1]]' | space txn jobs
+                printf '%s\\n' '["write", ["twice"]]' "[\\"complete\\", $id]" | space txn jobs 2>&-; echo $?
+                space read jobs --all '"?"'
+                """
+            let result = try runner.shell(script)
+            #expect(result.lines == [#"["job",1]"#, "2", "75", #"["done",1]"#], "\(result.errors)")
+        }
+    }
+}
