@@ -3,7 +3,9 @@ package struct Call<Operation, Response> {
     package let process: Int
     /// Of one clock for all processes.
     package let invoked: Int64
-    /// `nil` when it never returned: its process was killed. It may have taken effect, at any time after `invoked`, or never.
+    /// `nil` when it never returned, its process having been killed.
+    ///
+    /// It may have taken effect, at any time after `invoked`, or never.
     package let returned: Int64?
     package let operation: Operation
     /// `nil` when it never returned.

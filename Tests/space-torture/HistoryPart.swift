@@ -3,8 +3,9 @@ import LinearizabilityChecker
 import SharedSpace
 import SpaceSystem
 
-/// Short histories of four processes on one namespace, one of them killed on the way; then a fifth opens it and takes what is
-/// left. Each must be linearizable.
+/// Short histories of four processes on one namespace, each of which must be linearizable.
+///
+/// One of the four is killed on the way; at the end a fifth opens the namespace and takes what is left.
 struct HistoryPart {
     private let options: Options
     private let root: String
