@@ -88,6 +88,13 @@ let package = Package(
             path: "Tests/space-torture",
             swiftSettings: settings
         ),
+        .target(name: "CWriteRecorder", path: "Tests/CWriteRecorder"),
+        .executableTarget(
+            name: "space-write-recorder",
+            dependencies: ["CWriteRecorder", "SharedSpace"],
+            path: "Tests/space-write-recorder",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "space-system-probe",
             dependencies: ["SpaceSystem", system],
@@ -108,7 +115,9 @@ let package = Package(
         .testTarget(name: "TupleCodingTests", dependencies: ["TupleCoding"], swiftSettings: settings),
         .testTarget(
             name: "SharedSpaceTests",
-            dependencies: ["SharedSpace", "LMDB", "SpaceSystem", "SpaceTestSupport", system],
+            dependencies: [
+                "SharedSpace", "LMDB", "SpaceSystem", "SpaceTestSupport", "space-write-recorder", system,
+            ],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "space_processes.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -9,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "result.h"
@@ -36,6 +38,60 @@ int space_die_with_parent(int signal, int32_t expectedParent) {
     int result = space_result(prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0));
     if (result < 0) return result;
     return getppid() == expectedParent ? 0 : -ESRCH;
+}
+
+// The child's side. Other threads' locks are as they were at the fork, so nothing here may allocate (signal-safety(7));
+// glibc's execvp searches the path on its stack.
+static void become(const char *file, char *const *words, int input, bool resetBrokenPipe, pid_t parent, int report,
+                   const sigset_t *mask) {
+    // All signals are blocked here: none of the parent's handlers runs in the child.
+    for (int number = 1; number < NSIG; number++) {
+        struct sigaction action;
+        if (sigaction(number, NULL, &action) < 0) continue;
+        bool isDefault = action.sa_handler == SIG_DFL;
+        bool staysIgnored = action.sa_handler == SIG_IGN && !(number == SIGPIPE && resetBrokenPipe);
+        if (!isDefault && !staysIgnored) signal(number, SIG_DFL);
+    }
+    int result = space_die_with_parent(SIGKILL, parent);
+    // ESRCH: the parent has died already, so no signal will come.
+    if (result == -ESRCH) _exit(127);
+    if (result == 0) {
+        if (input == STDIN_FILENO) {
+            result = space_result(fcntl(input, F_SETFD, 0));
+        } else {
+            result = space_result(dup2(input, STDIN_FILENO));
+        }
+    }
+    if (result >= 0) {
+        sigprocmask(SIG_SETMASK, mask, NULL);
+        execvp(file, words);
+        result = -errno;
+    }
+    SPACE_RETRYING(write(report, &result, sizeof result));
+    _exit(127);
+}
+
+int space_spawn_bound(const char *file, char *const *words, int input, bool resetBrokenPipe) {
+    // Closed by a successful exec, so that end of file says that it was one.
+    int ends[2];
+    int result = space_result(pipe2(ends, O_CLOEXEC));
+    if (result < 0) return result;
+    sigset_t all, mask;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child == 0) become(file, words, input, resetBrokenPipe, parent, ends[1], &mask);
+    result = space_result(child);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    close(ends[1]);
+    int failure = 0;
+    if (child > 0 && SPACE_RETRYING(read(ends[0], &failure, sizeof failure)) == sizeof failure) {
+        SPACE_RETRYING(waitpid(child, NULL, 0));
+        result = failure;
+    }
+    close(ends[0]);
+    return result;
 }
 
 int space_usable_processors(void) {

@@ -16,6 +16,10 @@ public enum Limits {
     public static let readers = 2048
     /// How many shapes of templates may have an index at once in a namespace.
     public static let shapes = 64
+    /// How many changes a transaction's body may make: 65,536, as many as the journal keeps.
+    public static let transactionChanges = 65_536
+    /// How many bytes a transaction's body may write and remove: 128 MiB.
+    public static let transactionBytes = 128 << 20
     /// The interval at which a waiting process looks for what a killed process left undone: 250 ms.
     public static let tick = Duration.milliseconds(250)
     /// Kept free in every namespace for takes and deletes alone, in bytes: 4 MiB.

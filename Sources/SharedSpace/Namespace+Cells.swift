@@ -124,11 +124,8 @@ extension Namespace {
         try check(key, operation)
         let core = try usableCore(operation)
         guard try core.cell(key) != nil else { return nil }
-        return try core.write(operation, .removing(1).replacing(cell: key)) { (scope) throws(SpaceError) -> Value? in
-            guard let old = try scope.snapshot.cell(key) else { return nil }
-            let value = try scope.snapshot.value(key, old)
-            try scope.unset(key)
-            return value
+        return try core.write(operation, .removing(1).replacing(cell: key)) { (scope) throws(SpaceError) in
+            try scope.unsetIfSet(key)
         }
     }
 
@@ -142,30 +139,7 @@ extension Namespace {
         try check(key, operation)
         return try usableCore(operation).write(operation, .adding(1, bytes: 16).replacing(cell: key)) {
             (scope) throws(SpaceError) in
-            var current = 0
-            if let old = try scope.snapshot.cell(key) {
-                guard case .int(let number) = try scope.snapshot.value(key, old) else {
-                    throw SpaceError(
-                        .badData,
-                        operation,
-                        namespace: name,
-                        reason: "the cell \(key.quotedForPeople) holds no integer",
-                        advice: "set it to one first"
-                    )
-                }
-                current = number
-            }
-            let (sum, overflow) = current.addingReportingOverflow(amount)
-            guard !overflow else {
-                throw SpaceError(
-                    .badData,
-                    operation,
-                    namespace: name,
-                    reason: "\(current) and \(amount) make more than 64 bits hold"
-                )
-            }
-            try scope.set(key, Value.int(sum).encodedElement)
-            return sum
+            try scope.increment(key, by: amount)
         }
     }
 
@@ -183,21 +157,22 @@ extension Namespace {
         _ operation: String,
         if condition: (UnsafeRawBufferPointer?) -> Bool
     ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
-        try check(key, operation)
-        let encoded = value.encodedElement
-        guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-        let demand = Room.Demand.adding(1, bytes: encoded.count + key.utf8.count + 16).replacing(cell: key)
-        return try usableCore(operation).write(operation, demand) {
+        let (encoded, demand) = try setting(key, value, operation)
+        return try usableCore(operation).write(operation, demand.replacing(cell: key)) {
             (scope) throws(SpaceError) in
-            let old = try scope.snapshot.cell(key)
-            let oldValue = try old.map { (bytes) throws(SpaceError) in try scope.snapshot.value(key, bytes) }
-            guard condition(old) else { return (false, oldValue) }
-            try scope.set(key, encoded)
-            return (true, oldValue)
+            try scope.set(key, encoded, if: condition)
         }
     }
 
-    private func check(_ key: String, _ operation: String) throws(SpaceError) {
+    /// A value's encoding, and what setting a cell to it demands, the old value aside.
+    func setting(_ key: String, _ value: Value, _ operation: String) throws(SpaceError) -> ([UInt8], Room.Demand) {
+        try check(key, operation)
+        let encoded = value.encodedElement
+        guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
+        return (encoded, .adding(1, bytes: encoded.count + key.utf8.count + 16))
+    }
+
+    func check(_ key: String, _ operation: String) throws(SpaceError) {
         guard (1...Limits.cellKeyBytes).contains(key.utf8.count) else {
             throw SpaceError(
                 .tooLarge,
@@ -209,7 +184,7 @@ extension Namespace {
         }
     }
 
-    private func encoded(_ content: some Encodable, _ operation: String) throws(SpaceError) -> Value {
+    func encoded(_ content: some Encodable, _ operation: String) throws(SpaceError) -> Value {
         do throws(TupleCodingError) {
             return try Value(encoding: content)
         } catch {

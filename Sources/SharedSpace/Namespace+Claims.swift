@@ -1,44 +1,200 @@
 import SpaceSystem
-import TupleCoding
+public import TupleCoding
 
-// Claims, as far as a shell needs them: take = claim, print, complete, so that what could not be printed stays.
+// Claims as plain values: ending them, and what was set aside. And the shell's way of claiming: take = claim, print, complete,
+// so that what could not be printed stays.
 
 extension Namespace {
-    /// Claims the first matches.
-    package func claimIfExists(
+    // MARK: Ending what was detached
+
+    /// Ends a detached claim: the tuple is gone for good.
+    ///
+    /// - Throws: `claimLost` when the tuple had returned to the space already.
+    public func complete(_ claim: HeldClaim) throws(SpaceError) { try complete([claim]) }
+
+    /// Ends a detached claim together with what `body` does, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - claim: The claim.
+    ///   - body: What is to happen at once with the completion; see ``transaction(_:)``.
+    /// - Returns: What `body` returned.
+    /// - Throws: What `body` throws, and `claimLost`; the claim is not ended then.
+    public func complete<Result>(
+        _ claim: HeldClaim,
+        _ body: (borrowing Transaction) throws -> Result
+    ) throws -> Result {
+        try usableCore("complete a claim").complete(claim, in: self, body)
+    }
+
+    /// Puts a tuple whose claim was detached back in its place.
+    ///
+    /// - Returns: Whether it was still claimed; if not, nothing happens.
+    @discardableResult
+    public func release(_ claim: HeldClaim) throws(SpaceError) -> Bool {
+        try usableCore("release a claim").release([claim]) > 0
+    }
+
+    /// Sets a tuple whose claim was detached aside.
+    ///
+    /// - Throws: `claimLost` when the tuple had returned to the space already.
+    public func bury(_ claim: HeldClaim) throws(SpaceError) { try usableCore("set a tuple aside").bury(claim) }
+
+    /// Moves the deadline of a detached claim to `duration` from now, if that is later; one without stays without.
+    ///
+    /// - Throws: `claimLost` when the tuple had returned to the space already.
+    public func extend(_ claim: HeldClaim, by duration: Duration) throws(SpaceError) {
+        try usableCore("extend a claim").extend(claim, by: duration)
+    }
+
+    // MARK: What was set aside
+
+    /// After how many deliveries a tuple that returns from a claim is set aside; `nil`: never.
+    ///
+    /// A setting of the namespace, not of the process.
+    ///
+    /// - Throws: What ``readAll(matching:order:max:)`` does.
+    public func deliveryLimit() throws(SpaceError) -> Int? {
+        let operation = "look at the limit of deliveries"
+        return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
+            let limit = try snapshot.counters().deliveryLimit
+            return limit == 0 ? nil : Int(limit)
+        }
+    }
+
+    /// Says after how many deliveries a tuple that returns from a claim is set aside: at its return from the last of them.
+    ///
+    /// - Parameter limit: From 1; `nil`: never, as in a new namespace. What is claimed or visible now is judged at its next
+    ///   return.
+    /// - Throws: `invalidArgument` for a limit below 1 or above 2³²−1, and what ``write(tuple:expires:)`` does.
+    public func setDeliveryLimit(_ limit: Int?) throws(SpaceError) {
+        let operation = "set the limit of deliveries"
+        if let limit, limit < 1 || limit > Int(UInt32.max) {
+            throw SpaceError(
+                .invalidArgument,
+                operation,
+                namespace: name,
+                reason: "\(limit) is no number of deliveries",
+                advice: "give a number from 1, or nil for no limit"
+            )
+        }
+        try usableCore(operation).write(operation, .removing(1)) { (scope) throws(SpaceError) in
+            scope.counters.deliveryLimit = UInt64(limit ?? 0)
+            scope.noteUpkeep()
+        }
+    }
+
+    /// The tuples that were set aside, the oldest first.
+    ///
+    /// - Parameters:
+    ///   - template: Which; unless given, all.
+    ///   - max: How many at most.
+    /// - Returns: Copies of the tuples, with their ids and how often each had come back.
+    /// - Throws: What ``readAll(matching:order:max:)`` does.
+    /// - Complexity: O(n) in the tuples that are claimed or set aside.
+    public func buried(matching template: Template = .any, max: Int = .max) throws(SpaceError) -> [BuriedTuple] {
+        let operation = "look at what was set aside"
+        guard max > 0 else { return [] }
+        return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
+            var found: [BuriedTuple] = []
+            guard try snapshot.counters().buried > 0 else { return found }
+            try snapshot.forEachClaim { (id, claim) throws(SpaceError) in
+                guard claim.holder == .nobody, let row = TupleRow(claim.tupleBytes), template.matches(row.encoded)
+                else { return true }
+                found.append(
+                    BuriedTuple(
+                        id: TupleID(rawValue: id),
+                        tuple: try snapshot.tuple(id, row),
+                        deliveries: Int(row.deliveries)
+                    )
+                )
+                return found.count < max
+            }
+            return found
+        }
+    }
+
+    /// Puts tuples that were set aside back in their places, their deliveries counted anew.
+    ///
+    /// - Parameters:
+    ///   - template: Which; unless given, all.
+    ///   - max: How many at most, the oldest first.
+    /// - Returns: How many.
+    /// - Throws: What ``write(tuple:expires:)`` does. More than 64 go in several transactions.
+    @discardableResult
+    public func kick(matching template: Template = .any, max: Int = .max) throws(SpaceError) -> Int {
+        let operation = "kick tuples back"
+        let core = try usableCore(operation)
+        var kicked = 0
+        while kicked < max {
+            let moved = try core.moveSlice(operation, max: max - kicked, timeout: nil) { (_, claim) in
+                guard claim.holder == .nobody, let row = TupleRow(claim.tupleBytes) else { return false }
+                return template.matches(row.encoded)
+            }
+            if moved == 0 { break }
+            kicked += moved
+        }
+        return kicked
+    }
+
+    /// Puts a tuple that was set aside back in its place, its deliveries counted anew.
+    ///
+    /// - Returns: Whether it was set aside.
+    @discardableResult
+    public func kick(id: TupleID) throws(SpaceError) -> Bool {
+        try usableCore("kick tuples back").moveSlice("kick tuples back", timeout: nil) { (candidate, claim) in
+            candidate == id.rawValue && claim.holder == .nobody
+        } > 0
+    }
+
+    /// Sets visible tuples aside.
+    ///
+    /// - Parameters:
+    ///   - template: Which.
+    ///   - max: How many at most, the oldest first.
+    /// - Returns: How many.
+    /// - Throws: What ``takeAll(matching:order:max:)`` does.
+    @discardableResult
+    public func bury(matching template: Template, max: Int = .max) throws(SpaceError) -> Int {
+        try usableCore("set tuples aside").takeAll("set tuples aside", template, .oldestFirst, max: max, isMoving: true)
+        {
+            (_) throws(SpaceError) in
+        } _: { (scope, id, row) throws(SpaceError) in
+            try scope.bury(id, row)
+        }.count
+    }
+
+    // MARK: The shell's way
+
+    /// Claims matches at once, for as long as it takes to print them.
+    ///
+    /// Nobody is told to listen for this process's end: that costs more than such a claim lasts, and a tick serves too.
+    package func claimAll(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
         max: Int = 1
     ) throws(SpaceError) -> [HeldClaim] {
         let core = try usableCore("claim")
-        let claims = try core.takeAll("claim", template, order, max: max, isMoving: true) {
-            (match) throws(SpaceError) in
+        let terms = ClaimTerms(holder: .session(core.session.number), deadline: nil)
+        return try core.takeAll("claim", template, order, max: max, isMoving: true) { (match) throws(SpaceError) in
             try match.tuple()
         } _: { (scope, id, row) throws(SpaceError) in
-            try scope.claim(id, row, session: core.session.number, deadline: 0)
-        }
-        return claims.map(HeldClaim.init)
+            try scope.claim(id, row, terms)
+        }.map { HeldClaim($0.id, $0.result, $0.content) }
     }
 
-    /// Claims a match as soon as there is one; `nil` when the time has passed.
+    /// Claims a match as soon as there is one, like ``claimAll(matching:order:max:)``; `nil` when the time has passed.
     ///
     /// `timeout`: `nil`: no limit but the interruption.
-    package func claim(
+    package func claimOne(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> HeldClaim? {
         let core = try usableCore("claim")
-        return try core.block(
-            "claim",
-            Interest(template, isTaking: true),
-            text: template.json,
-            until: MonotonicInstant.deadline(after: timeout),
-            interruption: interruption
-        ) { () throws(SpaceError) in
-            try core.claimIfExists(template, order).map { Found(result: $0, removed: $0.id.rawValue) }
-        }
+        let terms = ClaimTerms(holder: .session(core.session.number), deadline: nil)
+        return try core.claimBlocking(template, order, terms, timeout: timeout, interruption: interruption) { _ in }?
+            .claim
     }
 
     /// Ends claims: the tuples are gone for good.
@@ -49,23 +205,25 @@ extension Namespace {
     }
 
     /// Puts claimed tuples back where they were.
-    package func release(_ claims: [HeldClaim]) throws(SpaceError) {
-        try usableCore("release a claim").release(claims)
+    ///
+    /// `wasDelivered`: Whether it counts as a delivery.
+    package func release(_ claims: [HeldClaim], wasDelivered: Bool = true) throws(SpaceError) {
+        try usableCore("release a claim").release(claims, wasDelivered: wasDelivered)
     }
 }
 
-extension NamespaceCore {
-    func claimIfExists(_ template: Template, _ order: MatchOrder) throws(SpaceError) -> HeldClaim? {
-        try takeIfExists("claim", template, order, isMoving: true) { (match) throws(SpaceError) in
-            try match.tuple()
-        } _: { (scope, id, row) throws(SpaceError) in
-            try scope.claim(id, row, session: session.number, deadline: 0)
-        }.map(HeldClaim.init)
-    }
+/// A tuple that was set aside, by hand or because it had come back from claims too often.
+public struct BuriedTuple: Sendable, Hashable {
+    /// The tuple's id, which it keeps.
+    public let id: TupleID
+    /// The tuple.
+    public let tuple: Tuple
+    /// How often a claim on it came back.
+    public let deliveries: Int
 }
 
 extension HeldClaim {
-    init(_ taken: Taken<Tuple, UInt64>) {
-        self.init(id: taken.id, number: taken.result, tuple: taken.content)
+    init(_ id: TupleID, _ made: ClaimMade, _ tuple: Tuple) {
+        self.init(id: id, number: made.number, tuple: tuple, deliveries: made.deliveries)
     }
 }

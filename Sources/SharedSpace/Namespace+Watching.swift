@@ -14,6 +14,32 @@ extension Namespace {
 
     /// The changes of the namespace that a filter lets through.
     ///
+    /// ```swift
+    /// for try await change in try jobs.changes(from: .initial) { copy.apply(change) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - filter: Which changes.
+    ///   - start: Where to begin.
+    /// - Returns: The changes, in order; nothing after this call is missed.
+    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`; `invalidArgument` for a
+    ///   subscription without a name, or one that is in use.
+    /// - Complexity: O(log n); `initial` looks through all tuples and cells as they are asked for.
+    public func changes(_ filter: ChangeFilter = .everything, from start: Changes.Start) throws(SpaceError) -> Changes {
+        if start == .subscription("") {
+            throw SpaceError(
+                .invalidArgument,
+                "watch",
+                namespace: name,
+                reason: "a subscription's name is empty",
+                advice: "give it a name that its next process knows too"
+            )
+        }
+        return Changes(source: try ChangeSource(self, filter, from: start))
+    }
+
+    /// The changes of the namespace that a filter lets through, from now on or after a change.
+    ///
     /// - Parameters:
     ///   - filter: Which changes.
     ///   - sequence: The last change that is not wanted; `nil`: from now on. What the journal has no longer is told as a gap.
@@ -22,25 +48,16 @@ extension Namespace {
     public func changes(_ filter: ChangeFilter = .everything, after sequence: UInt64? = nil) throws(SpaceError)
         -> Changes
     {
-        Changes(source: try ChangeSource(self, filter, sequence.map { .after($0) } ?? .now, ""))
+        try changes(filter, from: sequence.map { .after($0) } ?? .now)
     }
 
     /// The changes of a named subscription, from where it last acknowledged.
     ///
     /// The subscription, and the journal from its position on, is kept while no process has it: a watcher that is killed goes on
     /// where it was, with `Changes.acknowledge(through:)` as the mark. Kept within the journal's bound (65,536
-    /// changes or 16 MiB); beyond it the watcher gets a gap. `endSubscription` ends it.
+    /// changes or 16 MiB, or the namespace's history); beyond it the watcher gets a gap. `endSubscription` ends it.
     public func changes(_ filter: ChangeFilter = .everything, subscription name: String) throws(SpaceError) -> Changes {
-        guard !name.isEmpty else {
-            throw SpaceError(
-                .invalidArgument,
-                "watch",
-                namespace: self.name,
-                reason: "a subscription's name is empty",
-                advice: "give it a name that its next process knows too"
-            )
-        }
-        return Changes(source: try ChangeSource(self, filter, .now, name))
+        try changes(filter, from: .subscription(name))
     }
 
     /// Ends a subscription that no process has in use.
@@ -49,7 +66,7 @@ extension Namespace {
     @discardableResult
     public func endSubscription(_ name: String) throws(SpaceError) -> Bool {
         let core = try usableCore("end a subscription")
-        return try core.write("end a subscription", .removing(1, bytes: 1024)) { (scope) throws(SpaceError) in
+        return try core.write("end a subscription", .emptyingJournal) { (scope) throws(SpaceError) in
             guard let (number, _) = try scope.snapshot.watchers().first(where: { $0.row.subscription == name }) else {
                 return false
             }
@@ -58,14 +75,27 @@ extension Namespace {
         }
     }
 
-    /// Posts a notification: it reaches whoever watches at this moment, in every process, and is not stored.
+    /// Posts a notification: it reaches whoever watches at this moment, in every process, and is kept nowhere but in the
+    /// journal.
     ///
     /// - Parameters:
     ///   - name: 1 to 480 bytes of UTF-8.
     ///   - value: Up to 64 MiB encoded.
+    ///   - sender: For whom it is posted. Watchers in this process find the object in `Change.sender`, as long as it lives (it is
+    ///     not retained); those in others its number alone.
     /// - Throws: `tooLarge`, and what ``write(tuple:expires:)`` throws.
-    public func post(_ name: String, value: Value = .null) throws(SpaceError) {
+    public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
+    {
         let operation = "post a notification"
+        let (encoded, demand) = try posting(name, value, operation)
+        let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).encodedElement }
+        try usableCore(operation).write(operation, demand) { (scope) throws(SpaceError) in
+            try scope.notePost(name, encoded, sender: number)
+        }
+    }
+
+    /// A notification's encoding, and what posting it demands.
+    func posting(_ name: String, _ value: Value, _ operation: String) throws(SpaceError) -> ([UInt8], Room.Demand) {
         guard (1...Limits.cellKeyBytes).contains(name.utf8.count) else {
             throw SpaceError(
                 .tooLarge,
@@ -77,9 +107,7 @@ extension Namespace {
         }
         let encoded = value.encodedElement
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-        try usableCore(operation).write(operation, .adding(1, bytes: encoded.count + name.utf8.count)) {
-            (scope) throws(SpaceError) in
-            try encoded.withBytes { (bytes) throws(SpaceError) in try scope.note(.post, name: name, new: bytes) }
-        }
+        // A sender's number is a few bytes more.
+        return (encoded, .adding(1, bytes: encoded.count + name.utf8.count + 16))
     }
 }

@@ -34,13 +34,7 @@ extension Namespace {
     /// - Throws: `badData` when the value doesn't encode as an object.
     @discardableResult
     public func write(record: some Encodable, expires: Duration? = nil) throws(SpaceError) -> TupleID {
-        let tuple: Tuple
-        do throws(TupleCodingError) {
-            tuple = Tuple(record: try Record(encoding: record))
-        } catch {
-            throw SpaceError(error, "write", namespace: name)
-        }
-        return try insert(tuple, expires: expires)
+        try insert(try tuple(encoding: record), expires: expires)
     }
 
     /// Writes several tuples in one transaction: all or none, in order.
@@ -80,7 +74,15 @@ extension Namespace {
         }
     }
 
-    private func demand(of tuple: Tuple) throws(SpaceError) -> Room.Demand {
+    func tuple(encoding record: some Encodable) throws(SpaceError) -> Tuple {
+        do throws(TupleCodingError) {
+            return Tuple(record: try Record(encoding: record))
+        } catch {
+            throw SpaceError(error, "write", namespace: name)
+        }
+    }
+
+    func demand(of tuple: Tuple) throws(SpaceError) -> Room.Demand {
         let count = tuple.encoded.count
         guard count <= Limits.valueBytes else { throw tooLarge("write", count) }
         return .adding(1, bytes: count + TupleRow.headerSize + 24)

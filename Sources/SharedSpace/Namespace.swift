@@ -61,7 +61,9 @@ public final class Namespace: Sendable {
     /// - Throws: `holderStopped`, `holderBusy`: the namespace could not be looked after in time. The handle is left all
     ///   the same, and a reaper does the rest.
     public func leave() throws(SpaceError) {
+        if core.isInTransactionHere { throw core.usedWithinTransaction("leave the namespace") }
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
+        stopObserving()
         try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
     }
 

@@ -43,7 +43,7 @@ struct RoomTests {
             )
             #expect(try namespace.count() == count)
             // Reads, claims, completions and releases work while full.
-            let claims = try namespace.claimIfExists(matching: ["page", .any, .any], max: 20)
+            let claims = try namespace.claimAll(matching: ["page", .any, .any], max: 20)
             #expect(claims.count == 20)
             try namespace.release(Array(claims.suffix(10)))
             try namespace.complete(Array(claims.prefix(10)))

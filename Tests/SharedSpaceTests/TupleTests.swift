@@ -140,7 +140,7 @@ struct TupleTests {
         let root = try TemporaryRoot(for: mode)
         let namespace = try root.namespace(mode)
         try namespace.write(contentsOf: (0..<4).map { Tuple("job", $0) })
-        let claims = try namespace.claimIfExists(matching: ["job", .any], max: 3)
+        let claims = try namespace.claimAll(matching: ["job", .any], max: 3)
         #expect(claims.map(\.tuple) == [["job", 0], ["job", 1], ["job", 2]])
         #expect(try namespace.readAll() == [["job", 3]])
         #expect(try namespace.status().claims.count == 3)
@@ -149,7 +149,7 @@ struct TupleTests {
         try namespace.release([claims[2], claims[0]])
         #expect(try namespace.readAll() == [["job", 0], ["job", 2], ["job", 3]])
         // All or none.
-        let again = try namespace.claimIfExists(matching: ["job", 0])
+        let again = try namespace.claimAll(matching: ["job", 0])
         let error = #expect(throws: SpaceError.self) { try namespace.complete(again + [claims[2]]) }
         #expect(error?.code == .claimLost)
         #expect(try namespace.status().claims.count == 1)
@@ -187,7 +187,7 @@ struct TupleTests {
         let root = try TemporaryRoot()
         let namespace = try root.space.namespace("n")
         try namespace.write("job", expires: .milliseconds(30))
-        let claims = try namespace.claimIfExists(matching: ["job"])
+        let claims = try namespace.claimAll(matching: ["job"])
         try #require(claims.count == 1)
         #expect(try namespace.verify() == [])
         try namespace.release(claims)

@@ -111,7 +111,7 @@ struct WaitingTests {
         let interruption = Interruption()
         let claim = Task {
             try await onThread {
-                try namespace.claim(matching: ["job", .any], timeout: nil, interruption: interruption)?.id
+                try namespace.claimOne(matching: ["job", .any], timeout: nil, interruption: interruption)?.id
             }
         }
         try await waitUntilBlocked(namespace, 1)

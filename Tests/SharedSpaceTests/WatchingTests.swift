@@ -79,6 +79,71 @@ import Testing
         #expect(try jobs.endSubscription("log"))
     }
 
+    /// What a narrow subscription did not want, and its watcher has read past, can't be missed.
+    @Test func acknowledgingTheLastCoversWhatWasNotWanted() throws {
+        let jobs = try root.space.namespace("jobs")
+        func position() throws -> UInt64? { try jobs.status().watchers.first?.position }
+        let changes = try jobs.changes(ChangeFilter(tuples: ["a", .any]), subscription: "log")
+        let start = changes.start
+        for number in 0..<3 {
+            try jobs.write("a", number)
+            for _ in 0..<4 { try jobs.write("b") }
+        }
+        #expect(try changes.now().count == 3)
+        // Of three that were handed out the first is dealt with: the second may have to come again.
+        try changes.acknowledge(through: start + 1)
+        #expect(try position() == start + 1)
+        try changes.acknowledge(through: start + 11)
+        #expect(try position() == start + 15)
+        // What nobody has handed out yet stays ahead, whatever somebody acknowledges.
+        for number in 3..<5 { try jobs.write("a", number) }
+        #expect(try changes.nextBlocking(timeout: .zero, interruption: nil)?.tuple == ["a", 3])
+        try changes.acknowledge(through: start + 16)
+        #expect(try position() == start + 16)
+        try changes.acknowledge(through: 1 << 40)
+        #expect(try position() == start + 17)
+        #expect(try jobs.verify() == [])
+    }
+
+    /// Nothing is wanted for long, and the watcher reads past it: then it is out of the way for the next one too.
+    @Test(arguments: [(9000, 10), (40, 60_000)])
+    func aSubscriptionFollowsWhatItDoesNotWant(count: Int, size: Int) throws {
+        let jobs = try root.space.namespace("jobs")
+        let filter = ChangeFilter(tuples: ["a", .any])
+        let changes = try jobs.changes(filter, subscription: "log")
+        let payload = Value.bytes([UInt8](repeating: 0x78, count: size))
+        for _ in 0..<count { try jobs.post("other", value: payload) }
+        #expect(try changes.now().isEmpty)
+        let position = try #require(try jobs.status().watchers.first?.position)
+        #expect(position > changes.start + UInt64(count) / 2)
+        // Handed out and not acknowledged: there it stops.
+        try jobs.write("a", 1)
+        let wanted = try #require(try changes.nextBlocking(timeout: .zero, interruption: nil)).sequence
+        for _ in 0..<count { try jobs.post("other", value: payload) }
+        #expect(try changes.now().isEmpty)
+        #expect(try #require(try jobs.status().watchers.first?.position) < wanted)
+        #expect(try jobs.verify() == [])
+    }
+
+    /// The end of a watch takes along what was read past, and no more.
+    @Test func theEndOfAWatchKeepsItsPosition() throws {
+        let jobs = try root.space.namespace("jobs")
+        let filter = ChangeFilter(tuples: ["a", .any])
+        for isTold in [false, true] {
+            var last = try jobs.status().sequence
+            do {
+                let changes = try jobs.changes(filter, subscription: "log")
+                if isTold { try jobs.write("a", 1) }
+                for _ in 0..<10 { try jobs.post("other") }
+                #expect(try changes.now().count == (isTold ? 1 : 0))
+                if !isTold { last += 10 }
+            }
+            #expect(try jobs.status().watchers.map(\.position) == [last])
+        }
+        #expect(try jobs.endSubscription("log"))
+        #expect(try jobs.verify() == [])
+    }
+
     @Test func aSubscriptionHasOneWatcher() async throws {
         let jobs = try root.space.namespace("jobs")
         do {

@@ -10,7 +10,7 @@ struct HelpTests {
 
     static let commands = [
         "write", "read", "take", "count", "set", "get", "unset", "incr", "list", "show", "own", "disown", "persist",
-        "unpersist", "delete", "wait", "reap", "load", "watch", "post",
+        "unpersist", "delete", "wait", "reap", "load", "watch", "post", "history",
     ]
 
     @Test("Every command has help with an example, on standard output", arguments: commands)

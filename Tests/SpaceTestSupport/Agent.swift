@@ -2,7 +2,7 @@ import Glibc
 import SpaceSystem
 import SystemPackage
 
-/// A running `space-test-agent`: a real other process that does what a test tells it, killed and reaped at the latest when
+/// A running `space-test-agent`, or another program of the tests: a real other process that does what a test tells it, killed and reaped at the latest when
 /// this value goes.
 ///
 /// Everything waits for a line or a status of the process, never for time to pass; the limit is a watchdog against
@@ -20,7 +20,9 @@ package final class Agent: @unchecked Sendable {
     private var end: End?
 
     /// Starts an agent; it has nothing open yet.
-    package init() throws {
+    ///
+    /// `program`: Another of the tests' programs, beside the one that runs.
+    package init(program name: String = "space-test-agent", _ arguments: [String] = []) throws {
         var pair: [CInt] = [-1, -1]
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw TestFailure("socketpair: errno \(errno)") }
@@ -32,8 +34,8 @@ package final class Agent: @unchecked Sendable {
         posix_spawn_file_actions_adddup2(&actions, pair[1], 0)
         posix_spawn_file_actions_adddup2(&actions, pair[1], 1)
 
-        let program = try Self.path
-        var words: [UnsafeMutablePointer<CChar>?] = [strdup(program), nil]
+        let program = try Self.path(of: name)
+        var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         // A child that is killed on purpose needn't explain itself at length.
         var environment: [UnsafeMutablePointer<CChar>?] = [strdup("SWIFT_BACKTRACE=enable=no"), nil]
         defer { (words + environment).forEach { free($0) } }
@@ -62,14 +64,12 @@ package final class Agent: @unchecked Sendable {
     }
 
     /// Beside the running test program.
-    private static var path: String {
-        get throws {
-            var buffer = [CChar](repeating: 0, count: 4096)
-            guard readlink("/proc/self/exe", &buffer, buffer.count - 1) > 0 else {
-                throw TestFailure("readlink: errno \(errno)")
-            }
-            return FilePath(platformString: buffer).removingLastComponent().appending("space-test-agent").string
+    private static func path(of name: String) throws -> String {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        guard readlink("/proc/self/exe", &buffer, buffer.count - 1) > 0 else {
+            throw TestFailure("readlink: errno \(errno)")
         }
+        return FilePath(platformString: buffer).removingLastComponent().appending(name).string
     }
 
     // MARK: Talking

@@ -25,11 +25,11 @@ extension Agent {
         case "get": return try namespace().get(try word(words, 0)).map { "ok \($0.json)" } ?? "none"
         case "verify": return "ok " + (try namespace().verify().joined(separator: "; "))
         case "claim":
-            let claimed = try namespace().claimIfExists(matching: try template(words, from: 0))
+            let claimed = try namespace().claimAll(matching: try template(words, from: 0))
             claims += claimed
             return claimed.first.map { "ok \($0.tuple)" } ?? "none"
         case "claim-all":
-            let claimed = try namespace().claimIfExists(matching: .any, max: .max)
+            let claimed = try namespace().claimAll(matching: .any, max: .max)
             claims += claimed
             return "ok \(claimed.count)"
         case "complete":
@@ -53,7 +53,10 @@ extension Agent {
             return "ok " + (try await namespace().read(matching: try template(words, from: 0))).json
         case "takers-async":
             return try await takers(try number(words, 0), try template(words, from: 1))
-        default: return try await performOnWatchers(command, words)
+        default:
+            if let answer = try await performOnObservers(command, words) { return answer }
+            if let answer = try await performOnWatchers(command, words) { return answer }
+            return try await performOnReplicas(command, words)
         }
     }
 

@@ -2,58 +2,55 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// A tuple that this process has claimed: out of sight for others, and back in its old place unless it is completed.
-package struct HeldClaim: Sendable {
-    package let id: TupleID
-    /// Tells this claim from an earlier or later one on the same tuple.
-    package let number: UInt64
-    package let tuple: Tuple
-}
-
 /// Claims: takes that can be undone.
 ///
 /// Guarantees: a claimed tuple is in `claims` and nowhere else, moved there and back within one transaction; it
-/// returns when its session ends, however it ends. Completing and releasing re-check session and claim number
-/// inside their write transaction: who overran a deadline can't complete what another has claimed since.
+/// returns when its holder ends, however it ends, and at its deadline. Completing, releasing, extending and setting aside
+/// re-check holder and claim number inside their write transaction: who overran a deadline can't end what another has
+/// claimed since, nor return a tuple twice. A tuple that has returned as often as the namespace's limit says stays in
+/// `claims`, held by nobody: set aside, out of every taker's way, until it is kicked back.
 extension WriteScope {
     /// Moves a visible tuple to `claims`.
-    ///
-    /// `deadline`: On the namespace's clock; 0: none.
-    func claim(_ id: UInt64, _ row: TupleRow, session: UInt64, deadline: Int64) throws(SpaceError) -> UInt64 {
+    func claim(_ id: UInt64, _ row: TupleRow, _ terms: ClaimTerms) throws(SpaceError) -> ClaimMade {
         let number = counters.nextClaim
         counters.nextClaim += 1
         counters.claimed += 1
+        let deliveries = row.deliveries
+        let deadline = terms.deadline.map { clock.time(after: $0) } ?? 0
         let copy = Array(row.bytes)
         try remove(id, row, as: .claim)
-        let target = try lmdb { () throws(LMDBError) in
-            try access.reserve(tables.claims, id, size: ClaimRow.headerSize + copy.count)
-        }
-        target.storeBytes(of: session.littleEndian, toByteOffset: 0, as: UInt64.self)
-        target.storeBytes(of: number.littleEndian, toByteOffset: 8, as: UInt64.self)
-        target.storeBytes(of: deadline.littleEndian, toByteOffset: 16, as: Int64.self)
-        UnsafeMutableRawBufferPointer(rebasing: target[ClaimRow.headerSize...]).copyBytes(from: copy)
+        try put(claim: id, terms.holder, number: number, deadline: deadline, tuple: copy)
         if deadline != 0 { try addExpiry(ExpiryKey(kind: .claim, deadline: deadline, id: id)) }
-        return number
+        return ClaimMade(number: number, deliveries: Int(deliveries))
     }
 
     /// The claim on a tuple; `nil` when there is none.
-    func claimRow(_ id: UInt64) throws(SpaceError) -> ClaimRow? {
-        guard let bytes = try lmdb({ () throws(LMDBError) in try access.get(tables.claims, id) }) else { return nil }
-        guard let row = ClaimRow(bytes) else { throw snapshot.damaged("the claim on tuple \(id) is too short") }
-        return row
+    func claimRow(_ id: UInt64) throws(SpaceError) -> ClaimRow? { try snapshot.claimRow(id) }
+
+    /// The claim of this number on a tuple, if the session may end it.
+    ///
+    /// Claims held for a process are ended by whoever knows their number: they are handed from command to command.
+    ///
+    /// Throws: `claimLost` when it has returned.
+    private func claimRow(_ id: UInt64, number: UInt64, session: UInt64) throws(SpaceError) -> ClaimRow {
+        if let row = try claimRow(id), row.number == number {
+            switch row.holder {
+            case .session(session), .process: return row
+            default: break
+            }
+        }
+        throw SpaceError(
+            .claimLost,
+            operation,
+            namespace: namespace,
+            reason: "the claim on tuple \(id) had returned to the space already",
+            advice: "claim it again"
+        )
     }
 
     /// Ends a claim: the tuple is gone for good.
     func complete(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
-        guard let row = try claimRow(id), row.session == session, row.number == number else {
-            throw SpaceError(
-                .claimLost,
-                operation,
-                namespace: namespace,
-                reason: "the claim on tuple \(id) had returned to the space already",
-                advice: "claim it again"
-            )
-        }
+        let row = try claimRow(id, number: number, session: session)
         let deadline = row.deadline
         let copy = isJournaling ? TupleRow(row.tupleBytes).map { Array($0.encoded.bytes) } ?? [] : []
         let isRecord = TupleRow(row.tupleBytes)?.isRecord ?? false
@@ -61,15 +58,43 @@ extension WriteScope {
         try copy.withBytes { (bytes) throws(SpaceError) in try note(.complete, id: id, isRecord: isRecord, new: bytes) }
     }
 
-    /// Returns a claimed tuple to its place, if `condition` still holds of the claim.
+    /// Moves a claim's deadline to `duration` from now, if that is later.
     ///
-    /// - Returns: Whether it did.
+    /// One without a deadline stays without.
+    func extend(_ id: UInt64, session: UInt64, number: UInt64, by duration: Duration) throws(SpaceError) {
+        let row = try claimRow(id, number: number, session: session)
+        let (holder, old) = (row.holder, row.deadline)
+        let deadline = clock.time(after: duration)
+        guard old != 0, deadline > old else { return }
+        try put(claim: id, holder, number: number, deadline: deadline, tuple: Array(row.tupleBytes))
+        try removeExpiry(ExpiryKey(kind: .claim, deadline: old, id: id))
+        try addExpiry(ExpiryKey(kind: .claim, deadline: deadline, id: id))
+        noteUpkeep()
+    }
+
+    /// Returns a claimed tuple to its place, if `condition` still holds of the claim; sets it aside if it has returned too
+    /// often.
+    ///
+    /// `wasDelivered`: Whether it counts: what nobody got to see was not delivered.
+    ///
+    /// Returns: Whether it did.
     @discardableResult
-    func returnClaim(_ id: UInt64, if condition: (ClaimRow) -> Bool) throws(SpaceError) -> Bool {
-        guard let claim = try claimRow(id), condition(claim), let row = TupleRow(claim.tupleBytes) else { return false }
+    func returnClaim(
+        _ id: UInt64,
+        wasDelivered: Bool = true,
+        if condition: (ClaimRow) -> Bool
+    ) throws(SpaceError) -> Bool {
+        guard let claim = try claimRow(id), claim.holder != .nobody, condition(claim),
+            let row = TupleRow(claim.tupleBytes)
+        else { return false }
         let deadline = claim.deadline
-        try putBack(id, row)
-        try dropClaim(id, deadline: deadline)
+        let deliveries = wasDelivered ? row.deliveries &+ 1 : row.deliveries
+        if wasDelivered, counters.deliveryLimit != 0, deliveries >= counters.deliveryLimit {
+            try setAside(id, claim, deliveries: deliveries)
+        } else {
+            try putBack(id, row, deliveries: deliveries)
+            try dropClaim(id, deadline: deadline)
+        }
         return true
     }
 
@@ -79,92 +104,99 @@ extension WriteScope {
         noteUpkeep()
         if deadline != 0 { try removeExpiry(ExpiryKey(kind: .claim, deadline: deadline, id: id)) }
     }
+
+    // MARK: Setting aside
+
+    /// Sets a claimed tuple aside at the wish of who holds it.
+    func bury(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
+        let claim = try claimRow(id, number: number, session: session)
+        let deliveries = TupleRow(claim.tupleBytes)?.deliveries ?? 0
+        try setAside(id, claim, deliveries: deliveries &+ 1)
+    }
+
+    /// Sets a visible tuple aside.
+    func bury(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
+        let copy = Array(row.bytes)
+        counters.buried += 1
+        try remove(id, row, as: .bury)
+        try put(claim: id, .nobody, number: 0, deadline: 0, tuple: copy)
+    }
+
+    private func setAside(_ id: UInt64, _ claim: ClaimRow, deliveries: UInt32) throws(SpaceError) {
+        let deadline = claim.deadline
+        var copy = Array(claim.tupleBytes)
+        copy.withUnsafeMutableBytes { bytes in
+            bytes.storeBytes(of: deliveries.littleEndian, toByteOffset: TupleRow.deliveriesOffset, as: UInt32.self)
+        }
+        try put(claim: id, .nobody, number: 0, deadline: 0, tuple: copy)
+        if deadline != 0 { try removeExpiry(ExpiryKey(kind: .claim, deadline: deadline, id: id)) }
+        counters.claimed -= min(1, counters.claimed)
+        counters.buried += 1
+        try copy.withBytes { (bytes) throws(SpaceError) in
+            guard let row = TupleRow(bytes) else { return }
+            try note(.bury, id: id, isRecord: row.isRecord, new: row.encoded.bytes)
+        }
+    }
+
+    /// Puts a tuple that was set aside back in its place, as if it had never been claimed.
+    ///
+    /// Returns: Whether it was set aside.
+    func kick(_ id: UInt64) throws(SpaceError) -> Bool {
+        guard let claim = try claimRow(id), claim.holder == .nobody, let row = TupleRow(claim.tupleBytes) else {
+            return false
+        }
+        try putBack(id, row, deliveries: 0)
+        _ = try lmdb { () throws(LMDBError) in try access.delete(tables.claims, id) }
+        counters.buried -= min(1, counters.buried)
+        noteUpkeep()
+        return true
+    }
+
+    private func put(
+        claim id: UInt64,
+        _ holder: ClaimHolder,
+        number: UInt64,
+        deadline: Int64,
+        tuple: [UInt8]
+    ) throws(SpaceError) {
+        let target = try lmdb { () throws(LMDBError) in
+            try access.reserve(tables.claims, id, size: ClaimRow.headerSize + tuple.count)
+        }
+        target.storeBytes(of: holder.raw.littleEndian, toByteOffset: 0, as: UInt64.self)
+        target.storeBytes(of: number.littleEndian, toByteOffset: 8, as: UInt64.self)
+        target.storeBytes(of: deadline.littleEndian, toByteOffset: 16, as: Int64.self)
+        UnsafeMutableRawBufferPointer(rebasing: target[ClaimRow.headerSize...]).copyBytes(from: tuple)
+    }
 }
 
-extension NamespaceCore {
-    func complete(_ claims: [HeldClaim]) throws(SpaceError) {
-        let bytes = claims.reduce(0) { $0 + $1.tuple.encoded.count }
-        try write("complete a claim", .removing(claims.count, removed: bytes)) { (scope) throws(SpaceError) in
-            for claim in claims {
-                try scope.complete(claim.id.rawValue, session: session.number, number: claim.number)
+/// What claiming a tuple comes to.
+struct ClaimMade {
+    let number: UInt64
+    /// How often it had come back before.
+    let deliveries: Int
+}
+
+extension Snapshot {
+    func claimRow(_ id: UInt64) throws(SpaceError) -> ClaimRow? {
+        guard let bytes = try lmdb({ () throws(LMDBError) in try access.get(tables.claims, id) }) else { return nil }
+        guard let row = ClaimRow(bytes) else { throw damaged("the claim on tuple \(id) is too short") }
+        return row
+    }
+
+    /// Looks through the rows of `claims`, in the order of writing, until `visit` says false; those that don't decode are
+    /// left out.
+    func forEachClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
+        var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.claims) }
+        while true {
+            let entry: Cursor.Entry?
+            do throws(LMDBError) {
+                entry = try cursor.next()
+            } catch {
+                throw SpaceError(error, operation, namespace: namespace)
             }
+            guard let entry else { return }
+            guard let id = UInt64(key: entry.key), let row = ClaimRow(entry.value) else { continue }
+            if try !visit(id, row) { return }
         }
-    }
-
-    /// Returns claims; those that have returned already are left alone.
-    func release(_ claims: [HeldClaim]) throws(SpaceError) {
-        let bytes = claims.reduce(0) { $0 + $1.tuple.encoded.count + 64 }
-        try write("release a claim", .removing(claims.count, bytes: bytes)) { (scope) throws(SpaceError) in
-            for claim in claims {
-                try scope.returnClaim(claim.id.rawValue) { $0.session == session.number && $0.number == claim.number }
-            }
-        }
-    }
-
-    /// Returns what sessions have claimed that have ended.
-    ///
-    /// `timeout`: For the gate; `nil`: the space's.
-    func returnClaims(of ended: Set<UInt64>, timeout: Duration? = nil) throws(SpaceError) {
-        guard !ended.isEmpty else { return }
-        while try returnSlice(of: ended, timeout: timeout) {}
-    }
-
-    /// Returns every claim: after a reboot no session lives whose number stands in one, and numbers begin anew.
-    func returnAllClaims() throws(SpaceError) {
-        while try returnSlice(of: nil, timeout: nil) {}
-    }
-
-    private func returnSlice(of ended: Set<UInt64>?, timeout: Duration?) throws(SpaceError) -> Bool {
-        let operation = "return claims"
-        let (ids, bytes) = try read(operation) { (snapshot) throws(SpaceError) -> ([UInt64], Int) in
-            guard try snapshot.counters().claimed > 0 else { return ([], 0) }
-            var ids: [UInt64] = []
-            var bytes = 0
-            try snapshot.lmdb { () throws(LMDBError) in
-                var cursor = try snapshot.access.cursor(snapshot.tables.claims)
-                // A slice of bounded size: what it moves must fit the reserve.
-                while ids.count < 64, bytes < 1 << 20, let found = try cursor.next() {
-                    if let id = UInt64(key: found.key), let row = ClaimRow(found.value),
-                        ended?.contains(row.session) ?? true
-                    {
-                        ids.append(id)
-                        bytes += row.bytes.count
-                    }
-                }
-            }
-            return (ids, bytes)
-        }
-        guard !ids.isEmpty else { return false }
-        var returned = 0
-        try write(operation, .removing(ids.count, bytes: bytes), timeout: timeout) { (scope) throws(SpaceError) in
-            returned = 0
-            for id in ids where try scope.returnClaim(id, if: { ended?.contains($0.session) ?? true }) { returned += 1 }
-        }
-        // Nothing returned: somebody else was at it. No reason to go round for ever.
-        return returned > 0
-    }
-
-    /// The sessions that have claims out.
-    private func claimingSessions() throws(SpaceError) -> Set<UInt64> {
-        try read("look at the claims") { (snapshot) throws(SpaceError) in
-            var sessions: Set<UInt64> = []
-            guard try snapshot.counters().claimed > 0 else { return sessions }
-            try snapshot.lmdb { () throws(LMDBError) in
-                var cursor = try snapshot.access.cursor(snapshot.tables.claims)
-                while let found = try cursor.next() {
-                    if let row = ClaimRow(found.value) { sessions.insert(row.session) }
-                }
-            }
-            return sessions
-        }
-    }
-
-    /// Returns the claims of sessions that no longer live.
-    ///
-    /// A failure leaves it to the next tick or opener.
-    func returnClaimsOfTheDead(timeout: Duration) {
-        guard let sessions = try? claimingSessions(), !sessions.isEmpty else { return }
-        let dead = sessions.filter { $0 != session.number && !isAlive(session: $0) }
-        try? returnClaims(of: dead, timeout: timeout)
     }
 }

@@ -14,6 +14,8 @@ package struct Inspection: Sendable {
     package let status: NamespaceStatus
     package let tuples: [Match]
     package let cells: [(key: String, value: Value)]
+    /// What the journal holds.
+    package let changes: [Change]
     /// Why the locks could not be had; `nil` when they could.
     package let isLockFree: String?
     /// What `IntegrityCheck` found, and what the control file shows.
@@ -120,6 +122,7 @@ package struct Inspection: Sendable {
         // A damaged namespace is reported, not dumped: rows that don't decode would end it halfway.
         tuples = checking ? [] : try Self.tuples(snapshot)
         cells = checking ? [] : try snapshot.allCells()
+        changes = checking ? [] : try snapshot.allChanges()
         isLockFree = view.lockFree
         self.damage = damage
         self.clock = clock

@@ -3,7 +3,7 @@ import TupleCoding
 
 /// A look at everything in a namespace's file that has to agree: what `space-dump --check` and every test end with.
 ///
-/// - A tuple is in one place: in `tuples` or in `claims`, never in both; its bytes decode; its id has been given out.
+/// - A tuple is in one place: in `tuples` or in `claims` (claimed or set aside), never in both; its bytes decode; its id has been given out.
 /// - Each shape with an index has a row for each tuple that it applies to (above the watermark while it is being built),
 ///   and no other.
 /// - Each expiry and deadline has its row in `expiries`, and each row there what it stands for.
@@ -136,13 +136,19 @@ package struct IntegrityCheck {
         let (access, tables) = (snapshot.access, snapshot.tables)
         var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.claims) }
         var count: UInt64 = 0
+        var buried: UInt64 = 0
         while let entry = try next(&cursor) {
-            count += 1
             guard let id = UInt64(key: entry.key), let claim = ClaimRow(entry.value),
                 let row = TupleRow(claim.tupleBytes)
             else {
                 report("a row of the table of claims is too short")
                 continue
+            }
+            if claim.holder == .nobody {
+                buried += 1
+                if claim.deadline != 0 { report("tuple \(id) is set aside, and has a deadline") }
+            } else {
+                count += 1
             }
             checkTuple(id, row, counters)
             if claim.number >= counters.nextClaim {
@@ -151,6 +157,9 @@ package struct IntegrityCheck {
             if claim.deadline != 0 { expiries.claims[id] = claim.deadline }
         }
         if count != counters.claimed { report("\(count) claims are out, and the counter says \(counters.claimed)") }
+        if buried != counters.buried {
+            report("\(buried) tuples are set aside, and the counter says \(counters.buried)")
+        }
     }
 
     private mutating func checkExpiries(_ counters: Counters, _ expected: ExpiryTally) throws(SpaceError) {
@@ -208,6 +217,12 @@ package struct IntegrityCheck {
         }
         let decoded = try snapshot.watchers().count
         if watchers != decoded { report("\(watchers - decoded) rows of the table of watchers don't decode") }
+        if !counters.isJournaling, counters.journalFirst != 0 {
+            report("the journal has rows, and nobody watches, nor is there a history")
+        }
+        if counters.historyRows == 0, counters.historyBytes != 0 {
+            report("a history of \(counters.historyBytes) bytes is to be kept, and of no changes")
+        }
         var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
         var bytes: UInt64 = 0
         var expected = counters.journalFirst

@@ -51,6 +51,7 @@ extension NamespaceStatus {
         created = control.header.createdMilliseconds
         sequence = counters.sequence
         byteLimit = Int(control.header.byteLimit)
+        history = counters.history(limit: control.header.byteLimit)
         self.bytes = bytes
         self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
         (tuples, cells) = try snapshot.lmdb { () throws(LMDBError) in
@@ -68,7 +69,8 @@ extension NamespaceStatus {
                 position: row.position
             )
         }
-        claims = try Self.claims(snapshot, pids)
+        (claims, buried) = try Self.claims(snapshot, pids)
+        deliveryLimit = counters.deliveryLimit == 0 ? nil : Int(counters.deliveryLimit)
         shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration).all.map { index in
             Shape(description: index.shape.description, state: "\(index.state)")
         }
@@ -92,29 +94,31 @@ extension NamespaceStatus {
         return waiters
     }
 
-    private static func claims(_ snapshot: Snapshot, _ pids: [UInt64: Int32]) throws(SpaceError) -> [Claim] {
-        var rows: [(UInt64, ClaimRow)] = []
-        try snapshot.lmdb { () throws(LMDBError) in
-            var cursor = try snapshot.access.cursor(snapshot.tables.claims)
-            while let found = try cursor.next() {
-                if let id = UInt64(key: found.key), let row = ClaimRow(found.value) { rows.append((id, row)) }
-            }
-        }
+    private static func claims(
+        _ snapshot: Snapshot,
+        _ pids: [UInt64: Int32]
+    ) throws(SpaceError) -> (claims: [Claim], buried: [Claim]) {
         var claims: [Claim] = []
-        for (id, row) in rows {
-            guard let tuple = TupleRow(row.tupleBytes) else {
-                throw snapshot.damaged("the claim on tuple \(id) is too short")
+        var buried: [Claim] = []
+        try snapshot.forEachClaim { (id, row) throws(SpaceError) in
+            guard let tuple = TupleRow(row.tupleBytes) else { return true }
+            let pid: Int32?
+            switch row.holder {
+            case .session(let number): pid = pids[number]
+            case .process(let process): pid = process.life == .alive ? process.pid : nil
+            case .nobody: pid = nil
             }
-            claims.append(
-                Claim(
-                    id: TupleID(rawValue: id),
-                    pid: pids[row.session],
-                    deadline: row.deadline == 0 ? nil : snapshot.clock.realtime(row.deadline),
-                    tuple: try snapshot.tuple(id, tuple),
-                    deliveries: Int(tuple.deliveries)
-                )
+            let claim = Claim(
+                id: TupleID(rawValue: id),
+                number: row.number,
+                pid: pid,
+                deadline: row.deadline == 0 ? nil : snapshot.clock.realtime(row.deadline),
+                tuple: try snapshot.tuple(id, tuple),
+                deliveries: Int(tuple.deliveries)
             )
+            if row.holder == .nobody { buried.append(claim) } else { claims.append(claim) }
+            return true
         }
-        return claims
+        return (claims, buried)
     }
 }

@@ -57,6 +57,8 @@ public struct NamespaceStatus: Sendable {
     public struct Claim: Sendable, Hashable {
         /// The tuple's id.
         public let id: TupleID
+        /// The claim's number, which no other claim in the namespace ever has.
+        public let number: UInt64
         /// The process; `nil` when its session has gone, and the claim is about to return.
         public let pid: Int32?
         /// Until when; `nil`: without limit.
@@ -95,6 +97,8 @@ public struct NamespaceStatus: Sendable {
     public let bytes: Int
     /// How large the data file may grow.
     public let byteLimit: Int
+    /// How much of what happened is kept also while nobody watches; `nil`: nothing.
+    public let history: History?
     /// Who uses it.
     public let owners: [Owner]
     /// Who waits.
@@ -103,6 +107,10 @@ public struct NamespaceStatus: Sendable {
     public let watchers: [Watcher]
     /// What is claimed.
     public let claims: [Claim]
+    /// What is set aside: claimed by nobody.
+    public let buried: [Claim]
+    /// After how many deliveries a returning tuple is set aside; `nil`: never.
+    public let deliveryLimit: Int?
     /// What is indexed.
     public let shapes: [Shape]
 }

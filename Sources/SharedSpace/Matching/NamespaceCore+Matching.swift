@@ -44,15 +44,19 @@ extension NamespaceCore {
     }
 
     func readIfExists(_ operation: String, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
-        try read(operation) { (snapshot) throws(SpaceError) in
-            var found: Match?
-            var search = try search(snapshot, template, order)
-            try search.forEach { (id, row) throws(SpaceError) in
-                found = Match(id, row)
-                return false
+        repeat {
+            let found = try read(operation) { (snapshot) throws(SpaceError) in
+                var found: Match?
+                var search = try search(snapshot, template, order)
+                try search.forEach { (id, row) throws(SpaceError) in
+                    found = Match(id, row)
+                    return false
+                }
+                return found
             }
-            return found
-        }
+            if let found { return found }
+        } while try returnDueClaims(operation)
+        return nil
     }
 
     /// All matches of one snapshot, at most `max`.
@@ -111,6 +115,8 @@ extension NamespaceCore {
                 return (search.shapes, search.examined)
             }
             guard let candidate else {
+                // Claims whose time has passed come back first; nobody may have written or ticked since.
+                if try returnDueClaims(operation) { continue }
                 followUp(template.shape, shapes, examined: examined)
                 return nil
             }
@@ -157,7 +163,10 @@ extension NamespaceCore {
     ) throws(SpaceError) -> [Taken<T, R>] {
         while true {
             let candidates = try readAll(operation, template, order, max: max)
-            guard !candidates.isEmpty else { return [] }
+            guard !candidates.isEmpty else {
+                if try returnDueClaims(operation) { continue }
+                return []
+            }
             var contents: [T] = []
             contents.reserveCapacity(candidates.count)
             for candidate in candidates { contents.append(try decode(candidate)) }

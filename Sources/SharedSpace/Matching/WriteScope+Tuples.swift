@@ -31,17 +31,17 @@ extension WriteScope {
         return id
     }
 
-    /// Puts a tuple back under its old id, its delivery count raised.
-    func putBack(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
+    /// Puts a tuple back under its old id.
+    func putBack(_ id: UInt64, _ row: TupleRow, deliveries: UInt32) throws(SpaceError) {
         // The row lies in a page of `claims`, which the put may move.
         let bytes = Array(row.encoded.bytes)
-        let (expiry, deliveries, isRecord) = (row.expiry, row.deliveries, row.isRecord)
+        let (expiry, isRecord) = (row.expiry, row.isRecord)
         try bytes.withBytes { (bytes) throws(SpaceError) in try note(.return, id: id, isRecord: isRecord, new: bytes) }
         let target = try lmdb { () throws(LMDBError) in
             try access.reserve(tables.tuples, id, size: TupleRow.headerSize + bytes.count)
         }
         try bytes.withBytes { (bytes) throws(SpaceError) in
-            TupleRow.write(expiry: expiry, deliveries: deliveries &+ 1, isRecord: isRecord, bytes, to: target)
+            TupleRow.write(expiry: expiry, deliveries: deliveries, isRecord: isRecord, bytes, to: target)
             try addReferences(id, EncodedTuple(bytes: bytes, isRecord: isRecord), expiry: expiry)
             if expiry == 0 || expiry > clock.milliseconds { noteAppeared(id) }
         }
@@ -55,7 +55,9 @@ extension WriteScope {
         let copy = isJournaling ? Array(row.encoded.bytes) : []
         let isRecord = row.isRecord
         try removeReferences(id, row)
-        try copy.withBytes { (bytes) throws(SpaceError) in try note(kind, id: id, isRecord: isRecord, new: bytes) }
+        try copy.withBytes { (bytes) throws(SpaceError) in
+            try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
+        }
         _ = try lmdb { () throws(LMDBError) in try access.delete(tables.tuples, id) }
     }
 

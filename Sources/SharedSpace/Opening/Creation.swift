@@ -209,11 +209,16 @@ struct Creation {
             try Blocks.reserve(environment.descriptor, from: 0, to: start, keepSize: control.header.mode != .fast)
         }
         control.reserved.store(UInt64(start))
+        var counters = Counters()
+        if let history = opening.options.history {
+            let limit = Int(clamping: control.header.byteLimit)
+            (counters.historyRows, counters.historyBytes) = try history.words(limit: limit, operation, name)
+        }
         do throws(LMDBError) {
             let transaction = try environment.beginWrite()
             let tables = try Tables(transaction.access, create: true)
             let row = try transaction.access.reserve(tables.main, Counters.keyBytes, size: Counters.size)
-            Counters().write(to: row)
+            counters.write(to: row)
             try transaction.commit()
             let reader = Reader(try environment.beginRead())
             let core = NamespaceCore(

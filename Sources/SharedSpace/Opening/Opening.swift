@@ -241,8 +241,10 @@ struct Opening {
         }
         if control.gateNeedsRecovery.load() != 0 { core.lookForAbandonedGate() }
         if control.isAdopted.load() != 0 {
-            // Under the door, and nobody can have claimed anything since: the first opener after a reboot.
-            try core.returnAllClaims()
+            // Under the door, and nobody can have claimed anything since: the first opener after a reboot. No holder lives
+            // whose number stands in a claim, and numbers begin anew.
+            try core.returnClaims { _ in true }
+            core.dropAllWatchers()
             control.isAdopted.store(0)
         }
         core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))

@@ -86,6 +86,10 @@ extension NamespaceCore {
     func disenrol(pid: Int32) throws(SpaceError) -> Bool {
         let operation = "disown the namespace"
         try checkUsable(operation)
+        // What was claimed for the process returns with its enrolment.
+        try returnClaims { holder in
+            if case .process(let process) = holder { process.pid == pid } else { false }
+        }
         var found = false
         _ = try underDoor(operation, timeout: timeout) { (sessions, _) throws(SpaceError) in
             try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in
@@ -118,11 +122,12 @@ extension NamespaceCore {
     /// When the door can't be had in time the lock is let go all the same at the process's exit, and a reaper does the rest.
     func leave(timeout: Duration) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
-        try? returnClaims(of: [session.number], timeout: timeout)
+        try? returnClaims(timeout: timeout) { $0 == .session(session.number) }
+        observations.endAll(self)
         dropOwnWatchers(timeout: timeout)
         guard markLeft() else { return }
         wakeOwnWaiters()
-        BellRoom.shared.wake(self)
+        BellRoom.wake(self)
         _ = try underDoor("leave the namespace", timeout: timeout) { (sessions, _) throws(SpaceError) in
             try system("leave the namespace", "its session file", namespace: name.text) { () throws(Errno) in
                 try sessions.remove(session.name)

@@ -37,14 +37,19 @@ package struct OwnerRequest: Sendable {
     ) throws(SpaceError) -> Session {
         let session = try system(Opening.operation, "its session file", namespace: name) { () throws(Errno) in
             while true {
+                let number = control.nextSession.add(1)
+                guard (1..<1 << 62).contains(number) else {
+                    // Damage: no counting comes there. 0 means nobody. What is taken already is passed over below.
+                    control.nextSession.store(1)
+                    continue
+                }
                 let record = SessionFile(
-                    kind: .session(control.nextSession.add(1)),
+                    kind: .session(number),
                     process: try ProcessIdentity.current,
                     isOwning: isOwningSession
                 )
                 do throws(Errno) {
                     let lock = try sessions.create(record, mode: mode)
-                    guard case .session(let number) = record.kind else { continue }
                     return Session(number: number, lock: lock, record: record)
                 } catch .fileExists {
                     // A number from before the control file was made anew.

@@ -30,11 +30,24 @@ final class Session: Sendable {
     /// Says that the session keeps the namespace alive from now on, or no longer.
     ///
     /// Called under the door.
-    func setOwning(_ isOwning: Bool) throws(Errno) {
-        var changed = record.withLock { $0 }
-        guard changed.isOwning != isOwning else { return }
-        changed.isOwning = isOwning
-        try FileBytes.write(changed.encoded(), to: lock.raw)
-        record.withLock { $0 = changed }
+    func setOwning(_ isOwning: Bool) throws(Errno) { try change { $0.isOwning = isOwning } }
+
+    /// Says that the session claims: who waits for a tuple listens for its end from now on.
+    func setClaimant() throws(Errno) { try change { $0.isClaimant = true } }
+
+    private func change(_ body: (inout SessionFile) -> Void) throws(Errno) {
+        let result = record.withLock { record -> Result<Void, Errno> in
+            var changed = record
+            body(&changed)
+            guard changed != record else { return .success(()) }
+            do throws(Errno) {
+                try FileBytes.write(changed.encoded(), to: lock.raw)
+            } catch {
+                return .failure(error)
+            }
+            record = changed
+            return .success(())
+        }
+        try result.get()
     }
 }

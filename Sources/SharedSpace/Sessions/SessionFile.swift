@@ -20,6 +20,8 @@ struct SessionFile: Equatable, Sendable {
     var kind: Kind
     var process: ProcessIdentity
     var isOwning: Bool
+    /// Whether the session has ever claimed: who waits listens for its end.
+    var isClaimant = false
     var sinceMilliseconds: Int64
 
     var name: String {
@@ -37,7 +39,7 @@ struct SessionFile: Equatable, Sendable {
             withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
         }
         append(Self.magic)
-        append(isOwning ? 1 : 0 as UInt32)
+        append((isOwning ? 1 : 0) | (isClaimant ? 2 : 0) as UInt32)
         append(process.startTime)
         append(sinceMilliseconds)
         append(process.pid)
@@ -63,6 +65,7 @@ struct SessionFile: Equatable, Sendable {
         else { return nil }
         process = ProcessIdentity(pid: fields.pid, startTime: fields.start)
         isOwning = fields.flags & 1 != 0
+        isClaimant = fields.flags & 2 != 0
         sinceMilliseconds = fields.since
         if let number = UInt64(name) {
             kind = .session(number)

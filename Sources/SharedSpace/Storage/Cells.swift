@@ -37,7 +37,7 @@ extension Snapshot {
 extension WriteScope {
     func set(_ key: String, _ encoded: [UInt8]) throws(SpaceError) {
         let old = isJournaling ? try snapshot.cell(key).map { Array($0) } : nil
-        try encoded.withBytes { (new) throws(SpaceError) in try noteCell(.set, key, old: old, new: new) }
+        try encoded.withBytes { (new) throws(SpaceError) in try note(.set, key, old: old, new: new) }
         var name = key
         do throws(LMDBError) {
             try name.withUTF8Bytes { (bytes) throws(LMDBError) in
@@ -49,24 +49,70 @@ extension WriteScope {
         noteSet(cell: key)
     }
 
-    private func noteCell(
+    /// A change of something with a name; the old value is a copy.
+    private func note(
         _ kind: Change.Kind,
-        _ key: String,
+        _ name: String,
         old: [UInt8]?,
         new: UnsafeRawBufferPointer?
     ) throws(SpaceError) {
-        guard let old else { return try note(kind, name: key, new: new) }
-        try old.withBytes { (old) throws(SpaceError) in try note(kind, name: key, old: old, new: new) }
+        guard let old else { return try note(kind, name: name, new: new) }
+        try old.withBytes { (old) throws(SpaceError) in try note(kind, name: name, old: old, new: new) }
+    }
+
+    /// `sender`: The encoded number of an object; `nil`: none.
+    func notePost(_ name: String, _ value: [UInt8], sender: [UInt8]?) throws(SpaceError) {
+        try value.withBytes { (new) throws(SpaceError) in try note(.post, name, old: sender, new: new) }
     }
 
     func unset(_ key: String) throws(SpaceError) {
-        try noteCell(.unset, key, old: isJournaling ? try snapshot.cell(key).map { Array($0) } : nil, new: nil)
+        try note(.unset, key, old: isJournaling ? try snapshot.cell(key).map { Array($0) } : nil, new: nil)
         var name = key
         do throws(LMDBError) {
             _ = try name.withUTF8Bytes { (bytes) throws(LMDBError) in try access.delete(tables.cells, bytes) }
         } catch {
             throw SpaceError(error, operation, namespace: namespace)
         }
+    }
+}
+
+extension WriteScope {
+    /// Sets a cell if its old value is as it should be.
+    func set(
+        _ key: String,
+        _ encoded: [UInt8],
+        if condition: (UnsafeRawBufferPointer?) -> Bool
+    ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
+        let old = try snapshot.cell(key)
+        let oldValue = try old.map { (bytes) throws(SpaceError) in try snapshot.value(key, bytes) }
+        guard condition(old) else { return (false, oldValue) }
+        try set(key, encoded)
+        return (true, oldValue)
+    }
+
+    /// Returns: The old value; `nil` when there was none.
+    func unsetIfSet(_ key: String) throws(SpaceError) -> Value? {
+        guard let old = try snapshot.cell(key) else { return nil }
+        let value = try snapshot.value(key, old)
+        try unset(key)
+        return value
+    }
+
+    func increment(_ key: String, by amount: Int) throws(SpaceError) -> Int {
+        func refused(_ reason: String, _ advice: String? = nil) -> SpaceError {
+            SpaceError(.badData, "increment a cell", namespace: namespace, reason: reason, advice: advice)
+        }
+        var current = 0
+        if let old = try snapshot.cell(key) {
+            guard case .int(let number) = try snapshot.value(key, old) else {
+                throw refused("the cell \(key.quotedForPeople) holds no integer", "set it to one first")
+            }
+            current = number
+        }
+        let (sum, overflow) = current.addingReportingOverflow(amount)
+        guard !overflow else { throw refused("\(current) and \(amount) make more than 64 bits hold") }
+        try set(key, Value.int(sum).encodedElement)
+        return sum
     }
 }
 

@@ -45,6 +45,9 @@ final class ControlFile: Sendable {
     ///
     /// Survives a kill, as mapped memory does; after a reboot no session lives.
     let nextSession: SharedWord64
+    /// Raised when a session claims for the first time, and when somebody claims for a process: who waits looks then whose
+    /// end to listen for.
+    let claimants: SharedWord32
     /// The number of the last change whose commit was announced.
     ///
     /// A hint: the database knows better.
@@ -65,6 +68,7 @@ final class ControlFile: Sendable {
         gateNeedsRecovery = SharedWord32(at: base + Self.flagsOffset + 8)
         isAdopted = SharedWord32(at: base + Self.flagsOffset + 4)
         nextSession = SharedWord64(at: base + Self.flagsOffset + 16)
+        claimants = SharedWord32(at: base + Self.flagsOffset + 24)
         sequence = SharedWord64(at: base + Self.sequenceOffset)
         reserved = SharedWord64(at: base + Self.sequenceOffset + 8)
         slots = WaitSlots(summary: base + Self.waitingOffset, keys: base + Self.slotKeysOffset)

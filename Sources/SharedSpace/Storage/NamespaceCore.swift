@@ -26,6 +26,7 @@ final class NamespaceCore: @unchecked Sendable {
     let readers = ReaderPool()
     let shapeCache = ShapeCache()
     let owners = ObjectOwners()
+    let observations = ObservationHub()
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
     /// When this process last looked after the namespace, monotonic ns.
@@ -33,6 +34,12 @@ final class NamespaceCore: @unchecked Sendable {
     let shapeUsage = ShapeUsage()
     /// How often a wait found its tuple at a tick, unheard: a hint was lost, which without kills must not happen.
     let lateFinds = Atomic<Int>(0)
+    /// Claims that were dropped, and could not be returned then.
+    let unreleased = Mutex<[HeldClaim]>([])
+    /// The thread on which a transaction's body runs; 0: none does.
+    let transactionThread = Atomic<UInt>(0)
+    /// Whether others know that this session claims.
+    let isClaimant = Atomic<Bool>(false)
 
     private let scope: WriteScope
     private var room: Room
@@ -63,7 +70,13 @@ final class NamespaceCore: @unchecked Sendable {
         self.session = session
         self.timeout = timeout
         clock = NamespaceClock(mode: control.header.mode)
-        scope = WriteScope(tables: tables, clock: clock, namespace: name.text, idle: access)
+        scope = WriteScope(
+            tables: tables,
+            clock: clock,
+            namespace: name.text,
+            byteLimit: control.header.byteLimit,
+            idle: access
+        )
         room = Room(environment: environment, control: control, tables: tables)
     }
 
@@ -86,7 +99,7 @@ final class NamespaceCore: @unchecked Sendable {
         evenAfterDeletion: Bool = false
     ) throws(SpaceError) {
         if isInherited || (!evenAfterDeletion && control.dead.load() != 0)
-            || (!evenAfterLeaving && hasLeft.load(ordering: .acquiring))
+            || (!evenAfterLeaving && hasLeft.load(ordering: .acquiring)) || isInTransactionHere
         {
             throw unusable(operation)
         }
@@ -102,6 +115,7 @@ final class NamespaceCore: @unchecked Sendable {
     }
 
     private func unusable(_ operation: String) -> SpaceError {
+        if isInTransactionHere { return usedWithinTransaction(operation) }
         if isInherited {
             return SpaceError(
                 .forked,
@@ -255,9 +269,9 @@ final class NamespaceCore: @unchecked Sendable {
         scope.shapes = try shapeCache.table(of: scope.snapshot, generation: scope.counters.shapesGeneration)
         let due = scope.counters.expiring == 0 ? [] : try scope.snapshot.due(limit: 64)
         do throws(SpaceError) {
-            let demand = scope.isJournaling ? try demand.journaled(scope.snapshot) : demand
             let upkeep = due.isEmpty ? Room.Demand() : .removing(due.count, bytes: try scope.returningBytes(due))
-            try room.ensure(demand + upkeep, shapes: scope.shapes.indexed.count, transaction.access)
+            scope.demand = demand + upkeep
+            try ensureRoom(scope.demand)
         } catch {
             throw error.within(operation, namespace: name.text)
         }
@@ -273,6 +287,14 @@ final class NamespaceCore: @unchecked Sendable {
             throw SpaceError(error, operation, namespace: name.text)
         }
         return result
+    }
+
+    /// Sees that the blocks for all that a transaction does are there, from its beginning on; under the gate.
+    ///
+    /// Asked again with more, before that is done, while the transaction goes on.
+    func ensureRoom(_ demand: Room.Demand) throws(SpaceError) {
+        let whole = scope.isJournaling ? try demand.journaled(scope.snapshot) : demand
+        try room.ensure(whole, shapes: scope.shapes.indexed.count, scope.access)
     }
 
     /// After the commit, still under the gate: the sequence, and grants to those who wait.

@@ -29,6 +29,10 @@ struct Room {
         var removedBytes = 0
         /// Cells whose old values the journal keeps a copy of.
         var replaced: [String] = []
+        /// Whether the journal gets rows, and loses old ones.
+        private(set) var isJournaled = false
+        /// Whether the journal may be emptied, and all its pages be freed.
+        private(set) var mayEmptyJournal = false
 
         /// Additions may not touch the reserve for removals.
         var isRemoval: Bool { additions == 0 }
@@ -38,6 +42,13 @@ struct Room {
         /// `bytes`: Of tuples that are moved, to `claims` or back.
         static func removing(_ count: Int, bytes: Int = 0, removed: Int = 0) -> Demand {
             Demand(bytes: bytes, removals: count, removedBytes: removed)
+        }
+
+        /// Upkeep after which nobody may be left for whom the journal is kept.
+        static var emptyingJournal: Demand {
+            var demand = removing(1, bytes: 1024)
+            demand.mayEmptyJournal = true
+            return demand
         }
 
         func replacing(cell: String) -> Demand {
@@ -51,6 +62,14 @@ struct Room {
             var demand = self
             demand.bytes += bytes + removedBytes + (additions + removals) * (JournalRow.headerSize + 64)
             for key in replaced { demand.bytes += try snapshot.cell(key)?.count ?? 0 }
+            demand.isJournaled = true
+            if mayEmptyJournal {
+                let pages = try snapshot.lmdb { () throws(LMDBError) in
+                    try snapshot.access.statistics(snapshot.tables.journal).pages
+                }
+                // mdb.c, mdb_freelist_save: the list of what a transaction freed is one value, eight bytes a page.
+                demand.bytes += 2 * 8 * min(max(pages, 0), Limits.mapBytes / 4096)
+            }
             return demand
         }
 
@@ -61,7 +80,9 @@ struct Room {
                 removals: a.removals + b.removals,
                 cells: a.cells + b.cells,
                 removedBytes: a.removedBytes + b.removedBytes,
-                replaced: a.replaced + b.replaced
+                replaced: a.replaced + b.replaced,
+                isJournaled: a.isJournaled || b.isJournaled,
+                mayEmptyJournal: a.mayEmptyJournal || b.mayEmptyJournal
             )
         }
     }
@@ -174,6 +195,8 @@ struct Room {
         changed += touched(try access.statistics(tables.watchers), rows: 1, bytes: 0)
         // A row at the end for each change, and up to four dropped at the beginning.
         changed += touched(try access.statistics(tables.journal), rows: 5 * max(1, changes), bytes: 0)
+        // Large rows drop as many bytes of small ones, which lie in a row; LMDB's pages are a quarter full at least.
+        if demand.isJournaled { changed += 4 * (demand.bytes / pageSize) }
         changed += touched(try access.statistics(tables.shapes), rows: 1, bytes: 0)
         changed += touched(try access.statistics(tables.main), rows: 1, bytes: 0) + touched(free, rows: 1, bytes: 0)
         // Half full pages at worst, and values in pages of their own.

@@ -8,6 +8,7 @@ import TupleCoding
 ///     16 the encoded tuple
 struct TupleRow {
     static let headerSize = 16
+    static let deliveriesOffset = 8
 
     let bytes: UnsafeRawBufferPointer
 
@@ -18,7 +19,7 @@ struct TupleRow {
     }
 
     var expiry: Int64 { bytes.little(0) }
-    var deliveries: UInt32 { bytes.little(8) }
+    var deliveries: UInt32 { bytes.little(Self.deliveriesOffset) }
     var isRecord: Bool { bytes[12] & 1 != 0 }
 
     var encoded: EncodedTuple {
@@ -46,7 +47,7 @@ struct TupleRow {
 
 /// The value of a row in `claims`: who has claimed, under which number, until when, and the tuple's row.
 ///
-///     0  session
+///     0  holder: a session, a process, or nobody (`ClaimHolder`)
 ///     8  claim number
 ///     16 deadline, milliseconds of the namespace's clock; 0: none
 ///     24 the row that stood in `tuples`
@@ -60,7 +61,7 @@ struct ClaimRow {
         self.bytes = bytes
     }
 
-    var session: UInt64 { bytes.little(0) }
+    var holder: ClaimHolder { ClaimHolder(raw: bytes.little(0)) }
     var number: UInt64 { bytes.little(8) }
     var deadline: Int64 { bytes.little(16) }
     var tupleBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]) }

@@ -39,12 +39,23 @@ public struct NamespaceOptions: Sendable, Hashable {
     ///
     /// Folders become 2770 and files 0660.
     public var group: UInt32?
+    /// How much of what happens is kept also while nobody watches; `nil`: nothing.
+    ///
+    /// ``Namespace/setHistory(_:)`` changes it later.
+    public var history: History?
 
     /// Makes options; every one has a default.
-    public init(mode: StorageMode? = nil, isPersistent: Bool = false, byteLimit: Int? = nil, group: UInt32? = nil) {
+    public init(
+        mode: StorageMode? = nil,
+        isPersistent: Bool = false,
+        byteLimit: Int? = nil,
+        group: UInt32? = nil,
+        history: History? = nil
+    ) {
         self.mode = mode
         self.isPersistent = isPersistent
         self.byteLimit = byteLimit
         self.group = group
+        self.history = history
     }
 }

@@ -90,7 +90,7 @@ struct Counters: Equatable {
         let all =
             sequence | nextClaim | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
             | journalBytes | historyRows | historyBytes | buried | deliveryLimit
-        guard (1..<1 << 48).contains(nextTuple), all < 1 << 62 else { return nil }
+        guard (1..<1 << 48).contains(nextTuple), all < 1 << 62, journalFirst <= sequence else { return nil }
     }
 
     func write(to bytes: UnsafeMutableRawBufferPointer) {

@@ -12,6 +12,8 @@ final class WriteScope {
     let tables: Tables
     let clock: NamespaceClock
     let namespace: String
+    /// How large the data file may grow: what the journal keeps is a part of that.
+    let byteLimit: UInt64
 
     private(set) var snapshot: Snapshot
     var counters = Counters()
@@ -23,15 +25,20 @@ final class WriteScope {
     /// Their bytes are looked up only if somebody waits.
     private(set) var appeared: [UInt64] = []
     private(set) var setCells: [Interest] = []
+    /// While a transaction's body runs: its changes, not yet numbered.
+    var net: NetChanges?
+    /// What room was made for before the body.
+    var demand = Room.Demand()
     /// This process, and the time of the transaction, for the journal.
     let process = getpid()
     private var journalTime: Int64 = 0
     private var sequenceAtBegin: UInt64 = 0
 
-    init(tables: Tables, clock: NamespaceClock, namespace: String, idle access: Access) {
+    init(tables: Tables, clock: NamespaceClock, namespace: String, byteLimit: UInt64, idle access: Access) {
         self.tables = tables
         self.clock = clock
         self.namespace = namespace
+        self.byteLimit = byteLimit
         snapshot = Snapshot(access: access, tables: tables, clock: clock, operation: "write", namespace: namespace)
     }
 
@@ -44,6 +51,7 @@ final class WriteScope {
         appeared.removeAll(keepingCapacity: true)
         setCells.removeAll(keepingCapacity: true)
         journalTime = 0
+        net = nil
         counters = try snapshot.counters()
         sequenceAtBegin = counters.sequence
     }

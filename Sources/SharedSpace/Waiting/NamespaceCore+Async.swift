@@ -33,6 +33,7 @@ extension NamespaceCore {
             }
             wait.foundNothing()
             if deadline?.hasPassed ?? false { return nil }
+            wait.attendClaimants()
             await room.sleep(wait, in: self, until: deadline)
             isTick = !wait.hasRung
             if Task.isCancelled { throw cancelled(operation) }

@@ -21,6 +21,7 @@ extension NamespaceCore {
     ) throws(SpaceError) -> R? {
         if let found = try look() { return found.result }
         if deadline?.hasPassed ?? false { return nil }
+        try checkMayWait(operation)
         var wait = Wait(self, interest(), doorbell: nil)
         var took: UInt64?
         defer { wait.end(took: took) }
@@ -44,6 +45,7 @@ extension NamespaceCore {
                     // Only now: who is served while spinning has no need to be described.
                     wait.slot?.text = text()
                 }
+                wait.attendClaimants()
                 if !sleep(wait, until: deadline) {
                     tick()
                     wait.renew()
@@ -87,6 +89,7 @@ extension NamespaceCore {
         lookForAbandonedGate()
         if sweepSlots(force: false) { dropWatchersOfTheDead(timeout: Self.upkeepPatience) }
         returnClaimsOfTheDead(timeout: Self.upkeepPatience)
+        releaseRemembered(timeout: Self.upkeepPatience)
         removeWhatExpired()
     }
 

@@ -17,6 +17,10 @@ struct Wait {
     private var pending: UInt64?
     private(set) var bellAtLook: UInt32 = 0
     private(set) var transactionAtLook = -1
+    /// Whether it is for a tuple, which a dead claimer may leave.
+    private let isForTuple: Bool
+    /// The claimants that are listened to, as far as they were known; 0: none.
+    private var claimants: UInt32 = 0
 
     init(_ core: NamespaceCore, _ interest: Interest, doorbell: UInt32?) {
         self.core = core
@@ -34,6 +38,7 @@ struct Wait {
             tenancy = publish()
         }
         self.tenancy = tenancy
+        isForTuple = interest.form != .cell
         renew()
     }
 
@@ -76,6 +81,15 @@ struct Wait {
         core.offer(id, youngerThan: ticket)
     }
 
+    /// Before sleeping: listens for the end of those who have claimed.
+    mutating func attendClaimants() {
+        let known = core.control.claimants.loadSequential()
+        guard isForTuple, known != claimants else { return }
+        if claimants == 0 { ClaimWatch.shared.begin(core) }
+        claimants = known
+        ClaimWatch.shared.attend(core, claimants: known)
+    }
+
     /// Whether there may be something new, though no bell was heard.
     var mayHaveMissed: Bool { core.environment.lastTransaction != transactionAtLook }
 
@@ -83,6 +97,7 @@ struct Wait {
     ///
     /// What had been granted and was not taken is handed on.
     func end(took id: UInt64?) {
+        if claimants != 0 { ClaimWatch.shared.end(core) }
         let granted = tenancy.flatMap { core.slots.withdraw($0, session: core.session.number) }
         for grant in [pending, granted] {
             if let grant, grant != id { core.offer(grant, youngerThan: ticket) }

@@ -1,3 +1,4 @@
+import Glibc
 import TupleCoding
 
 /// Something that happened in a namespace, as a watcher is told of it.
@@ -67,11 +68,25 @@ public struct Change: Sendable {
     /// The cell's key, or the notification's name.
     public let key: String?
     /// The cell's value before; `nil` where it was not set.
-    public let old: Value?
+    public internal(set) var old: Value?
     /// The cell's value after, or the notification's value.
-    public let new: Value?
+    public internal(set) var new: Value?
     /// Of a gap: the last one missed.
     public let lastSequence: UInt64
+    /// Of a notification: the number that the process has given to the object that posted it; `nil`: posted for none.
+    public internal(set) var senderID: Int?
+    /// Whether this is no change, but what was there when the watcher registered: a tuple as `write`, a cell as `set`.
+    ///
+    /// Its `sequence` is the last change before the registration; process and transaction are 0.
+    public internal(set) var isPresent = false
+
+    /// Of a notification: the object that posted it, if that was in this process and the object still lives.
+    public var sender: (any AnyObject & Sendable)? {
+        guard let senderID, pid == getpid() else { return nil }
+        return SenderNumbers.shared.object(senderID)
+    }
+    /// Whether this is the first of two calls for one change: see ``ObservationOptions/prior``.
+    public internal(set) var isPrior = false
 }
 
 /// Which changes a watcher is told of.
@@ -106,6 +121,8 @@ public struct ChangeFilter: Sendable {
         case all
         /// Those of a name.
         case named(String)
+        /// Those that a process, or an object of this one, posts; with a name, or all.
+        case sent(by: PostSender, named: String? = nil)
     }
 
     /// Everything.
@@ -137,6 +154,8 @@ public struct ChangeFilter: Sendable {
         case .none: break
         case .all: parts.append("all posts")
         case .named(let name): parts.append("post \(name)")
+        case .sent(let sender, let name):
+            parts.append((name.map { "post \($0)" } ?? "all posts") + " of process \(sender.pid)")
         }
         if let kinds { parts.append(kinds.map(\.description).sorted().joined(separator: ",")) }
         return parts.joined(separator: ", ")

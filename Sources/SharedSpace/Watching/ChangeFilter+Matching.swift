@@ -16,6 +16,10 @@ extension ChangeFilter {
             case .none: return false
             case .all: return true
             case .named(let name): return row.name.elementsEqual(name.utf8)
+            case .sent(let sender, let name):
+                guard row.pid == sender.pid, name.map({ row.name.elementsEqual($0.utf8) }) ?? true else { return false }
+                guard let id = sender.id else { return true }
+                return row.old.flatMap { try? Value(encodedElement: $0) } == .int(id)
             }
         default:
             guard let tuples, let tuple = row.tuple else { return false }
@@ -25,21 +29,50 @@ extension ChangeFilter {
 
     /// Whether a row changes the cell, or the part of a cell, that a path names.
     ///
-    /// A cell whose key is the whole path comes first; else the key is what precedes one of the path's dots, and the rest leads
-    /// into the value. A part that is the same before and after did not change.
+    /// A part that is the same before and after did not change.
     private static func changes(_ path: String, _ row: JournalRow) -> Bool {
         if row.name.elementsEqual(path.utf8) { return true }
-        let key = String(decoding: row.name, as: UTF8.self)
-        guard path.utf8.count > key.utf8.count + 1, path.hasPrefix(key + ".") else { return false }
-        let parts = path.dropFirst(key.count + 1).split(separator: ".", omittingEmptySubsequences: false)
-        func part(_ bytes: UnsafeRawBufferPointer?) -> Value? {
-            guard let bytes, var value = try? Value(encodedElement: bytes) else { return nil }
-            for name in parts {
-                guard case .object(let record) = value, let inner = record[String(name)] else { return nil }
-                value = inner
-            }
-            return value
+        guard let names = names(of: path, in: row.name) else { return false }
+        return part(names, row.old) != part(names, row.new)
+    }
+
+    /// The way from a cell into its value, where a path leads into that cell: what follows one of the path's dots.
+    private static func names(of path: String, in key: UnsafeRawBufferPointer) -> [Substring]? {
+        let path = path.utf8
+        guard path.count > key.count + 1, path.starts(with: key),
+            path[path.index(path.startIndex, offsetBy: key.count)] == UInt8(ascii: ".")
+        else { return nil }
+        return Substring(path.dropFirst(key.count + 1)).split(separator: ".", omittingEmptySubsequences: false)
+    }
+
+    private static func part(_ names: [Substring], _ bytes: UnsafeRawBufferPointer?) -> Value? {
+        guard let bytes, var value = try? Value(encodedElement: bytes) else { return nil }
+        for name in names {
+            guard case .object(let record) = value, let inner = record[String(name)] else { return nil }
+            value = inner
         }
-        return part(row.old) != part(row.new)
+        return value
+    }
+
+    // MARK: What is there already
+
+    var wantsPresentTuples: Bool { tuples != nil && kinds?.contains(.write) ?? true }
+    var wantsPresentCells: Bool { cells != .none && kinds?.contains(.set) ?? true }
+
+    /// Whether a tuple that is there is told of.
+    func includes(present tuple: EncodedTuple) -> Bool {
+        wantsPresentTuples && tuples?.matches(tuple) ?? false
+    }
+
+    /// Whether a cell that is set is told of: of a path into it only where the path leads somewhere.
+    func includes(presentCell key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+        guard wantsPresentCells else { return false }
+        switch cells {
+        case .none: return false
+        case .all: return true
+        case .key(let path):
+            if key.elementsEqual(path.utf8) { return true }
+            return Self.names(of: path, in: key).map { Self.part($0, value) != nil } ?? false
+        }
     }
 }

@@ -20,6 +20,24 @@ public struct Changes: AsyncSequence, Sendable {
     /// What the sequence yields.
     public typealias Element = Change
 
+    /// Where a sequence of changes begins.
+    public enum Start: Sendable, Hashable {
+        /// With the first change after the registration.
+        case now
+        /// With what is there: the tuples and cells of the moment of the registration, oldest first, as changes that are
+        /// ``Change/isPresent``; then with the first change after it.
+        ///
+        /// A copy that is kept by what is told equals the namespace: nothing is missing, nothing comes twice, however much
+        /// others write and take meanwhile. (Tuples whose time has passed count until their `expire` is told.) It is read
+        /// bit by bit, at the consumer's pace; should the journal not hold all that has happened since the registration by the
+        /// time the last of it is read, the gap that follows says so, and a copy is to be begun anew.
+        case initial
+        /// After a change: with what the journal still holds of what came later, a gap for the rest.
+        case after(UInt64)
+        /// Where the subscription of this name last acknowledged; its first process begins as with `now`.
+        case subscription(String)
+    }
+
     let source: ChangeSource
 
     /// An iterator.
@@ -66,38 +84,106 @@ final class ChangeSource: Sendable {
     private let filter: ChangeFilter
     private let isSubscription: Bool
     private let state: Mutex<State>
+    /// What is still to be told of what was there; held while a part of it is read, so that parts come in order.
+    private let present: Mutex<PresentState?>
 
     private struct State {
+        /// The last change that was looked at.
         var position: UInt64
         var ready: ArraySlice<Change> = []
         var hasEnded = false
+        /// The last change that was handed out, and the last that the consumer says it has dealt with.
+        var delivered: UInt64
+        var handled: UInt64
+        /// The position in the subscription's row, and how many bytes of rows were looked at since.
+        var saved: UInt64
+        var unsaved = 0
+
+        init(position: UInt64) {
+            self.position = position
+            (delivered, handled, saved) = (position, position, position)
+        }
+
+        mutating func next() -> Change? {
+            guard let change = ready.popFirst() else { return nil }
+            if !change.isPresent { delivered = max(delivered, change.lastSequence) }
+            return change
+        }
+
+        /// Up to where everything is dealt with: if that is all that was handed out, then also what was looked at since and
+        /// not wanted.
+        var settled: UInt64 {
+            guard handled >= delivered else { return handled }
+            return max(handled, ready.first.map { $0.sequence - 1 } ?? position)
+        }
     }
 
-    init(_ namespace: Namespace, _ filter: ChangeFilter, _ start: NamespaceCore.WatchStart, _ subscription: String)
-        throws(SpaceError)
-    {
+    /// After how many changes that nobody wants, or bytes of them, a subscription's position is written down: less than
+    /// the journal keeps, and seldom.
+    private static let restChanges: UInt64 = 4096
+    private static let restBytes = 1 << 20
+
+    init(_ namespace: Namespace, _ filter: ChangeFilter, from start: Changes.Start) throws(SpaceError) {
         self.namespace = namespace
         self.filter = filter
+        var (place, subscription) = (NamespaceCore.WatchStart.now, "")
+        switch start {
+        case .now, .initial: break
+        case .after(let sequence): place = .after(sequence)
+        case .subscription(let name): subscription = name
+        }
         isSubscription = !subscription.isEmpty
         let core = try namespace.usableCore("watch")
         BellRoom.shared.begin(core)
         do throws(SpaceError) {
-            registration = try core.registerWatcher(filter, start: start, subscription: subscription)
+            registration = try core.registerWatcher(filter, start: place, subscription: subscription)
         } catch {
             BellRoom.shared.end(core)
             throw error
         }
         state = Mutex(State(position: registration.position))
+        present = Mutex(start == .initial ? PresentState(registration, filter) : nil)
         core.dropWatchersOfTheDead()
     }
 
     deinit {
         BellRoom.shared.end(namespace.core)
-        try? namespace.core.endWatcher(registration.number, of: namespace.session, isSubscription: isSubscription)
+        let settled = isSubscription ? state.withLock { $0.settled } : 0
+        try? namespace.core.endWatcher(
+            registration.number,
+            of: namespace.session,
+            isSubscription: isSubscription,
+            position: settled
+        )
     }
 
     func acknowledge(_ sequence: UInt64) throws(SpaceError) {
-        try namespace.core.acknowledge(registration.number, sequence)
+        let settled = state.withLock { state in
+            state.handled = max(state.handled, sequence)
+            return state.settled
+        }
+        try save(settled, timeout: nil)
+    }
+
+    /// Writes a subscription's position down.
+    private func save(_ settled: UInt64, timeout: Duration?) throws(SpaceError) {
+        try namespace.core.acknowledge(registration.number, settled, timeout: timeout)
+        state.withLock { state in
+            state.saved = max(state.saved, settled)
+            state.unsaved = 0
+        }
+    }
+
+    /// Where nothing was wanted for long, a subscription's position follows by itself: else what nobody wanted would be
+    /// told as a gap one day.
+    private func saveIfDue() {
+        guard isSubscription else { return }
+        let settled = state.withLock { state -> UInt64? in
+            let settled = state.settled
+            guard settled > state.saved else { return nil }
+            return settled - state.saved >= Self.restChanges || state.unsaved >= Self.restBytes ? settled : nil
+        }
+        if let settled { try? save(settled, timeout: NamespaceCore.upkeepPatience) }
     }
 
     func next(until deadline: MonotonicInstant? = nil) async throws(SpaceError) -> Change? {
@@ -125,20 +211,27 @@ final class ChangeSource: Sendable {
     /// The next change that is there, from what was read or from the journal.
     private func take(_ core: NamespaceCore) throws(SpaceError) -> Change? {
         while true {
-            let (ready, position, hasEnded) = state.withLock { ($0.ready.popFirst(), $0.position, $0.hasEnded) }
+            let (ready, position, hasEnded) = state.withLock { ($0.next(), $0.position, $0.hasEnded) }
             if let ready { return ready }
             if hasEnded { return nil }
             // Before the look: nothing is committed once this is set, so a look after it sees all that there will be.
             let isLastLook = core.control.dead.load() != 0
             do throws(SpaceError) {
-                let (changes, reached) = try core.readJournal(after: position) { filter.includes($0) }
+                if try readPresent(core) { continue }
+                var looked = 0
+                let (changes, reached) = try core.readJournal(after: position) { row in
+                    looked += row.bytes.count
+                    return filter.includes(row)
+                }
                 let isStale = state.withLock { state in
                     // Another iterator read the same rows meanwhile.
                     guard state.position == position else { return true }
                     state.position = reached
                     state.ready = changes[...]
+                    state.unsaved += looked
                     return false
                 }
+                if !isStale, changes.isEmpty { saveIfDue() }
                 if !isStale, changes.isEmpty, reached == position { return isLastLook ? end(core) : nil }
             } catch  where error.code == .namespaceDeleted {
                 return end(core)
@@ -146,6 +239,21 @@ final class ChangeSource: Sendable {
                 state.withLock { $0.hasEnded = true }
                 return nil
             }
+        }
+    }
+
+    /// Makes a part of what was there when the watcher registered ready.
+    ///
+    /// Returns: Whether there was any left to be read.
+    private func readPresent(_ core: NamespaceCore) throws(SpaceError) -> Bool {
+        try present.withLock { (present) throws(SpaceError) in
+            guard var part = present else { return false }
+            let changes = try core.read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
+                try part.read(snapshot)
+            }
+            state.withLock { $0.ready.append(contentsOf: changes) }
+            present = part.isDone ? nil : part
+            return true
         }
     }
 

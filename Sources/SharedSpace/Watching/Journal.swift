@@ -6,13 +6,14 @@ import TupleCoding
 /// The journal: the numbered list of changes that watchers read.
 ///
 /// Guarantees: a change and its row commit together, so a watcher sees every change once, in order, or a gap that names what it
-/// missed. Rows are written if and only if somebody is registered, which is decided inside the write transaction by a counter
-/// that registering changes in a transaction of its own; with nobody registered a write pays for one comparison.
+/// missed. Rows are written if and only if somebody is registered or the namespace keeps a history, which is decided inside the
+/// write transaction by counters that registering changes in a transaction of its own; else a write pays for one comparison.
 /// The sequence rises with every change, journaled or not.
 ///
 ///     key    sequence, eight bytes, big-endian
 ///     value  0  kind
-///            1  flags: bit 0, the tuple is a record; bit 1, there is an old value; bit 2, a new one
+///            1  flags: bit 0, the tuple is a record; bit 1, there is an old value; bit 2, a new one; bit 3, the tuple
+///               was visible, and is no longer
 ///            2  length of the name
 ///            4  process
 ///            8  time, milliseconds since 1970
@@ -21,6 +22,8 @@ import TupleCoding
 ///            32 length of the old value
 ///            36 length of the new value, or of the tuple
 ///            40 name, old value, new value or tuple
+///
+/// A notification's old value is the number of the object that posted it, if it was posted for one.
 struct JournalRow {
     static let headerSize = 40
 
@@ -28,7 +31,9 @@ struct JournalRow {
     let bytes: UnsafeRawBufferPointer
 
     init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        guard let sequence = UInt64(key: key), value.count >= Self.headerSize, Change.Kind(rawValue: value[0]) != nil
+        // No counter comes near 62 bits: one more can always be added.
+        guard let sequence = UInt64(key: key), sequence < 1 << 62, value.count >= Self.headerSize,
+            Change.Kind(rawValue: value[0]) != nil
         else { return nil }
         self.sequence = sequence
         bytes = value
@@ -40,6 +45,8 @@ struct JournalRow {
     private var nameLength: Int { Int(bytes.little(2, UInt16.self)) }
     private var oldLength: Int { Int(bytes.little(32, UInt32.self)) }
     private var newLength: Int { Int(bytes.little(36, UInt32.self)) }
+    /// Whether the tuple was visible before, and was not after: taken, claimed, expired, or set aside unclaimed.
+    var endsVisibility: Bool { flags & 8 != 0 }
     var pid: Int32 { bytes.little(4) }
     var time: Int64 { bytes.little(8) }
     var id: UInt64 { bytes.little(16) }
@@ -57,8 +64,14 @@ struct JournalRow {
     var tuple: EncodedTuple? { id == 0 ? nil : new.map { EncodedTuple(bytes: $0, isRecord: flags & 1 != 0) } }
 
     /// Copies the change out of the page.
-    func change() throws(TupleCodingError) -> Change {
+    ///
+    /// `withValues`: Whether the values of cells and notifications are wanted; else they are not decoded.
+    func change(withValues: Bool = true) throws(TupleCodingError) -> Change {
         let isTuple = id != 0
+        // A notification's old value is its sender's number.
+        let wanted = withValues || kind == .post ? old : nil
+        let old = try wanted.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
+        let new = isTuple || withValues ? new : nil
         return Change(
             sequence: sequence,
             kind: kind,
@@ -71,80 +84,100 @@ struct JournalRow {
                     try Tuple(encoded: Array(bytes), isRecord: flags & 1 != 0)
                 } : nil,
             key: isTuple ? nil : String(decoding: name, as: UTF8.self),
-            old: try old.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) },
+            old: kind == .post ? nil : old,
             new: isTuple ? nil : try new.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) },
-            lastSequence: sequence
+            lastSequence: sequence,
+            senderID: kind == .post ? old.flatMap(PostSender.number) : nil
         )
     }
 }
 
 extension WriteScope {
-    /// How many rows the journal keeps at most.
-    static let journalRows: UInt64 = 65_536
-    /// How many bytes the journal keeps at most: 16 MiB.
-    static let journalBytes: UInt64 = 16 << 20
+    var isJournaling: Bool { counters.isJournaling }
 
-    var isJournaling: Bool { counters.watchers > 0 }
-
-    /// Notes a change: the sequence rises, and while somebody watches the journal gets a row.
+    /// Notes a change: the sequence rises, and while somebody watches, or history is kept, the journal gets a row.
     ///
-    /// What is passed must be valid until the next change in this transaction; it is copied first.
+    /// What is passed must not lie in a page of the database: it is read after a page was changed.
     func note(
         _ kind: Change.Kind,
         id: UInt64 = 0,
         isRecord: Bool = false,
         name: String = "",
         old: UnsafeRawBufferPointer? = nil,
-        new: UnsafeRawBufferPointer? = nil
+        new: UnsafeRawBufferPointer? = nil,
+        endsVisibility: Bool = false
     ) throws(SpaceError) {
+        if net != nil {
+            // Bytes are kept only if anybody is to be told.
+            let copies = isJournaling ? (old.map { Array($0) }, new.map { Array($0) }) : (nil, nil)
+            net?.add(
+                NetChanges.Entry(
+                    kind: kind,
+                    id: id,
+                    isRecord: isRecord,
+                    name: name,
+                    old: copies.0,
+                    new: copies.1,
+                    endsVisibility: endsVisibility
+                )
+            )
+            return noteUpkeep()
+        }
         noteChange()
         guard isJournaling else { return }
-        try journal(kind, id: id, isRecord: isRecord, name: name, old: old, new: new)
+        let flags: UInt8 = (isRecord ? 1 : 0) | (old == nil ? 0 : 2) | (new == nil ? 0 : 4) | (endsVisibility ? 8 : 0)
+        try journal(kind, id: id, flags: flags, name: name, old: old, new: new)
     }
 
     private func journal(
         _ kind: Change.Kind,
         id: UInt64,
-        isRecord: Bool,
+        flags: UInt8,
         name: String,
         old: UnsafeRawBufferPointer?,
         new: UnsafeRawBufferPointer?
     ) throws(SpaceError) {
-        var row: [UInt8] = []
-        let name = Array(name.utf8.prefix(Int(UInt16.max)))
-        row.reserveCapacity(JournalRow.headerSize + name.count + (old?.count ?? 0) + (new?.count ?? 0))
-        func append(_ value: some FixedWidthInteger) {
-            withUnsafeBytes(of: value.littleEndian) { row.append(contentsOf: $0) }
+        var name = name
+        let nameLength = min(name.utf8.count, Int(UInt16.max))
+        let (oldLength, newLength) = (old?.count ?? 0, new?.count ?? 0)
+        let size = JournalRow.headerSize + nameLength + oldLength + newLength
+        let (sequence, time) = (counters.sequence, time)
+        // Numbers rise, so the row is the last: its page is filled without being split.
+        let row = try lmdb { () throws(LMDBError) in
+            try access.reserve(tables.journal, sequence, size: size, flags: .append)
         }
-        append(kind.rawValue)
-        append((isRecord ? 1 : 0) | (old == nil ? 0 : 2) | (new == nil ? 0 : 4) as UInt8)
-        append(UInt16(name.count))
-        append(process)
-        append(time)
-        append(id)
-        append(UInt64(access.id))
-        append(UInt32(old?.count ?? 0))
-        append(UInt32(new?.count ?? 0))
-        row.append(contentsOf: name)
-        if let old { row.append(contentsOf: old) }
-        if let new { row.append(contentsOf: new) }
-        let sequence = counters.sequence
-        try lmdb { () throws(LMDBError) in
-            try row.withBytes { (bytes) throws(LMDBError) in
-                try access.put(tables.journal, sequence, bytes, flags: .append)
-            }
+        func store(_ value: some FixedWidthInteger & BitwiseCopyable, _ offset: Int) {
+            row.storeBytes(of: value.littleEndian, toByteOffset: offset, as: type(of: value))
         }
+        func copy(_ bytes: UnsafeRawBufferPointer, _ offset: Int) {
+            UnsafeMutableRawBufferPointer(rebasing: row[offset..<offset + bytes.count]).copyMemory(from: bytes)
+        }
+        store(kind.rawValue, 0)
+        store(flags, 1)
+        store(UInt16(nameLength), 2)
+        store(process, 4)
+        store(time, 8)
+        store(id, 16)
+        store(UInt64(access.id), 24)
+        store(UInt32(oldLength), 32)
+        store(UInt32(newLength), 36)
+        if nameLength > 0 {
+            name.withUTF8 { copy(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer($0)[..<nameLength]), 40) }
+        }
+        if let old { copy(old, JournalRow.headerSize + nameLength) }
+        if let new { copy(new, JournalRow.headerSize + nameLength + oldLength) }
         if counters.journalFirst == 0 { counters.journalFirst = sequence }
-        counters.journalBytes += UInt64(row.count)
-        try trimJournal()
+        counters.journalBytes += UInt64(size)
+        try trimJournal(after: size)
     }
 
-    /// Drops the oldest rows beyond the bound: bounded work for each row written.
-    private func trimJournal() throws(SpaceError) {
-        for _ in 0..<4 {
+    /// Drops the oldest rows beyond the bound: bounded work for each row written, but more for a large one, which may have to
+    /// make the room of many small ones.
+    private func trimJournal(after size: Int) throws(SpaceError) {
+        let bound = JournalBound(counters, limit: byteLimit)
+        for _ in 0..<4 + size / JournalRow.headerSize {
             guard
-                counters.sequence - counters.journalFirst >= Self.journalRows
-                    || counters.journalBytes > Self.journalBytes,
+                counters.sequence - counters.journalFirst >= bound.rows || counters.journalBytes > bound.bytes,
                 counters.journalFirst < counters.sequence
             else { return }
             let first = counters.journalFirst
@@ -157,8 +190,9 @@ extension WriteScope {
         }
     }
 
-    /// When nobody watches any more: no rows are kept for nobody.
-    func emptyJournal() throws(SpaceError) {
+    /// When nobody watches any more and no history is kept: no rows are kept for nobody.
+    func emptyJournalOfNobody() throws(SpaceError) {
+        guard !isJournaling, counters.journalFirst != 0 else { return }
         try lmdb { () throws(LMDBError) in try access.empty(tables.journal) }
         counters.journalFirst = 0
         counters.journalBytes = 0

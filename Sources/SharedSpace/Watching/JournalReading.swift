@@ -10,13 +10,21 @@ extension NamespaceCore {
     private static let journalBatchBytes = 1 << 20
 
     /// Reads a batch of the changes after a position that `isWanted` says yes to, and a gap for each hole.
+    func readJournal(
+        after position: UInt64,
+        where isWanted: (JournalRow) -> Bool
+    ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {
+        try readJournal(after: position) { (row) throws(TupleCodingError) in isWanted(row) ? try row.change() : nil }
+    }
+
+    /// Reads a batch of the changes after a position that `decode` does not leave out, and a gap for each hole.
     ///
-    /// `isWanted`: Decided on the row's bytes; called in a read transaction, so it is short.
+    /// `decode`: Decides on the row's bytes; called in a read transaction, so it is short.
     /// Returns: The changes, and the last change that was looked at: the next position. It equals `position` when there is
     /// nothing new.
     func readJournal(
         after position: UInt64,
-        where isWanted: (JournalRow) -> Bool
+        decode: (JournalRow) throws(TupleCodingError) -> Change?
     ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {
         try read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()
@@ -42,10 +50,10 @@ extension NamespaceCore {
                 }
                 if row.sequence > reached + 1 { changes.append(Change(gapFrom: reached + 1, to: row.sequence - 1)) }
                 reached = row.sequence
-                guard isWanted(row) else { continue }
-                bytes += entry.value.count
                 do throws(TupleCodingError) {
-                    changes.append(try row.change())
+                    guard let change = try decode(row) else { continue }
+                    bytes += entry.value.count
+                    changes.append(change)
                 } catch {
                     throw snapshot.damaged("change \(row.sequence) of the journal: \(error)")
                 }
@@ -60,6 +68,21 @@ extension NamespaceCore {
     }
 }
 
+extension Snapshot {
+    /// All that the journal holds.
+    func allChanges() throws(SpaceError) -> [Change] {
+        var changes: [Change] = []
+        var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
+        while let entry = try step(&cursor, { (cursor) throws(LMDBError) in try cursor.next() }) {
+            guard let row = JournalRow(key: entry.key, value: entry.value) else {
+                throw damaged("a row of the journal does not decode")
+            }
+            changes.append(try change(of: row))
+        }
+        return changes
+    }
+}
+
 extension Change {
     init(gapFrom first: UInt64, to last: UInt64) {
         self.init(kind: .gap, sequence: first, lastSequence: last)
@@ -69,18 +92,39 @@ extension Change {
         self.init(kind: .gone, sequence: sequence, lastSequence: sequence)
     }
 
-    private init(kind: Kind, sequence: UInt64, lastSequence: UInt64) {
+    /// A tuple that is there.
+    init(present tuple: Tuple, id: UInt64, at sequence: UInt64) {
+        self.init(kind: .write, sequence: sequence, lastSequence: sequence, id: TupleID(rawValue: id), tuple: tuple)
+        isPresent = true
+    }
+
+    /// A cell that is set.
+    init(presentCell key: String, value: Value, at sequence: UInt64) {
+        self.init(kind: .set, sequence: sequence, lastSequence: sequence, key: key, new: value)
+        isPresent = true
+    }
+
+    /// What no process did.
+    private init(
+        kind: Kind,
+        sequence: UInt64,
+        lastSequence: UInt64,
+        id: TupleID? = nil,
+        tuple: Tuple? = nil,
+        key: String? = nil,
+        new: Value? = nil
+    ) {
         self.init(
             sequence: sequence,
             kind: kind,
             time: Clock.realtimeMilliseconds(),
             pid: 0,
             batch: 0,
-            id: nil,
-            tuple: nil,
-            key: nil,
+            id: id,
+            tuple: tuple,
+            key: key,
             old: nil,
-            new: nil,
+            new: new,
             lastSequence: lastSequence
         )
     }

@@ -73,7 +73,7 @@ extension WriteScope {
         guard try lmdb({ () throws(LMDBError) in try access.delete(tables.watchers, number) }) else { return }
         counters.watchers -= min(1, counters.watchers)
         noteUpkeep()
-        if counters.watchers == 0 { try emptyJournal() }
+        try emptyJournalOfNobody()
     }
 }
 
@@ -92,6 +92,8 @@ extension NamespaceCore {
         let position: UInt64
         /// The last change at the time of registering.
         let present: UInt64
+        /// The id that the next tuple was to get at the time of registering.
+        let nextTuple: UInt64
     }
 
     /// `subscription`: A name under which the position is kept while the process is away; empty: none.
@@ -109,7 +111,10 @@ extension NamespaceCore {
         }
         let text = filter.text
         return try write("watch", .adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
-            let present = scope.counters.sequence
+            let (present, nextTuple) = (scope.counters.sequence, scope.counters.nextTuple)
+            func registration(_ number: UInt64, _ position: UInt64) -> Registration {
+                Registration(number: number, position: position, present: present, nextTuple: nextTuple)
+            }
             if !subscription.isEmpty,
                 let (number, old) = try scope.snapshot.watchers().first(where: { $0.row.subscription == subscription })
             {
@@ -127,7 +132,7 @@ extension NamespaceCore {
                 row.session = session.number
                 row.filter = text
                 try scope.put(watcher: number, row)
-                return Registration(number: number, position: old.position, present: present)
+                return registration(number, old.position)
             }
             var position = present
             if case .after(let sequence) = start { position = min(sequence, present) }
@@ -141,23 +146,27 @@ extension NamespaceCore {
                 filter: text
             )
             try scope.put(watcher: number, row)
-            return Registration(number: number, position: position, present: present)
+            return registration(number, position)
         }
     }
 
     /// Ends a session's registration; a subscription stays, its process away.
     ///
     /// Nothing happens to a subscription that another session has taken over since the caller looked.
+    ///
+    /// `position`: How far a subscription has dealt with everything.
     func endWatcher(
         _ number: UInt64,
         of session: UInt64,
         isSubscription: Bool,
+        position: UInt64 = 0,
         timeout: Duration? = nil
     ) throws(SpaceError) {
-        try write("stop watching", .removing(1, bytes: 1024), timeout: timeout) { (scope) throws(SpaceError) in
+        try write("stop watching", .emptyingJournal, timeout: timeout) { (scope) throws(SpaceError) in
             guard var row = try scope.watcher(number), row.session == session else { return }
             if isSubscription {
                 row.session = 0
+                row.position = max(row.position, position)
                 try scope.put(watcher: number, row)
             } else {
                 try scope.remove(watcher: number)
@@ -166,9 +175,13 @@ extension NamespaceCore {
     }
 
     /// Says that a subscription has dealt with everything up to a change.
-    func acknowledge(_ number: UInt64, _ sequence: UInt64) throws(SpaceError) {
-        try write("acknowledge changes", .removing(1, bytes: 1024)) { (scope) throws(SpaceError) in
-            guard var row = try scope.watcher(number), row.position < sequence else { return }
+    func acknowledge(_ number: UInt64, _ sequence: UInt64, timeout: Duration? = nil) throws(SpaceError) {
+        try write("acknowledge changes", .removing(1, bytes: 1024), timeout: timeout) { (scope) throws(SpaceError) in
+            // No further than there are changes: what comes later must come.
+            let sequence = min(sequence, scope.counters.sequence)
+            guard var row = try scope.watcher(number), row.session == session.number, row.position < sequence else {
+                return
+            }
             row.position = sequence
             try scope.put(watcher: number, row)
         }
@@ -190,6 +203,9 @@ extension NamespaceCore {
     func dropOwnWatchers(timeout: Duration) {
         dropWatchers(timeout: timeout) { $0 == session.number }
     }
+
+    /// Ends every registration: after a reboot no session lives whose number stands in one, and numbers begin anew.
+    func dropAllWatchers() { dropWatchers(timeout: nil) { $0 != 0 } }
 
     private func dropWatchers(timeout: Duration?, of hasEnded: (UInt64) -> Bool) {
         let rows = try? read("look at the watchers") { (snapshot) throws(SpaceError) in

@@ -9,7 +9,7 @@ struct LoadCommand: ParsableCommand {
         discussion: """
             Writes the dump's tuples, in their order, and sets its cells, all or nothing. Claimed tuples are written too: who \
             claimed them is elsewhere. Tuples get new ids and keep their expiry. Creates the namespace if need be, in the \
-            dump's mode unless an option says otherwise.
+            dump's mode, and to keep as long a history, unless an option says otherwise. What had happened is not loaded.
 
             EXAMPLE:
               space-dump jobs --format json > jobs.dump; space load jobs < jobs.dump
@@ -26,15 +26,18 @@ struct LoadCommand: ParsableCommand {
     func run() throws {
         let dump = try DumpReader.read()
         let access = try NamespaceAccess(common, namespace)
-        try NamespaceAccess.use(try open(access, mode: dump.mode)) { namespace in
+        try NamespaceAccess.use(try open(access, as: dump)) { namespace in
             try namespace.load(tuples: dump.tuples, cells: dump.cells)
         }
     }
 
     /// The dump's mode is a wish: a namespace that exists is loaded into, whatever its mode, unless an option insists.
-    private func open(_ access: NamespaceAccess, mode: StorageMode?) throws -> Namespace {
+    private func open(_ access: NamespaceAccess, as dump: DumpReader) throws -> Namespace {
         var options = creation.options
-        guard options.mode == nil, let mode else { return try access.open(creating: creation, owner: owner) }
+        options.history = options.history ?? dump.history
+        guard options.mode == nil, let mode = dump.mode else {
+            return try access.open(creating: creation, owner: owner)
+        }
         do {
             return try access.openExisting(owner: owner)
         } catch let error as SpaceError where error.code == .namespaceNotFound {

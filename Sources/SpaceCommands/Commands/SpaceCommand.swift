@@ -35,7 +35,7 @@ struct SpaceCommand: ParsableCommand {
             ),
             CommandGroup(
                 name: "Changes",
-                subcommands: [WatchCommand.self, PostCommand.self]
+                subcommands: [WatchCommand.self, PostCommand.self, HistoryCommand.self]
             ),
             CommandGroup(
                 name: "Namespaces",

@@ -74,9 +74,9 @@ struct TakeCommand: ParsableCommand {
         while wanted > 0 {
             try Signals.check()
             let size = min(wanted, Self.batch)
-            var claims = try namespace.claimIfExists(matching: template, order: order, max: size)
+            var claims = try namespace.claimAll(matching: template, order: order, max: size)
             if claims.isEmpty, taken == 0, let remaining {
-                let first = try namespace.claim(
+                let first = try namespace.claimOne(
                     matching: template,
                     order: order,
                     timeout: remaining,
@@ -85,7 +85,7 @@ struct TakeCommand: ParsableCommand {
                 if let first { claims = [first] }
                 if !claims.isEmpty, size > 1 {
                     // Others may have come with the one that was waited for.
-                    claims += try namespace.claimIfExists(matching: template, order: order, max: size - 1)
+                    claims += try namespace.claimAll(matching: template, order: order, max: size - 1)
                 }
             }
             if claims.isEmpty { break }
@@ -114,7 +114,7 @@ struct TakeCommand: ParsableCommand {
             try output.flush()
         } catch {
             let printed = ends.prefix { $0 <= output.accepted }.count
-            try? namespace.release(Array(claims[printed...]))
+            try? namespace.release(Array(claims[printed...]), wasDelivered: false)
             if printed > 0 { try Self.complete(Array(claims[..<printed]), of: namespace) }
             throw error
         }

@@ -7,17 +7,24 @@ struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Print what happens in a namespace, one change a line.",
-        usage: "space watch [<options>] <ns> [<template>] [-- <cmd> ...]",
+        usage: """
+            space watch [<options>] <ns> [<template>] [-- <cmd> ...]
+            space watch --namespaces [--initial] [--max <number>] [--wait <duration>]
+            """,
         discussion: """
             The first line is {"event":"ready","seq":N}: every change after N is told. Then a line for each change:
               {"seq":7,"time":…,"pid":…,"event":"write","id":3,"tuple":[…]}
             'set' and 'unset' carry key, old and new, 'post' name and value; what there was not is left out. 'gap' says that \
             the changes from 'from' to 'to' are no longer to be had; 'gone' that the namespace was deleted, and ends the watch \
-            with 0. Without TEMPLATE, --key, --all-keys and --post it tells everything.
+            with 0. Without TEMPLATE, --key, --all-keys, --post and --pid it tells everything.
+
+            With --initial the tuples and cells that are there come first, as 'write' and 'set' with "present":true; with what \
+            follows they make up a copy of the namespace, unless a gap comes: then begin anew. With --namespaces it tells of \
+            the space: {"event":"appeared","name":…} and 'disappeared', those that are there first with --initial.
 
             With CMD nothing is printed, 'ready' neither: CMD runs for each change, one after the other, with the line on \
             its standard input. Its status is noted on standard error, and the watch goes on; but with --subscription it ends \
-            with that status, and the change comes again.
+            with that status, and the change comes again. If the watch is killed CMD is too; not so what CMD has started.
 
             It keeps no namespace alive and creates none: the status is 69 when there is none. With --wait a missing one \
             counts as nothing yet, and what happens before the watch finds it is told as a gap.
@@ -27,6 +34,7 @@ struct WatchCommand: ParsableCommand {
               space watch jobs '["resize", "?", "?"]' --events write
               space watch server --key config.port -- ./restart
               space watch jobs --subscription audit >> audit.jsonl
+              space watch --namespaces --initial
             """
     )
 
@@ -40,6 +48,12 @@ struct WatchCommand: ParsableCommand {
         help: ArgumentHelp("The first change wanted; what is no longer to be had is told as a gap.", valueName: "seq")
     )
     var from: UInt64?
+
+    @Flag(help: "Begin with what is there.")
+    var initial = false
+
+    @Flag(help: "Tell which namespaces appear and disappear, and not what happens in one.")
+    var namespaces = false
 
     @Option(
         help: ArgumentHelp(
@@ -67,7 +81,7 @@ struct WatchCommand: ParsableCommand {
     var commandWords: Int?
 
     @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
-    var namespace: String
+    var namespace: String?
 
     @Argument(help: "Which tuples, in JSON form.")
     var template: String?
@@ -83,6 +97,13 @@ struct WatchCommand: ParsableCommand {
     }
 
     func validate() throws {
+        if namespaces {
+            guard namespace == nil, from == nil, subscription == nil, !choice.isNarrow, commandWords == nil else {
+                throw ValidationError("--namespaces takes no namespace, no choice of changes and no command")
+            }
+        } else if namespace == nil {
+            throw ValidationError("name a namespace, or give --namespaces")
+        }
         let count = (template == nil ? 0 : 1) + command.count
         if let commandWords {
             guard commandWords > 0, count == commandWords || count == commandWords + 1 else {
@@ -94,11 +115,15 @@ struct WatchCommand: ParsableCommand {
         if from != nil, subscription != nil {
             throw ValidationError("--from and --subscription exclude each other: a subscription knows where it stopped")
         }
+        if initial, from != nil || subscription != nil {
+            throw ValidationError("--initial begins with what is there: leave out --from and --subscription")
+        }
         if subscription == "" { throw ValidationError("--subscription needs a name") }
         if let max, max < 1 { throw ValidationError("--max is a number from 1") }
     }
 
     func run() throws {
+        guard let namespace else { return try watchNamespaces() }
         let parts = parts
         let filter = try choice.filter(try parts.template.map { try matching.template($0, arguments) })
         let access = try NamespaceAccess(common, namespace)
@@ -116,6 +141,20 @@ struct WatchCommand: ParsableCommand {
         if case .duration(let duration)? = wait { duration } else { nil }
     }
 
+    /// Where to begin: in a namespace that was missing when the watch was started, at the beginning.
+    private func start(wasMissing: Bool) -> Changes.Start {
+        if let subscription { return .subscription(subscription) }
+        if initial { return .initial }
+        let first = wasMissing ? 1 : from
+        return first.map { .after($0 == 0 ? 0 : $0 - 1) } ?? .now
+    }
+
+    private func watchNamespaces() throws {
+        let telling = NamespaceTelling(max: max ?? .max, quiet: quiet)
+        let hasTold = try telling.run(try common.space().changes(initial: initial))
+        if !hasTold, wait != nil { throw status.nothingObtained }
+    }
+
     /// Finds the namespace, waiting for it if that is wanted, and registers.
     ///
     /// - Returns: What `body` returned, and false if time passed before there was a namespace.
@@ -130,14 +169,7 @@ struct WatchCommand: ParsableCommand {
         while true {
             do {
                 return try NamespaceAccess.use(try access.openExisting()) { namespace in
-                    let changes: Changes
-                    if let subscription {
-                        changes = try namespace.changes(filter, subscription: subscription)
-                    } else {
-                        let first = wasMissing ? 1 : from
-                        changes = try namespace.changes(filter, after: first.map { $0 == 0 ? 0 : $0 - 1 })
-                    }
-                    return try body(changes)
+                    try body(try namespace.changes(filter, from: start(wasMissing: wasMissing)))
                 }
             } catch let error as SpaceError where error.code == .cancelled {
                 throw Terminated()
@@ -165,6 +197,9 @@ struct WatchChoice: ParsableArguments {
     @Option(help: ArgumentHelp("Notifications of this name.", valueName: "name"))
     var post: String?
 
+    @Option(help: ArgumentHelp("Notifications that this process posts.", valueName: "pid"))
+    var pid: Int32?
+
     @Option(
         help: ArgumentHelp(
             "Only these, separated by commas: \(Change.Kind.allCases.map(\.description).joined(separator: ", ")).",
@@ -177,15 +212,19 @@ struct WatchChoice: ParsableArguments {
         if key != nil, allKeys { throw ValidationError("--key and --all-keys exclude each other") }
         if key == "" { throw ValidationError("--key needs a cell's name") }
         if post == "" { throw ValidationError("--post needs a name") }
+        if let pid, pid < 1 { throw ValidationError("--pid is a process's number") }
         _ = try kinds()
     }
+
+    /// Whether less than everything is wanted, whatever the template.
+    var isNarrow: Bool { key != nil || allKeys || post != nil || pid != nil || events != nil }
 
     /// The filter.
     ///
     /// An event that is named brings all of its sort, unless another option says which.
     func filter(_ template: Template?) throws -> ChangeFilter {
         let kinds = try kinds()
-        if template == nil, key == nil, !allKeys, post == nil {
+        if template == nil, key == nil, !allKeys, post == nil, pid == nil {
             var filter = ChangeFilter.everything
             filter.kinds = kinds
             return filter
@@ -197,7 +236,8 @@ struct WatchChoice: ParsableArguments {
         return ChangeFilter(
             tuples: template ?? (isNamed(ofTuples) ? .any : nil),
             cells: key.map { .key($0) } ?? (allKeys || isNamed(ofCells) ? .all : .none),
-            notifications: post.map { .named($0) } ?? (isNamed([.post]) ? .all : .none),
+            notifications: pid.map { .sent(by: PostSender(pid: $0), named: post) } ?? post.map { .named($0) }
+                ?? (isNamed([.post]) ? .all : .none),
             kinds: kinds
         )
     }

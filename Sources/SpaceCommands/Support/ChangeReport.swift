@@ -3,14 +3,17 @@ import SharedSpace
 /// A change in the form that `watch` prints.
 enum ChangeReport {
     /// One JSON object; what there was not is left out, so that `null` is always a value.
-    static func line(_ change: Change) -> String {
-        var object = JSONObject()
+    static func line(_ change: Change) -> String { object(change).line }
+
+    static func object(_ change: Change, in line: JSONObject = JSONObject()) -> JSONObject {
+        var object = line
         // Of a gap the last one missed: whatever comes next has a higher number.
         object.add("seq", change.lastSequence)
         object.add("time", change.time)
         // No process makes a gap, or is the one that the end came from.
         if change.pid != 0 { object.add("pid", change.pid) }
         object.add("event", change.kind.description)
+        if change.isPresent { object.add("present", true) }
         if change.kind == .gap {
             object.add("from", change.sequence)
             object.add("to", change.lastSequence)
@@ -22,15 +25,30 @@ enum ChangeReport {
             object.add(isPost ? "name" : "key", key)
             if let old = change.old { object.add("old", json: old.json) }
             if let new = change.new { object.add(isPost ? "value" : "new", json: new.json) }
+            if let sender = change.senderID { object.add("sender", sender) }
         }
-        return object.line
+        return object
     }
 
     /// The line before all others.
-    static func ready(_ sequence: UInt64) -> String {
+    static func ready(_ sequence: UInt64? = nil) -> String {
         var object = JSONObject()
         object.add("event", "ready")
-        object.add("seq", sequence)
+        if let sequence { object.add("seq", sequence) }
+        return object.line
+    }
+
+    /// A namespace that came or went; numbers have only the changes within one.
+    static func line(_ change: SpaceChange) -> String {
+        var object = JSONObject()
+        switch change {
+        case .appeared(let name):
+            object.add("event", "appeared")
+            object.add("name", name)
+        case .disappeared(let name):
+            object.add("event", "disappeared")
+            object.add("name", name)
+        }
         return object.line
     }
 }

@@ -23,7 +23,7 @@ struct ChangeTelling {
     private static let chunk = 64 << 10
     private static let batch = 256
     /// How often a watch without changes looks whether somebody still reads what it prints.
-    private static let look = Duration.seconds(1)
+    static let look = Duration.seconds(1)
 
     init(command: ChildCommand?, isSubscription: Bool, max: Int, quiet: Duration?) {
         self.command = command

@@ -6,7 +6,8 @@ import SystemPackage
 /// A command that is run for a value on its standard input, and whose end is waited for.
 ///
 /// Its words are the last ones of argv: there they are as they came, UTF-8 or not. It shares the standard output and error of
-/// this process, and its process group. posix_spawn(3), and not fork(2): the library has threads.
+/// this process, and its process group. When this process ends before it, killed or not, the kernel kills it: two holders
+/// of one thing never overlap. What the command has started in its turn is its own affair.
 struct ChildCommand {
     private let words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
@@ -47,33 +48,17 @@ struct ChildCommand {
 
     private func spawn(reading input: CInt) throws -> pid_t {
         guard let file = words[0] else { throw CommandFailure.usage("the command to run is missing") }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        if !Signals.pipeWasIgnored {
-            // Ignored signals stay ignored across execve(2).
-            var signals = sigset_t()
-            sigemptyset(&signals)
-            sigaddset(&signals, SIGPIPE)
-            posix_spawnattr_setsigdefault(&attributes, &signals)
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
-        }
         // wait(2): while SIGCHLD is ignored nobody learns how a child ended.
         signal(SIGCHLD, SIG_DFL)
-        var pid: pid_t = 0
-        let result = posix_spawnp(&pid, file, &actions, &attributes, words, environ)
-        guard result == 0 else {
-            let cause = Errno(rawValue: result)
+        do throws(Errno) {
+            // This is the process's first thread, which lives as long as the process.
+            return try ParentDeath.spawn(file, words, input: input, resetsBrokenPipe: !Signals.pipeWasIgnored)
+        } catch {
             throw CommandFailure(
-                cause == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute,
-                "cannot run \(String(cString: file).quotedForPeople): \(cause)"
+                error == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute,
+                "cannot run \(String(cString: file).quotedForPeople): \(error)"
             )
         }
-        return pid
     }
 
     private func wait(for pid: pid_t, _ feed: inout Feed) throws -> Ending {

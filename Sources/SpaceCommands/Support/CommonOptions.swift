@@ -92,12 +92,35 @@ struct CreationOptions: ParsableArguments {
     @Flag(help: "If it is created: keep it when its last owner has exited.")
     var persistent = false
 
+    @Option(
+        help: ArgumentHelp(
+            "If it is created: keep so many changes, and bytes of them, also while nobody watches.",
+            valueName: "changes[,bytes]"
+        )
+    )
+    var history: HistoryArgument?
+
     mutating func validate() throws {
         if durable && guarded { throw ValidationError("--durable and --guarded exclude each other") }
     }
 
     var options: NamespaceOptions {
-        NamespaceOptions(mode: durable ? .durable : guarded ? .guarded : nil, isPersistent: persistent)
+        NamespaceOptions(
+            mode: durable ? .durable : guarded ? .guarded : nil,
+            isPersistent: persistent,
+            history: history?.history
+        )
+    }
+}
+
+/// A history on the command line: a number of changes, and after a comma one of bytes.
+struct HistoryArgument: ExpressibleByArgument, Sendable {
+    let history: History
+
+    init?(argument: String) {
+        let numbers = argument.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+        guard numbers.count <= 2, let changes = numbers[0], numbers.count == 1 || numbers[1] != nil else { return nil }
+        history = History(changes: changes, bytes: numbers.count == 2 ? numbers[1] : nil)
     }
 }
 

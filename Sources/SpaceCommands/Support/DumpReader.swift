@@ -7,6 +7,7 @@ struct DumpReader {
     private(set) var tuples: [LoadedTuple] = []
     private(set) var cells: [(key: String, value: Value)] = []
     private(set) var mode: StorageMode?
+    private(set) var history: History?
     private var namespaces = 0
 
     /// Reads standard input to its end.
@@ -37,6 +38,13 @@ struct DumpReader {
                 throw bad("the namespace's mode is unknown")
             }
             self.mode = mode
+            // Dumps of earlier releases have none.
+            if case .object(let history)? = record["history"] {
+                guard case .int(let changes)? = history["changes"], case .int(let bytes)? = history["bytes"] else {
+                    throw bad("the namespace's history is no numbers of changes and bytes")
+                }
+                self.history = History(changes: changes, bytes: bytes)
+            }
             return nil
         case "tuple", "claim":
             guard case .int(let id)? = record["id"] else { throw bad("the \(kind) has no id") }

@@ -21,6 +21,7 @@ struct DumpReport {
         namespace.add("cells", status.cells)
         namespace.add("bytes", status.bytes)
         namespace.add("limit", status.byteLimit)
+        namespace.add("history", json: StatusReport(status: status).history)
         namespace.add("unlocked", inspection.isLockFree)
         try print(namespace.line)
         for owner in status.owners {
@@ -49,6 +50,7 @@ struct DumpReport {
         }
         for waiter in status.waiters { try print(StatusReport.object(waiter, in: line("waiter")).line) }
         for watcher in status.watchers { try print(StatusReport.object(watcher, in: line("watcher")).line) }
+        for change in inspection.changes { try print(ChangeReport.object(change, in: line("change")).line) }
     }
 
     private func line(_ kind: String) -> JSONObject {
@@ -73,6 +75,13 @@ struct DumpReport {
             ]
         }
         try section("cells", ["KEY", "VALUE"], inspection.cells, print) { [$0.key, $0.value.json] }
+        try section("changes", ["NUMBER", "TIME", "PID", "EVENT", "WHAT"], inspection.changes, print) { change in
+            [
+                "\(change.sequence)", PeopleText.relative(change.time, to: now), "\(change.pid)",
+                change.kind.description,
+                change.tuple?.json ?? [change.key, change.new?.json].compactMap { $0 }.joined(separator: " "),
+            ]
+        }
     }
 
     private func section<Item>(

@@ -31,7 +31,17 @@ struct StatusReport {
         object.add("shapes", status.shapes.map { Self.object($0) })
         object.add("persistent", status.isPersistent)
         object.add("created", status.created)
+        object.add("history", json: history)
         return object
+    }
+
+    /// The history as JSON.
+    var history: String {
+        guard let history = status.history else { return "null" }
+        var object = JSONObject()
+        object.add("changes", history.changes)
+        object.add("bytes", history.bytes)
+        return object.line
     }
 
     /// What `list --json` prints.
@@ -114,6 +124,11 @@ struct StatusReport {
 
     private var modeText: String { status.mode.rawValue + (status.isPersistent ? ", persistent" : "") }
 
+    private var historyText: String {
+        guard let history = status.history, let changes = history.changes, let bytes = history.bytes else { return "" }
+        return ", the last \(changes) kept, \(PeopleText.bytes(bytes)) at most"
+    }
+
     /// Lines for people.
     func text(now: Int64 = Clock.realtimeMilliseconds()) -> [String] {
         var lines = PeopleText.table([
@@ -122,7 +137,7 @@ struct StatusReport {
             ["tuples", "\(status.tuples)"],
             ["cells", "\(status.cells)"],
             ["size", "\(PeopleText.bytes(status.bytes)) of \(PeopleText.bytes(status.byteLimit))"],
-            ["changes", "\(status.sequence)"],
+            ["changes", "\(status.sequence)\(historyText)"],
             ["created", PeopleText.relative(status.created, to: now)],
         ])
         func section(_ title: String, _ titles: [String], _ rows: [[String]]) {

@@ -1,0 +1,136 @@
+package import SpaceSystem
+import TupleCoding
+
+// Claiming, in the ways in which taking goes: at once, blocking the thread, suspending the task.
+
+/// A claim that was made, and what the tuple was decoded to.
+struct Claimed<Content> {
+    let claim: HeldClaim
+    let content: Content
+}
+
+extension NamespaceCore {
+    /// `decode`: Before the tuple is touched: one that does not decode stays where it is.
+    func claimIfExists<Content>(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ terms: ClaimTerms,
+        decode: (Match) throws(SpaceError) -> Content
+    ) throws(SpaceError) -> Claimed<Content>? {
+        let taken = try takeIfExists("claim", template, order, isMoving: true) {
+            (match) throws(SpaceError) -> (Tuple, Content) in
+            (try match.tuple(), try decode(match))
+        } _: { (scope, id, row) throws(SpaceError) in
+            try scope.claim(id, row, terms)
+        }
+        return taken.map { Claimed(claim: HeldClaim($0.id, $0.result, $0.content.0), content: $0.content.1) }
+    }
+
+    /// Claims the tuple of an id; `nil` when it is not visible.
+    func claim(id: TupleID, _ terms: ClaimTerms) throws(SpaceError) -> Claimed<Tuple>? {
+        _ = try returnDueClaims("claim")
+        let match = try read("claim") { (snapshot) throws(SpaceError) in
+            try snapshot.tupleRow(id.rawValue).map { Match(id.rawValue, $0) }
+        }
+        guard let match else { return nil }
+        let tuple = try match.tuple()
+        let size = match.bytes.count
+        let made = try write("claim", .removing(1, bytes: size + 64, removed: size)) {
+            (scope) throws(SpaceError) -> ClaimMade? in
+            guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return nil }
+            return try scope.claim(id.rawValue, row, terms)
+        }
+        return made.map { Claimed(claim: HeldClaim(id, $0, tuple), content: tuple) }
+    }
+
+    func claimBlocking<Content>(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ terms: ClaimTerms,
+        timeout: Duration?,
+        interruption: Interruption? = nil,
+        decode: (Match) throws(SpaceError) -> Content
+    ) throws(SpaceError) -> Claimed<Content>? {
+        try block(
+            "claim",
+            Interest(template, isTaking: true),
+            text: template.json,
+            until: MonotonicInstant.deadline(after: timeout),
+            interruption: interruption
+        ) { () throws(SpaceError) in
+            try claimIfExists(template, order, terms, decode: decode).map {
+                Found(result: $0, removed: $0.claim.id.rawValue)
+            }
+        }
+    }
+
+    func claimSuspending<Content>(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ terms: ClaimTerms,
+        timeout: Duration?,
+        decode: (Match) throws(SpaceError) -> Content
+    ) async throws(SpaceError) -> Claimed<Content>? {
+        try await suspend(
+            "claim",
+            Interest(template, isTaking: true),
+            text: { template.json },
+            until: MonotonicInstant.deadline(after: timeout)
+        ) { () throws(SpaceError) in
+            try claimIfExists(template, order, terms, decode: decode).map {
+                Found(result: $0, removed: $0.claim.id.rawValue)
+            }
+        }
+    }
+}
+
+extension Namespace {
+    /// What a claim of this process begins with: others listen for its end from now on.
+    func claimingCore(_ deadline: Duration?) throws(SpaceError) -> (NamespaceCore, ClaimTerms) {
+        let core = try usableCore("claim")
+        try core.checkUsable("claim")
+        core.announceClaimant()
+        core.releaseRemembered()
+        return (core, ClaimTerms(holder: .session(core.session.number), deadline: deadline))
+    }
+
+    /// Claims for another process, at whose end the tuple returns; `nil` when there is no match, or the time has passed.
+    ///
+    /// The claim is ended by whoever knows its number, in any process.
+    ///
+    /// `timeout`: Zero looks once; `nil`: no limit but the interruption.
+    package func claim(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        holder: ProcessIdentity,
+        deadline: Duration?,
+        timeout: Duration?,
+        interruption: Interruption?
+    ) throws(SpaceError) -> HeldClaim? {
+        let core = try usableCore("claim")
+        let terms = ClaimTerms(holder: .process(holder), deadline: deadline)
+        let claimed = try core.claimBlocking(template, order, terms, timeout: timeout, interruption: interruption) {
+            (_) throws(SpaceError) in
+        }
+        guard let claimed else { return nil }
+        // After the claim: who waits finds the process among the holders of claims.
+        core.ringForClaimants()
+        return claimed.claim
+    }
+
+    /// A claim by its number, held by this process or for another one; `nil` when there is none.
+    package func claim(numbered number: UInt64) throws(SpaceError) -> HeldClaim? {
+        let core = try usableCore("look for a claim")
+        guard let (claim, holder) = try core.claim(numbered: number) else { return nil }
+        if case .session(let session) = holder, session != core.session.number {
+            throw SpaceError(
+                .invalidArgument,
+                "look for a claim",
+                namespace: name,
+                reason: "claim \(number) belongs to a process that has not given it away",
+                advice: "let that process end it"
+            )
+        }
+        return claim
+    }
+}

@@ -1,0 +1,334 @@
+import SpaceSystem
+public import TupleCoding
+
+// Claims: takes that can be undone. Each comes in the forms of a take, and with a body, which is the form for most uses: it
+// completes the claim when the body returns, and returns the tuple when it throws.
+//
+//     try await jobs.claim("resize", any(Int.self), any(String.self)) { _, id, file in … }
+
+extension Namespace {
+    // MARK: With a body
+
+    /// Claims a tuple as soon as there is one that matches, runs `body` with its fields, and completes the claim.
+    ///
+    /// ```swift
+    /// try await jobs.claim("resize", any(Int.self), any(String.self)) { _, id, file in
+    ///     try await resize(file)
+    /// }
+    /// ```
+    ///
+    /// The tuple returns to its place when `body` throws, at the deadline, and at the end of the process, however it ends.
+    /// Cancelling the task ends the wait; once `body` runs, it is `body` that notices, and throws.
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - order: Which comes first, if several match.
+    ///   - deadline: How long the claim lasts at most, on a clock that runs while the machine sleeps; `nil`: as long as `body`
+    ///     and the process.
+    ///   - body: The work. It runs where the caller does.
+    /// - Returns: What `body` returned.
+    /// - Throws: What `body` throws; `cancelled` when the task was cancelled while it waited; `claimLost` when the tuple had
+    ///   returned at its deadline before `body` did: then somebody else may have done the same work.
+    nonisolated(nonsending) public func claim<each M: Matcher, Result>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        _ body: (repeat (each M).Matched) async throws -> Result
+    ) async throws -> Result {
+        let claim: Claim<repeat (each M).Matched> = try await claim(
+            repeat each matcher,
+            order: order,
+            deadline: deadline
+        )
+        return try await claim.run { () async throws -> Result in try await body(repeat each claim.fields) }
+    }
+
+    /// Claims a tuple that matches, runs `body` with its fields, and completes the claim; `nil` when the time has passed
+    /// without a match.
+    ///
+    /// Blocks the thread while it waits. Otherwise like the form without a time-out.
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - order: Which comes first, if several match.
+    ///   - deadline: How long the claim lasts at most; `nil`: as long as `body` and the process.
+    ///   - timeout: How long to wait for a match; zero looks once.
+    ///   - body: The work.
+    /// - Returns: What `body` returned; `nil` when the time has passed without a match.
+    /// - Throws: What `body` throws, and `claimLost` when the tuple had returned at its deadline before `body` did.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func claim<each M: Matcher, Result>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        timeout: Duration,
+        _ body: (repeat (each M).Matched) throws -> Result
+    ) throws -> Result? {
+        guard let claim = try claim(repeat each matcher, order: order, deadline: deadline, timeout: timeout) else {
+            return nil
+        }
+        return try claim.run { () throws -> Result in try body(repeat each claim.fields) }
+    }
+
+    /// Claims a tuple as soon as there is one that matches, runs `body` with it, and completes the claim.
+    ///
+    /// Like the typed form, for templates that are values.
+    ///
+    /// - Throws: What `body` throws, `cancelled`, `claimLost`.
+    nonisolated(nonsending) public func claim<Result>(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        _ body: (Tuple) async throws -> Result
+    ) async throws -> Result {
+        let claim = try await claim(matching: template, order: order, deadline: deadline)
+        return try await claim.run { () async throws -> Result in try await body(claim.tuple) }
+    }
+
+    /// Claims a record as soon as there is one that matches, runs `body` with it decoded, and completes the claim.
+    ///
+    /// Like the typed form, for `Codable` records.
+    ///
+    /// - Throws: What `body` throws, `cancelled`, `claimLost`, and `badData` for a record that doesn't decode, which stays.
+    nonisolated(nonsending) public func claim<Content: Decodable & Sendable, Result>(
+        _ type: Content.Type,
+        matching template: Template,
+        deadline: Duration? = nil,
+        _ body: (Content) async throws -> Result
+    ) async throws -> Result {
+        let claim = try await claim(type, matching: template, deadline: deadline)
+        return try await claim.run { () async throws -> Result in try await body(claim.fields) }
+    }
+
+    // MARK: Typed
+
+    /// Claims the first tuple that matches; `nil` when there is none.
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - order: Which comes first, if several match.
+    ///   - deadline: How long the claim lasts at most; `nil`: until it is ended.
+    /// - Returns: The claim, which releases the tuple when it goes out of scope without having been ended.
+    /// - Throws: What ``takeIfExists(_:order:)`` does; nothing was claimed then.
+    public func claimIfExists<each M: Matcher>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil
+    ) throws(SpaceError) -> Claim<repeat (each M).Matched>? {
+        let (core, terms) = try claimingCore(deadline)
+        let claimed = try core.claimIfExists(Template(repeat each matcher), order, terms) {
+            (match) throws(SpaceError) in
+            try match.fields(repeat each matcher)
+        }
+        guard let claimed else { return nil }
+        return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
+    }
+
+    /// Claims a tuple that matches as soon as there is one; `nil` when the time has passed.
+    ///
+    /// Blocks the thread.
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - order: Which comes first, if several match.
+    ///   - deadline: How long the claim lasts at most; `nil`: until it is ended.
+    ///   - timeout: How long to wait for a match; zero looks once.
+    /// - Returns: The claim; `nil` when the time has passed, and then nothing was claimed.
+    /// - Throws: What ``takeIfExists(_:order:)`` does; nothing was claimed then.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func claim<each M: Matcher>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        timeout: Duration
+    ) throws(SpaceError) -> Claim<repeat (each M).Matched>? {
+        let (core, terms) = try claimingCore(deadline)
+        let claimed = try core.claimBlocking(Template(repeat each matcher), order, terms, timeout: timeout) {
+            (match) throws(SpaceError) in
+            try match.fields(repeat each matcher)
+        }
+        guard let claimed else { return nil }
+        return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
+    }
+
+    /// Claims a tuple that matches as soon as there is one.
+    ///
+    /// - Throws: `cancelled` when the task is; nothing was claimed then.
+    public func claim<each M: Matcher>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil
+    ) async throws(SpaceError) -> Claim<repeat (each M).Matched> {
+        let (core, terms) = try claimingCore(deadline)
+        let claimed = try await core.claimSuspending(Template(repeat each matcher), order, terms, timeout: nil) {
+            (match) throws(SpaceError) in
+            try match.fields(repeat each matcher)
+        }.orEnded("claim", name)
+        return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
+    }
+
+    /// Claims a tuple that matches as soon as there is one; `nil` when the time has passed.
+    ///
+    /// - Throws: `cancelled` when the task is; nothing was claimed then.
+    public func claim<each M: Matcher>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        timeout: Duration
+    ) async throws(SpaceError) -> Claim<repeat (each M).Matched>? {
+        let (core, terms) = try claimingCore(deadline)
+        let claimed = try await core.claimSuspending(Template(repeat each matcher), order, terms, timeout: timeout) {
+            (match) throws(SpaceError) in
+            try match.fields(repeat each matcher)
+        }
+        guard let claimed else { return nil }
+        return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
+    }
+
+    // MARK: With templates that are values
+
+    /// Claims the first tuple that matches; `nil` when there is none.
+    public func claimIfExists(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil
+    ) throws(SpaceError) -> Claim<Tuple>? {
+        let (core, terms) = try claimingCore(deadline)
+        guard let claimed = try core.claimIfExists(template, order, terms, decode: Self.nothingMore) else { return nil }
+        return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
+    }
+
+    /// Claims a tuple that matches as soon as there is one; `nil` when the time has passed.
+    ///
+    /// Blocks the thread.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func claim(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        timeout: Duration
+    ) throws(SpaceError) -> Claim<Tuple>? {
+        try claimBlocking(matching: template, order: order, deadline: deadline, timeout: timeout, interruption: nil)
+    }
+
+    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    package func claimBlocking(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration?,
+        timeout: Duration?,
+        interruption: Interruption?
+    ) throws(SpaceError) -> Claim<Tuple>? {
+        let (core, terms) = try claimingCore(deadline)
+        let claimed = try core.claimBlocking(
+            template,
+            order,
+            terms,
+            timeout: timeout,
+            interruption: interruption,
+            decode: Self.nothingMore
+        )
+        guard let claimed else { return nil }
+        return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
+    }
+
+    /// Claims a tuple that matches as soon as there is one.
+    ///
+    /// - Throws: `cancelled` when the task is; nothing was claimed then.
+    public func claim(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil
+    ) async throws(SpaceError) -> Claim<Tuple> {
+        let (core, terms) = try claimingCore(deadline)
+        let claimed = try await core.claimSuspending(template, order, terms, timeout: nil, decode: Self.nothingMore)
+            .orEnded("claim", name)
+        return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
+    }
+
+    /// Claims a tuple that matches as soon as there is one; `nil` when the time has passed.
+    ///
+    /// - Throws: `cancelled` when the task is; nothing was claimed then.
+    public func claim(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        timeout: Duration
+    ) async throws(SpaceError) -> Claim<Tuple>? {
+        let (core, terms) = try claimingCore(deadline)
+        let claimed = try await core.claimSuspending(template, order, terms, timeout: timeout, decode: Self.nothingMore)
+        guard let claimed else { return nil }
+        return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
+    }
+
+    /// Claims the tuple of an id; `nil` when it is not visible.
+    ///
+    /// - Complexity: O(log n).
+    public func claimIfExists(id: TupleID, deadline: Duration? = nil) throws(SpaceError) -> Claim<Tuple>? {
+        let (core, terms) = try claimingCore(deadline)
+        guard let claimed = try core.claim(id: id, terms) else { return nil }
+        return Claim(ClaimHold(claimed.claim, in: self), claimed.content)
+    }
+
+    private static func nothingMore(_: Match) throws(SpaceError) {}
+
+    // MARK: Records
+
+    /// Claims the first record that matches, decoded; `nil` when there is none.
+    public func claimIfExists<Content: Decodable & Sendable>(
+        _ type: Content.Type,
+        matching template: Template,
+        deadline: Duration? = nil
+    ) throws(SpaceError) -> Claim<Content>? {
+        let (core, terms) = try claimingCore(deadline)
+        let claimed = try core.claimIfExists(template, .oldestFirst, terms) { (match) throws(SpaceError) in
+            try match.tuple().content(type, "claim", name)
+        }
+        guard let claimed else { return nil }
+        return Claim(ClaimHold(claimed.claim, in: self), claimed.content)
+    }
+
+    /// Claims a record that matches as soon as there is one, decoded.
+    ///
+    /// - Throws: `cancelled` when the task is, and `badData` for a record that doesn't decode, which stays.
+    public func claim<Content: Decodable & Sendable>(
+        _ type: Content.Type,
+        matching template: Template,
+        deadline: Duration? = nil
+    ) async throws(SpaceError) -> Claim<Content> {
+        let (core, terms) = try claimingCore(deadline)
+        let claimed = try await core.claimSuspending(template, .oldestFirst, terms, timeout: nil) {
+            (match) throws(SpaceError) in
+            try match.tuple().content(type, "claim", name)
+        }.orEnded("claim", name)
+        return Claim(ClaimHold(claimed.claim, in: self), claimed.content)
+    }
+}
+
+extension Claim {
+    /// Completes the claim when `body` returns, and releases the tuple when it throws.
+    nonisolated(nonsending) func run<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let result: Result
+        do {
+            result = try await body()
+        } catch {
+            // What can't be released now is when the claim goes.
+            try? release()
+            throw error
+        }
+        try complete()
+        return result
+    }
+
+    func run<Result>(_ body: () throws -> Result) throws -> Result {
+        let result: Result
+        do {
+            result = try body()
+        } catch {
+            try? release()
+            throw error
+        }
+        try complete()
+        return result
+    }
+}

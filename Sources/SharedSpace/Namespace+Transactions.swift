@@ -1,0 +1,106 @@
+public import TupleCoding
+
+extension Namespace {
+    /// Runs `body` as one step: what it changes is seen by others all at once, or, if it throws, never.
+    ///
+    /// ```swift
+    /// try accounts.transaction { t in
+    ///     guard let (_, balance) = try t.takeIfExists("balance", any(Int.self)) else { return }
+    ///     try t.write("balance", balance - 1)
+    /// }
+    /// ```
+    ///
+    /// The body sees its own changes. What it writes and takes again leaves no trace; watchers get the rest as one batch. All
+    /// others who write wait meanwhile, so it is to be short: no input or output, no waiting, no calls that take long. Within
+    /// it the namespace's own operations throw `invalidArgument`, and so does waiting in any namespace. Other namespaces may be
+    /// written to, but that is no part of the transaction.
+    ///
+    /// - Parameter body: The work; it runs once, on this thread, with up to 65,536 changes and 128 MiB
+    ///   (``Limits/transactionChanges``, ``Limits/transactionBytes``).
+    /// - Returns: What `body` returned, after the commit.
+    /// - Throws: What `body` throws, after everything is undone; `transactionTooLarge`, `storageFull`, `limitReached`,
+    ///   `holderStopped`, `holderBusy`, `namespaceDeleted`.
+    public func transaction<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
+        try usableCore(TransactionState.operation).transaction(in: self, TransactionState.operation, body)
+    }
+
+    // MARK: Moving
+
+    /// Takes the first tuple that matches and writes another, in one transaction.
+    ///
+    /// - Returns: The tuple that was taken; `nil` when there was none, and then nothing is written.
+    /// - Throws: What ``transaction(_:)`` does.
+    @discardableResult
+    public func move(matching template: Template, to tuple: Tuple) throws -> Tuple? {
+        try transaction { transaction in
+            guard let taken = try transaction.takeIfExists(matching: template) else { return nil }
+            try transaction.write(tuple: tuple)
+            return taken
+        }
+    }
+
+    /// Takes the first tuple that matches and writes what `transform` makes of it, in one transaction.
+    ///
+    /// ```swift
+    /// try jobs.move("job", any(Int.self), "queued") { kind, id, _ in [kind, id, "running"] }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - order: Which comes first, if several match.
+    ///   - transform: Makes the new tuple; part of the transaction, and so short.
+    /// - Returns: The fields of the tuple that was taken; `nil` when there was none.
+    /// - Throws: What `transform` throws, after which nothing has changed, and what ``transaction(_:)`` does.
+    @discardableResult
+    public func move<each M: Matcher>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        to transform: (repeat (each M).Matched) throws -> Tuple
+    ) throws -> (repeat (each M).Matched)? {
+        try transaction { transaction throws -> (repeat (each M).Matched)? in
+            guard let fields = try transaction.takeIfExists(repeat each matcher, order: order) else { return nil }
+            try transaction.write(tuple: try transform(repeat each fields))
+            return fields
+        }
+    }
+
+    // MARK: Replacing
+
+    /// Takes all tuples that match and writes others, in one transaction.
+    ///
+    /// - Returns: The tuples that were taken, in order.
+    /// - Throws: What ``transaction(_:)`` does.
+    @discardableResult
+    public func replaceAll(matching template: Template, with tuples: some Sequence<Tuple>) throws -> [Tuple] {
+        try transaction { transaction in
+            let taken = try transaction.takeAll(matching: template)
+            try transaction.write(contentsOf: tuples)
+            return taken
+        }
+    }
+
+    /// Takes all tuples that match and writes what `transform` makes of each, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - transform: Makes the new tuple; part of the transaction, and so short.
+    /// - Returns: How many were replaced.
+    /// - Throws: What `transform` throws, after which nothing has changed, and what ``transaction(_:)`` does.
+    @discardableResult
+    public func replaceAll<each M: Matcher>(
+        _ matcher: repeat each M,
+        with transform: (repeat (each M).Matched) throws -> Tuple
+    ) throws -> Int {
+        try transaction { transaction in
+            let matches = try transaction.state.matches(Template(repeat each matcher), .oldestFirst, max: .max)
+            var tuples: [Tuple] = []
+            for match in matches {
+                let fields = try match.fields(repeat each matcher)
+                tuples.append(try transform(repeat each fields))
+            }
+            try transaction.state.take(matches)
+            try transaction.write(contentsOf: tuples)
+            return matches.count
+        }
+    }
+}

@@ -1,0 +1,103 @@
+public import TupleCoding
+
+// Cells in a transaction: as in a namespace, but for waiting.
+
+extension Transaction {
+    // MARK: Codable values
+
+    /// Sets a cell.
+    public func set(_ key: String, _ content: some Encodable) throws(SpaceError) {
+        try set(key, value: try state.namespace.encoded(content, "set a cell"))
+    }
+
+    /// The value of a cell, decoded; `nil` when it is not set.
+    ///
+    /// - Throws: `badData` when the cell holds something that doesn't decode as the type.
+    public func get<Content: Decodable>(_ key: String, as type: Content.Type = Content.self) throws(SpaceError)
+        -> Content?
+    {
+        guard let value = try get(key) else { return nil }
+        do throws(TupleCodingError) {
+            return try value.decode(type)
+        } catch {
+            throw SpaceError(error, "get the cell \(key.quotedForPeople)", namespace: name)
+        }
+    }
+
+    // MARK: Values
+
+    /// Sets a cell to a value.
+    ///
+    /// - Returns: The old value; `nil` when it was not set.
+    @discardableResult
+    public func set(_ key: String, value: Value) throws(SpaceError) -> Value? {
+        try change(key, to: value) { _ in true }.old
+    }
+
+    /// Sets a cell if its value is what is expected.
+    ///
+    /// - Returns: Whether it was, and so the cell is set.
+    public func set(_ key: String, value: Value, ifEquals expected: Value) throws(SpaceError) -> Bool {
+        let expected = expected.encodedElement
+        return try change(key, to: value) { old in old.map { $0.elementsEqual(expected) } ?? false }.isSet
+    }
+
+    /// Sets a cell if it is not set.
+    ///
+    /// - Returns: Whether it was not set before, and so is now.
+    public func setIfAbsent(_ key: String, value: Value) throws(SpaceError) -> Bool {
+        try change(key, to: value) { $0 == nil }.isSet
+    }
+
+    /// The value of a cell; `nil` when it is not set.
+    public func get(_ key: String) throws(SpaceError) -> Value? {
+        try state.namespace.check(key, "get a cell")
+        return try state.look { (scope) throws(SpaceError) in
+            try scope.snapshot.cell(key).map { (bytes) throws(SpaceError) in try scope.snapshot.value(key, bytes) }
+        }
+    }
+
+    /// Unsets a cell.
+    ///
+    /// - Returns: The value it had; `nil` when it was not set.
+    @discardableResult
+    public func unset(_ key: String) throws(SpaceError) -> Value? {
+        try state.namespace.check(key, "unset a cell")
+        return try state.change(try replacing(key, .removing(1))) { (scope) throws(SpaceError) in
+            try scope.unsetIfSet(key)
+        }
+    }
+
+    /// Adds to a cell that holds an integer; one that is not set counts as 0.
+    ///
+    /// - Returns: The sum.
+    /// - Throws: `badData` when the cell holds something else, or the sum is beyond 64 bits; the transaction is undone then.
+    @discardableResult
+    public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
+        try state.namespace.check(key, "increment a cell")
+        return try state.change(try replacing(key, .adding(1, bytes: 16))) { (scope) throws(SpaceError) in
+            try scope.increment(key, by: amount)
+        }
+    }
+
+    private func change(
+        _ key: String,
+        to value: Value,
+        if condition: (UnsafeRawBufferPointer?) -> Bool
+    ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
+        let (encoded, demand) = try state.namespace.setting(key, value, "set a cell")
+        return try state.change(try replacing(key, demand)) { (scope) throws(SpaceError) in
+            try scope.set(key, encoded, if: condition)
+        }
+    }
+
+    /// With the old value, which the journal keeps a copy of: measured now, since the cell changes.
+    private func replacing(_ key: String, _ demand: Room.Demand) throws(SpaceError) -> Room.Demand {
+        var demand = demand
+        demand.cells = 1
+        demand.removedBytes += try state.look { (scope) throws(SpaceError) in
+            try scope.snapshot.cell(key)?.count ?? 0
+        }
+        return demand
+    }
+}

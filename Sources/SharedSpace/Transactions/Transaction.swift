@@ -1,0 +1,190 @@
+public import TupleCoding
+
+/// What the body of ``Namespace/transaction(_:)`` works with: everything in a namespace but waiting, in one step.
+///
+/// It sees the namespace as it is, and its own changes; nobody else sees anything of them before the body has returned, and
+/// then all. It can't be kept beyond the body.
+public struct Transaction: ~Copyable {
+    let state: TransactionState
+
+    init(_ state: TransactionState) { self.state = state }
+
+    var name: String { state.namespace.name }
+
+    // MARK: Writing
+
+    /// Writes a tuple.
+    ///
+    /// - Throws: `tooLarge`, `transactionTooLarge`, `storageFull`, `limitReached`.
+    public func write<each F: TupleField>(_ field: repeat each F, expires: Duration? = nil) throws(SpaceError) {
+        var encoder = TupleEncoder()
+        repeat encoder.encode(each field)
+        if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
+        try write(tuple: Tuple(trusting: encoder.bytes, isRecord: false), expires: expires)
+    }
+
+    /// Writes a tuple that is made already.
+    ///
+    /// - Returns: Its id.
+    @discardableResult
+    public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
+        let demand = try state.namespace.demand(of: tuple)
+        return try state.change(demand) { (scope) throws(SpaceError) in
+            try scope.insert(tuple, Expiry(expires, scope.clock))
+        }
+    }
+
+    /// Writes a `Codable` value as a record.
+    ///
+    /// - Returns: The tuple's id.
+    @discardableResult
+    public func write(record: some Encodable, expires: Duration? = nil) throws(SpaceError) -> TupleID {
+        try write(tuple: try state.namespace.tuple(encoding: record), expires: expires)
+    }
+
+    /// Writes several tuples, in order.
+    ///
+    /// - Returns: Their ids, in the same order.
+    @discardableResult
+    public func write(contentsOf tuples: some Sequence<Tuple>, expires: Duration? = nil) throws(SpaceError) -> [TupleID]
+    {
+        var ids: [TupleID] = []
+        for tuple in tuples { ids.append(try write(tuple: tuple, expires: expires)) }
+        return ids
+    }
+
+    /// Posts a notification, which reaches watchers together with the other changes.
+    public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
+    {
+        let (encoded, demand) = try state.namespace.posting(name, value, "post a notification")
+        let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).encodedElement }
+        try state.change(demand) { (scope) throws(SpaceError) in
+            try scope.notePost(name, encoded, sender: number)
+        }
+    }
+
+    // MARK: Reading
+
+    /// The first tuple that matches, as typed fields; `nil` when there is none.
+    public func readIfExists<each M: Matcher>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst
+    ) throws(SpaceError) -> (repeat (each M).Matched)? {
+        guard let match = try state.matches(Template(repeat each matcher), order, max: 1).first else { return nil }
+        let fields = try match.fields(repeat each matcher)
+        return fields
+    }
+
+    /// The first tuple that matches; `nil` when there is none.
+    public func readIfExists(matching template: Template, order: MatchOrder = .oldestFirst) throws(SpaceError) -> Tuple?
+    {
+        try state.matches(template, order, max: 1).first?.tuple()
+    }
+
+    /// All tuples that match.
+    public func readAll(
+        matching template: Template = .any,
+        order: MatchOrder = .oldestFirst,
+        max: Int = .max
+    ) throws(SpaceError) -> [Tuple] {
+        var tuples: [Tuple] = []
+        for match in try state.matches(template, order, max: max) { tuples.append(try match.tuple()) }
+        return tuples
+    }
+
+    /// How many tuples match.
+    public func count(matching template: Template = .any) throws(SpaceError) -> Int { try state.count(template) }
+
+    // MARK: Taking
+
+    /// Takes the first tuple that matches, as typed fields; `nil` when there is none.
+    public func takeIfExists<each M: Matcher>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst
+    ) throws(SpaceError) -> (repeat (each M).Matched)? {
+        guard let match = try state.matches(Template(repeat each matcher), order, max: 1).first else { return nil }
+        // Before it is taken: one that does not decode stays.
+        let fields = try match.fields(repeat each matcher)
+        try state.take([match])
+        return fields
+    }
+
+    /// Takes the first tuple that matches; `nil` when there is none.
+    public func takeIfExists(matching template: Template, order: MatchOrder = .oldestFirst) throws(SpaceError) -> Tuple?
+    {
+        try takeAll(matching: template, order: order, max: 1).first
+    }
+
+    /// Takes the first record that matches, decoded; `nil` when there is none.
+    public func takeIfExists<Content: Decodable>(
+        _ type: Content.Type,
+        matching template: Template
+    ) throws(SpaceError) -> Content? {
+        guard let match = try state.matches(template, .oldestFirst, max: 1).first else { return nil }
+        let content = try match.tuple().content(type, "take", name)
+        try state.take([match])
+        return content
+    }
+
+    /// Takes all tuples that match.
+    ///
+    /// - Returns: The tuples, in order.
+    @discardableResult
+    public func takeAll(
+        matching template: Template = .any,
+        order: MatchOrder = .oldestFirst,
+        max: Int = .max
+    ) throws(SpaceError) -> [Tuple] {
+        let matches = try state.matches(template, order, max: max)
+        var tuples: [Tuple] = []
+        for match in matches { tuples.append(try match.tuple()) }
+        try state.take(matches)
+        return tuples
+    }
+
+    // MARK: Claiming
+
+    /// Claims the first tuple that matches; `nil` when there is none.
+    ///
+    /// If the transaction is undone, the claim never was.
+    ///
+    /// - Parameters:
+    ///   - template: What to look for.
+    ///   - order: Which comes first, if several match.
+    ///   - deadline: How long the claim lasts at most; `nil`: until it is ended.
+    /// - Returns: The claim, as a plain value; `nil` when nothing matches.
+    /// - Throws: `transactionTooLarge`, `storageFull`, `limitReached`.
+    public func claimIfExists(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil
+    ) throws(SpaceError) -> HeldClaim? {
+        guard let match = try state.matches(template, order, max: 1).first else { return nil }
+        return try state.claim(match, try match.tuple(), deadline: deadline)
+    }
+
+    /// Claims the first tuple that matches; `nil` when there is none.
+    ///
+    /// - Returns: The claim, as a plain value, and the fields, typed as the matchers say.
+    public func claimIfExists<each M: Matcher>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil
+    ) throws(SpaceError) -> (claim: HeldClaim, fields: (repeat (each M).Matched))? {
+        guard let match = try state.matches(Template(repeat each matcher), order, max: 1).first else { return nil }
+        let fields = try match.fields(repeat each matcher)
+        guard let claim = try state.claim(match, try match.tuple(), deadline: deadline) else { return nil }
+        return (claim, fields)
+    }
+
+    /// Ends a claim: its tuple is gone, if the transaction is committed.
+    ///
+    /// - Throws: `claimLost` when the tuple had returned to the space already; the transaction is undone then.
+    public func complete(_ claim: HeldClaim) throws(SpaceError) { try state.complete(claim) }
+
+    /// Puts a claimed tuple back in its place.
+    ///
+    /// - Returns: Whether it was still claimed.
+    @discardableResult
+    public func release(_ claim: HeldClaim) throws(SpaceError) -> Bool { try state.release(claim) }
+}

@@ -1,0 +1,296 @@
+import Glibc
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+/// A transaction's body, run under the gate.
+///
+/// Guarantees: the body's changes are committed together or not at all, and the body runs once. It never meets a full disk
+/// halfway through a change: what it will do is not known before, so room is made ahead of each change, for all that the
+/// transaction has done and the change. An error in the middle of a change undoes the whole, also when the body catches it.
+/// The namespace's own operations are refused meanwhile on the same thread: they would wait for the gate that it holds, or
+/// see the namespace as it was before.
+final class TransactionState {
+    static let operation = "run a transaction"
+
+    let namespace: Namespace
+    private let core: NamespaceCore
+    private let scope: WriteScope
+    private var demand: Room.Demand
+    /// What there is room for.
+    private var ensured: Room.Demand
+    private var changes = 0
+    private var bytes = 0
+    private var isOpen = true
+    /// What left a change half done.
+    private(set) var failure: SpaceError?
+    private(set) var hasClaimed = false
+    private var searches: [(shape: Shape, table: ShapeTable, examined: Int)] = []
+
+    init(_ namespace: Namespace, _ core: NamespaceCore, _ scope: WriteScope) {
+        self.namespace = namespace
+        self.core = core
+        self.scope = scope
+        demand = scope.demand
+        ensured = scope.demand
+    }
+
+    func close() { isOpen = false }
+
+    private func check() throws(SpaceError) {
+        if let failure { throw failure }
+        if core.isInherited { try core.checkUsable(Self.operation) }
+        guard isOpen else {
+            throw SpaceError(
+                .invalidArgument,
+                Self.operation,
+                namespace: namespace.name,
+                reason: "the transaction has ended",
+                advice: "use it only while its body runs"
+            )
+        }
+    }
+
+    /// Reads, seeing what the body has changed.
+    func look<Result>(_ body: (WriteScope) throws(SpaceError) -> Result) throws(SpaceError) -> Result {
+        try check()
+        return try body(scope)
+    }
+
+    /// Changes something, for which there is room then.
+    func change<Result>(
+        _ more: Room.Demand,
+        _ body: (WriteScope) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result {
+        try check()
+        let whole = demand + more
+        let changes = changes + more.additions + more.removals
+        let bytes = bytes + more.bytes + more.removedBytes
+        guard changes <= Limits.transactionChanges, bytes <= Limits.transactionBytes else {
+            throw SpaceError(
+                .transactionTooLarge,
+                Self.operation,
+                namespace: namespace.name,
+                reason: "\(changes) changes with \(bytes) bytes are more than one transaction may make "
+                    + "(\(Limits.transactionChanges) and \(Limits.transactionBytes))",
+                advice: "do the work in several transactions"
+            )
+        }
+        try makeRoom(for: whole)
+        demand = whole
+        (self.changes, self.bytes) = (changes, bytes)
+        do throws(SpaceError) {
+            return try body(scope)
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    /// Makes room for as much again, so that a long transaction measures the tables a few times, and not at each change.
+    private func makeRoom(for whole: Room.Demand) throws(SpaceError) {
+        guard !whole.isCovered(by: ensured) else { return }
+        let ahead = whole + whole.bounded(bytes: 1 << 18)
+        do throws(SpaceError) {
+            try core.ensureRoom(ahead)
+            ensured = ahead
+        } catch {
+            do throws(SpaceError) {
+                try core.ensureRoom(whole)
+            } catch {
+                throw error.within(Self.operation, namespace: namespace.name)
+            }
+            ensured = whole
+        }
+    }
+
+    // MARK: Searching
+
+    /// The matches, at most `max`, copied: what follows may change the rows.
+    func matches(_ template: Template, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match] {
+        try check()
+        guard max > 0 else { return [] }
+        var found: [Match] = []
+        var search = Search(scope.snapshot, scope.shapes, template, order)
+        try search.forEach { (id, row) throws(SpaceError) in
+            found.append(Match(id, row))
+            return found.count < max
+        }
+        searches.append((template.shape, scope.shapes, search.examined))
+        return found
+    }
+
+    func count(_ template: Template) throws(SpaceError) -> Int {
+        try check()
+        var count = 0
+        var search = Search(scope.snapshot, scope.shapes, template, .oldestFirst)
+        try search.forEach { (_, _) throws(SpaceError) in
+            count += 1
+            return true
+        }
+        return count
+    }
+
+    /// Removes tuples that were just found.
+    func take(_ matches: [Match]) throws(SpaceError) {
+        for match in matches {
+            try change(.removing(1, removed: match.bytes.count + 64)) { (scope) throws(SpaceError) in
+                guard let row = try scope.snapshot.tupleRow(match.id.rawValue) else { return }
+                try scope.remove(match.id.rawValue, row)
+            }
+        }
+    }
+
+    /// Claims a tuple that was just found; `tuple` is what it decodes to.
+    func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
+        let terms = ClaimTerms(holder: .session(core.session.number), deadline: deadline)
+        let size = match.bytes.count
+        let made = try change(.removing(1, bytes: size + 64, removed: size)) {
+            (scope) throws(SpaceError) -> ClaimMade? in
+            guard let row = try scope.snapshot.tupleRow(match.id.rawValue) else { return nil }
+            return try scope.claim(match.id.rawValue, row, terms)
+        }
+        hasClaimed = true
+        return made.map { HeldClaim(match.id, $0, tuple) }
+    }
+
+    func complete(_ claim: HeldClaim) throws(SpaceError) {
+        try change(.removing(1, removed: claim.tuple.encoded.count)) { (scope) throws(SpaceError) in
+            try scope.complete(claim.id.rawValue, session: core.session.number, number: claim.number)
+        }
+    }
+
+    func release(_ claim: HeldClaim) throws(SpaceError) -> Bool {
+        try change(.removing(1, bytes: claim.tuple.encoded.count + 64)) { (scope) throws(SpaceError) in
+            try scope.release(claim, session: core.session.number)
+        }
+    }
+
+    /// Once the transaction is committed and the gate released.
+    func followUp() {
+        if hasClaimed { core.announceClaimant() }
+        for search in searches { core.followUp(search.shape, search.table, examined: search.examined) }
+    }
+}
+
+extension Room.Demand {
+    fileprivate func isCovered(by other: Room.Demand) -> Bool {
+        // Without additions the reserve was reckoned in.
+        isRemoval == other.isRemoval && additions <= other.additions && removals <= other.removals
+            && bytes <= other.bytes && cells <= other.cells && removedBytes <= other.removedBytes
+    }
+
+    fileprivate func bounded(bytes limit: Int) -> Room.Demand {
+        var demand = self
+        demand.bytes = min(bytes, limit)
+        demand.removedBytes = min(removedBytes, limit)
+        demand.replaced = []
+        return demand
+    }
+}
+
+extension NamespaceCore {
+    /// Threads on which a body runs, of whatever namespace: who waits there keeps everybody else out of it.
+    private static let threadsInTransaction = Mutex<[UInt: Int]>([:])
+
+    @inline(__always)
+    var isInTransactionHere: Bool {
+        let thread = transactionThread.load(ordering: .relaxed)
+        return thread != 0 && thread == UInt(pthread_self())
+    }
+
+    func usedWithinTransaction(_ operation: String) -> SpaceError {
+        SpaceError(
+            .invalidArgument,
+            operation,
+            namespace: name.text,
+            reason: "a transaction of the namespace runs on this thread",
+            advice: "use the transaction that its body is given"
+        )
+    }
+
+    /// Refuses what would wait within a transaction's body, for whatever namespace.
+    func checkMayWait(_ operation: String) throws(SpaceError) {
+        guard Self.threadsInTransaction.withLock({ $0[UInt(pthread_self())] != nil }) else { return }
+        throw SpaceError(
+            .invalidArgument,
+            operation,
+            namespace: name.text,
+            reason: "a transaction's body would wait, and keep all others from writing as long",
+            advice: "wait before the transaction"
+        )
+    }
+
+    /// Runs a body in a transaction of its own, committed before this returns.
+    ///
+    /// Not through the combiner: what shares a transaction runs again when another of them fails, and the body must not.
+    func transaction<Result>(
+        in namespace: Namespace,
+        _ operation: String,
+        _ body: (borrowing Transaction) throws -> Result
+    ) throws -> Result {
+        try checkUsable(operation)
+        var outcome: Swift.Result<Result, any Error>?
+        var state: TransactionState?
+        do throws(SpaceError) {
+            try underGate(operation) { () throws(SpaceError) in
+                try commit(operation, Room.Demand()) { (scope) throws(SpaceError) in
+                    let current = TransactionState(namespace, self, scope)
+                    state = current
+                    scope.beginNet()
+                    let ended = run(current, body)
+                    outcome = ended
+                    // Whatever it was: the transaction is undone, and the body's own error is what the caller gets.
+                    if case .failure = ended { throw SpaceError(.cancelled, operation, reason: "the body threw") }
+                    try scope.settle()
+                }
+                announce()
+            }
+        } catch {
+            if case .failure(let cause)? = outcome { throw cause }
+            throw error
+        }
+        state?.followUp()
+        guard let outcome else {
+            throw SpaceError(.inputOutput, operation, reason: "the transaction's body was not run")
+        }
+        return try outcome.get()
+    }
+
+    private func run<Result>(
+        _ state: TransactionState,
+        _ body: (borrowing Transaction) throws -> Result
+    ) -> Swift.Result<Result, any Error> {
+        let thread = UInt(pthread_self())
+        transactionThread.store(thread, ordering: .relaxed)
+        Self.threadsInTransaction.withLock { $0[thread, default: 0] += 1 }
+        defer {
+            Self.threadsInTransaction.withLock { threads in
+                let left = (threads[thread] ?? 1) - 1
+                threads[thread] = left > 0 ? left : nil
+            }
+            transactionThread.store(0, ordering: .relaxed)
+            state.close()
+        }
+        do {
+            let result = try body(Transaction(state))
+            if let failure = state.failure { throw failure }
+            return .success(result)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Completes a claim together with what a body does.
+    func complete<Result>(
+        _ claim: HeldClaim,
+        in namespace: Namespace,
+        _ body: (borrowing Transaction) throws -> Result
+    ) throws -> Result {
+        try transaction(in: namespace, "complete a claim") { transaction in
+            // First: who has lost the claim has no business doing the rest.
+            try transaction.complete(claim)
+            return try body(transaction)
+        }
+    }
+}

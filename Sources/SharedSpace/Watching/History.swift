@@ -1,0 +1,116 @@
+import TupleCoding
+
+/// How much of what happened a namespace keeps, also while nobody watches.
+///
+/// With a history a watcher that comes later, or comes back, is told what happened before: `changes(_:from: .after(…))`.
+/// What is kept counts towards the namespace's byte limit. Each write pays for its row in the journal, as with a watcher; no
+/// bell is rung for it.
+///
+/// While somebody watches, the journal keeps what watchers are promised (65,536 changes or 16 MiB) or the history, whichever
+/// is more.
+public struct History: Sendable, Hashable {
+    /// How many changes are kept, 1 to 16,777,216; `nil`: 65,536.
+    public var changes: Int?
+    /// How many bytes of changes are kept, 1 to 256 MiB and at most a quarter of the namespace's byte limit; `nil`: 16 MiB,
+    /// or that quarter if it is less.
+    public var bytes: Int?
+
+    /// Makes a history; what is not given has its default.
+    public init(changes: Int? = nil, bytes: Int? = nil) {
+        self.changes = changes
+        self.bytes = bytes
+    }
+
+    /// The most that can be asked for, in a namespace with a byte limit.
+    static func mostBytes(limit: Int) -> Int { min(256 << 20, limit / 4) }
+    private static let mostChanges = 1 << 24
+
+    /// What stands in the counters: rows, and bytes (0: the journal's own bound).
+    ///
+    /// - Throws: `invalidArgument`.
+    func words(limit: Int, _ operation: String, _ namespace: String) throws(SpaceError) -> (rows: UInt64, bytes: UInt64)
+    {
+        let most = Self.mostBytes(limit: limit)
+        guard (1...Self.mostChanges).contains(changes ?? 1), (1...most).contains(bytes ?? 1) else {
+            throw SpaceError(
+                .invalidArgument,
+                operation,
+                namespace: namespace,
+                reason: "a history of \(changes.map { "\($0) changes" } ?? "any number of changes")"
+                    + (bytes.map { " and \($0) bytes" } ?? "") + " is out of range",
+                advice: "keep 1 to \(Self.mostChanges) changes and 1 to \(most) bytes: a quarter of the byte limit"
+            )
+        }
+        return (UInt64(changes ?? Int(JournalBound.ownRows)), UInt64(bytes ?? 0))
+    }
+}
+
+/// How much the journal keeps at most.
+struct JournalBound: Equatable {
+    /// What watchers are promised, where the byte limit allows it.
+    static let ownRows: UInt64 = 65_536
+    static let ownBytes: UInt64 = 16 << 20
+
+    var rows: UInt64
+    var bytes: UInt64
+
+    /// `limit`: The namespace's byte limit: the journal alone must never fill it.
+    init(_ counters: Counters, limit: UInt64) {
+        let own = min(Self.ownBytes, limit / 4)
+        let kept = counters.historyBytes == 0 ? own : min(counters.historyBytes, limit / 4)
+        if counters.watchers == 0 {
+            (rows, bytes) = (counters.historyRows, kept)
+        } else {
+            rows = max(Self.ownRows, counters.historyRows)
+            bytes = counters.historyRows == 0 ? own : max(own, kept)
+        }
+    }
+}
+
+extension Counters {
+    /// Whether changes get rows in the journal: while somebody is registered, or the namespace keeps a history.
+    var isJournaling: Bool { watchers > 0 || historyRows > 0 }
+
+    /// The history, with numbers for what was left to the defaults; `nil`: none.
+    func history(limit: UInt64) -> History? {
+        guard historyRows > 0 else { return nil }
+        var alone = self
+        alone.watchers = 0
+        let bound = JournalBound(alone, limit: limit)
+        return History(changes: Int(clamping: bound.rows), bytes: Int(clamping: bound.bytes))
+    }
+}
+
+extension Namespace {
+    /// How much of what happened is kept also while nobody watches; `nil`: nothing.
+    ///
+    /// - Throws: `namespaceDeleted`, `closed`, `damaged`.
+    public var history: History? {
+        get throws(SpaceError) {
+            let operation = "look at the namespace"
+            let core = try usableCore(operation)
+            return try core.read(operation) { (snapshot) throws(SpaceError) in
+                try snapshot.counters().history(limit: core.control.header.byteLimit)
+            }
+        }
+    }
+
+    /// Says how much of what happens from now on is kept also while nobody watches.
+    ///
+    /// A smaller history is reached bit by bit, a few rows with each change; `nil` drops it at once unless somebody watches.
+    ///
+    /// - Parameter history: What to keep; `nil`: nothing.
+    /// - Throws: `invalidArgument` when it is out of range, and what ``write(tuple:expires:)`` throws.
+    public func setHistory(_ history: History?) throws(SpaceError) {
+        let operation = "change the history"
+        let core = try usableCore(operation)
+        let limit = Int(clamping: core.control.header.byteLimit)
+        let (rows, bytes) = try history?.words(limit: limit, operation, name) ?? (0, 0)
+        try core.write(operation, .emptyingJournal) { (scope) throws(SpaceError) in
+            scope.counters.historyRows = rows
+            scope.counters.historyBytes = bytes
+            scope.noteUpkeep()
+            try scope.emptyJournalOfNobody()
+        }
+    }
+}

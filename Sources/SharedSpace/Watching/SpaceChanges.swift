@@ -1,0 +1,201 @@
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// A namespace that came or went.
+public enum SpaceChange: Sendable, Hashable {
+    /// A namespace is there that was not, by this name.
+    case appeared(String)
+    /// A namespace is gone.
+    case disappeared(String)
+}
+
+/// The namespaces of a space as they come and go.
+///
+/// ```swift
+/// for try await change in try space.changes(initial: true) {
+///     if case .appeared(let name) = change { print("new:", name) }
+/// }
+/// ```
+///
+/// What counts is the namespace's folder: one has appeared when its creator has renamed it into place, complete, and has
+/// disappeared when it was deleted. One that nobody owns any more stays until somebody deletes it: the next who opens it or
+/// lists the space, or `space reap --follow`. Watching deletes nothing and keeps nothing alive.
+///
+/// This is state, not history: who asks seldom is told the difference. A namespace that was deleted and made anew in between
+/// has disappeared and appeared; one that came and went in between is not told of.
+public struct SpaceChanges: AsyncSequence, Sendable {
+    /// What the sequence yields.
+    public typealias Element = SpaceChange
+
+    let source: SpaceChangeSource
+
+    /// An iterator.
+    ///
+    /// All iterators of a sequence share its position.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let source: SpaceChangeSource
+
+        /// The next change; `nil` after cancellation.
+        public mutating func next() async throws(SpaceError) -> SpaceChange? { try await source.next() }
+
+        /// The next change; `nil` after cancellation.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> SpaceChange? {
+            try await source.next()
+        }
+    }
+
+    /// Makes an iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
+
+    /// The next change, blocking the thread; `nil` when there is none in time.
+    ///
+    /// `timeout`: `nil`: no limit but the interruption, which throws `cancelled`.
+    package func nextBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> SpaceChange? {
+        try source.nextBlocking(until: MonotonicInstant.deadline(after: timeout), interruption: interruption)
+    }
+}
+
+extension Space {
+    /// The namespaces that appear and disappear, from now on.
+    ///
+    /// - Parameter initial: Whether those that are there come first, as appeared.
+    /// - Returns: The changes; nothing that is still so when it is asked for is missed after this call.
+    /// - Throws: `permissionDenied`, `descriptorsExhausted`, `inputOutput`.
+    /// - Complexity: Each look reads the root folder: O(namespaces).
+    public func changes(initial: Bool = false) throws(SpaceError) -> SpaceChanges {
+        SpaceChanges(source: try SpaceChangeSource(folder, isInitial: initial))
+    }
+}
+
+/// What a watcher of a root folder knows of it.
+///
+/// Guarantees: whatever inotify loses (its queue overflowed, no instance was left, the root itself was removed and made
+/// anew), the next tick finds the difference. An event says only that there may be one; what is told comes from comparing the
+/// folder with what was known of it, by name and by inode.
+final class SpaceChangeSource: Sendable {
+    private static let operation = "watch the namespaces"
+
+    private let root: SpaceRoot
+    private let bell = RootBell()
+    private let state: Mutex<State>
+
+    /// A namespace's folder and control file: a new one may get an old one's inode, but not both of them.
+    private struct Identity: Equatable {
+        let device: UInt64
+        let folder: UInt64
+        let control: UInt64
+    }
+
+    private struct State {
+        var known: [NamespaceName: Identity] = [:]
+        var pending: ArraySlice<SpaceChange> = []
+        /// The root's folder that inotify watches, and its watch.
+        var folder: NamespaceFolder.ID?
+        var watch: Int32?
+    }
+
+    init(_ root: SpaceRoot, isInitial: Bool) throws(SpaceError) {
+        self.root = root
+        state = Mutex(State())
+        _ = try root.open(create: true, for: Self.operation)
+        // Should it go before the first look, ticks serve until it is there again.
+        let watch = BellRoom.shared.begin(bell, path: root.path)
+        do throws(SpaceError) {
+            try state.withLock { (state) throws(SpaceError) in
+                state.watch = watch
+                try look(&state)
+                if !isInitial { state.pending = [] }
+            }
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    deinit { end() }
+
+    private func end() {
+        BellRoom.shared.end(bell, watch: state.withLock { $0.watch })
+    }
+
+    func next() async throws(SpaceError) -> SpaceChange? {
+        while !Task.isCancelled {
+            let count = bell.count
+            if let change = try take() { return change }
+            await bell.wait(since: count)
+        }
+        return nil
+    }
+
+    func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> SpaceChange?
+    {
+        while true {
+            let count = bell.count
+            if let change = try take() { return change }
+            if interruption?.isTriggered ?? false {
+                throw SpaceError(.cancelled, Self.operation, reason: "the wait was cancelled")
+            }
+            if deadline?.hasPassed ?? false { return nil }
+            bell.block(since: count, atMost: min(Limits.tick, deadline?.remaining ?? Limits.tick))
+        }
+    }
+
+    private func take() throws(SpaceError) -> SpaceChange? {
+        try state.withLock { (state) throws(SpaceError) in
+            if state.pending.isEmpty { try look(&state) }
+            return state.pending.popFirst()
+        }
+    }
+
+    /// Compares the root with what is known of it.
+    private func look(_ state: inout State) throws(SpaceError) {
+        var found: [NamespaceName: Identity] = [:]
+        if let folder = try root.open(create: false, for: Self.operation) {
+            // Watched before the look: what comes in between rings.
+            try listen(folder, &state)
+            let entries = try system(Self.operation, root.path.quotedForPeople) { () throws(Errno) in
+                try Directory.list(folder.raw)
+            }
+            for entry in entries {
+                guard let name = NamespaceName(folder: entry), let identity = Self.identity(entry, folder) else {
+                    continue
+                }
+                found[name] = identity
+            }
+        }
+        var changes: [SpaceChange] = []
+        for (name, identity) in state.known where found[name] != identity { changes.append(.disappeared(name.text)) }
+        for (name, identity) in found where state.known[name] != identity { changes.append(.appeared(name.text)) }
+        state.known = found
+        state.pending = changes.sorted(by: Self.precedes)[...]
+    }
+
+    /// What has gone first, then by name.
+    private static func precedes(_ a: SpaceChange, _ b: SpaceChange) -> Bool {
+        switch (a, b) {
+        case (.disappeared, .appeared): true
+        case (.appeared, .disappeared): false
+        case (.appeared(let a), .appeared(let b)), (.disappeared(let a), .disappeared(let b)): a < b
+        }
+    }
+
+    /// `nil` for what is no namespace's folder, or went meanwhile.
+    private static func identity(_ entry: String, _ root: borrowing OwnedDescriptor) -> Identity? {
+        guard let folder = try? Directory.info(at: root.raw, entry), folder.kind == .directory else { return nil }
+        // One without a control file is damaged, and there.
+        let control = try? Directory.info(at: root.raw, "\(entry)/\(NamespaceFolder.control)").inode
+        return Identity(device: folder.device, folder: folder.inode, control: control ?? 0)
+    }
+
+    /// Has inotify watch the root, also one that was made anew in the place of another.
+    private func listen(_ folder: borrowing OwnedDescriptor, _ state: inout State) throws(SpaceError) {
+        let raw = folder.raw
+        let info = try system(Self.operation, root.path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
+        let id = NamespaceFolder.ID(device: info.device, inode: info.inode)
+        if let watch = state.watch, state.folder == id, BellRoom.shared.roots.isHeard(bell, watch: watch) { return }
+        BellRoom.shared.end(bell, watch: state.watch)
+        state.watch = BellRoom.shared.begin(bell, path: folder.procPath)
+        state.folder = id
+    }
+}

@@ -1,0 +1,50 @@
+// A damaged control file: its header while nobody has the namespace open, and the words and slots that processes tell each
+// other while somebody does. Whatever stands there, an operation ends, with a result or a `SpaceError`.
+
+import FuzzSupport
+import Glibc
+
+@testable import SharedSpace
+
+private let playground = Playground("control")
+
+/// Runs one input: whether the namespace is open meanwhile, then pieces of the file, each an offset and bytes.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(start, count)
+    playground.clear()
+    do throws(SpaceError) {
+        let namespace = try playground.filled()
+        let isOpen = input.byte() & 1 == 1
+        if !isOpen { try namespace.leave() }
+        damage(&input)
+        if isOpen {
+            playground.useAll(of: namespace)
+            try? namespace.leave()
+        }
+        guard let again = try? playground.space.namespace("n") else { return 0 }
+        playground.useAll(of: again)
+        try? again.leave()
+        playground.inspect()
+    } catch {
+        fatalError("an undamaged namespace: \(error)")
+    }
+    return 0
+}
+
+private func damage(_ input: inout Input) {
+    let file = open("\(playground.path)/n/control", O_RDWR)
+    guard file >= 0 else { fatalError("no control file") }
+    defer { close(file) }
+    while !input.isEmpty {
+        let offset = input.number(below: ControlFile.size)
+        let bytes = input.bytes(atMost: 64)
+        // Not the room of the mutexes: what the C library does with bytes that are none is not ours to say. (A wrong holder
+        // in one makes a lock that nobody releases, which the time-out is for.)
+        for (index, byte) in bytes.enumerated() where !isMutex(offset + index) {
+            withUnsafeBytes(of: byte) { _ = pwrite(file, $0.baseAddress, 1, off_t(offset + index)) }
+        }
+    }
+}
+
+private func isMutex(_ offset: Int) -> Bool { (320..<384).contains(offset) || (448..<512).contains(offset) }

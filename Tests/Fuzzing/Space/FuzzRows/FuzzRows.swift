@@ -1,0 +1,87 @@
+// Damaged rows in every table: what a stray pointer of another client, or a bad memory cell, could leave. Whatever a row holds,
+// an operation that meets it ends with a result or a `SpaceError`, and the namespace can be deleted.
+
+import FuzzSupport
+
+@testable import LMDB
+@testable import SharedSpace
+
+private let playground = Playground("rows")
+
+/// Runs one input: a sequence of changes to rows, each a table, a row, and what becomes of it.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(start, count)
+    playground.clear()
+    do throws(SpaceError) {
+        let namespace = try playground.filled()
+        // Searched again and again by one field, the namespace earns an index.
+        if input.byte() & 1 == 1 {
+            for _ in 0..<200 { _ = try namespace.count(matching: [.any, 2, .any]) }
+        }
+        try namespace.core.write("damage", .adding(64, bytes: 1 << 16)) { (scope) throws(SpaceError) in
+            while !input.isEmpty { try damage(scope, &input) }
+            scope.noteUpkeep()
+        }
+        playground.useAll(of: namespace)
+        try? namespace.leave()
+        guard let again = try? playground.space.namespace("n") else { return 0 }
+        playground.useAll(of: again)
+        try? again.leave()
+        playground.inspect()
+    } catch {
+        fatalError("an undamaged namespace: \(error)")
+    }
+    return 0
+}
+
+private func damage(_ scope: WriteScope, _ input: inout Input) throws(SpaceError) {
+    let tables = [
+        scope.tables.tuples, scope.tables.index, scope.tables.shapes, scope.tables.cells, scope.tables.claims,
+        scope.tables.expiries, scope.tables.watchers, scope.tables.journal,
+    ]
+    let choice = input.number(below: tables.count + 1)
+    guard choice < tables.count else { return damageCounters(scope, &input) }
+    let table = tables[choice]
+    let row = input.number(below: 8)
+    let kind = input.byte() % 4
+    let (offset, bytes) = (input.number(below: 64), input.bytes(atMost: 64))
+    try scope.lmdb { () throws(LMDBError) in
+        var rows: [(key: [UInt8], value: [UInt8])] = []
+        var cursor = try scope.access.cursor(table)
+        while let entry = try cursor.next(), rows.count <= row { rows.append((Array(entry.key), Array(entry.value))) }
+        let found = rows.isEmpty ? nil : rows[min(row, rows.count - 1)]
+        var (key, value) = found ?? ([0], [])
+        switch kind {
+        case 0:
+            for (index, byte) in bytes.enumerated() where offset + index < value.count { value[offset + index] = byte }
+        case 1:
+            value.removeLast(min(offset, value.count))
+        case 2:
+            value += bytes
+        default:
+            if offset & 1 == 0 {
+                _ = try key.withBytes { (key) throws(LMDBError) in try scope.access.delete(table, key) }
+            }
+            if !bytes.isEmpty { key = bytes }
+        }
+        try key.withBytes { (key) throws(LMDBError) in
+            try value.withBytes { (value) throws(LMDBError) in try scope.access.put(table, key, value) }
+        }
+    }
+}
+
+/// Numbers that are near those that stand there, and far ones.
+private func damageCounters(_ scope: WriteScope, _ input: inout Input) {
+    let value = input.bytes(atMost: 8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    switch input.byte() % 8 {
+    case 0: scope.counters.nextTuple = value
+    case 1: scope.counters.sequence = value
+    case 2: scope.counters.nextClaim = value
+    case 3: scope.counters.expiring = value
+    case 4: scope.counters.claimed = value
+    case 5: scope.counters.watchers = value
+    case 6: scope.counters.journalFirst = value
+    default: scope.counters.journalBytes = value
+    }
+}

@@ -1,0 +1,83 @@
+import Glibc
+
+@testable import SharedSpace
+
+/// A root of the fuzzer's own, in memory, and what is done with a namespace in it whatever state that is in.
+package struct Playground: Sendable {
+    package let path: String
+    package let space: Space
+
+    /// Makes the root; ends the process where that fails, for there is nothing to fuzz then.
+    package init(_ name: String) {
+        path = "/dev/shm/shared-space-fuzz-\(name)-\(getpid())"
+        mkdir(path, 0o700)
+        do throws(SpaceError) {
+            // What a damaged lock costs at most; the fuzzer's own limit for one input is far above.
+            space = try Space(root: path, timeout: .milliseconds(20))
+        } catch {
+            fatalError("\(error)")
+        }
+    }
+
+    /// A namespace with something in each of its tables.
+    ///
+    /// Persistent, so that it can be left and opened again.
+    package func filled() throws(SpaceError) -> Namespace {
+        let namespace = try space.namespace("n", options: NamespaceOptions(isPersistent: true))
+        _ = try? namespace.changes(subscription: "kept")
+        for number in 0..<4 { try namespace.write("job", number, "text") }
+        try namespace.write(tuple: Tuple(record: ["kind": "job", "size": 7]))
+        try namespace.write("soon", 1, expires: .seconds(3600))
+        try namespace.set("cell", value: ["name": "value", "list": [1, 2, 3]])
+        try namespace.set("count", value: 1)
+        _ = try namespace.claimIfExists(matching: ["job", 3, .any])
+        try namespace.post("news", value: 1)
+        return namespace
+    }
+
+    /// Everything that a user can do; each may fail with an error, and none may do worse.
+    package func useAll(of namespace: Namespace) {
+        let templates: [Template] = [
+            .any, ["job", .any, .any], ["job", 2, .any], ["soon"], ["kind": "job"], [.any, 1...3, "text"],
+        ]
+        for template in templates {
+            _ = try? namespace.readIfExists(matching: template)
+            _ = try? namespace.readAll(matching: template)
+            _ = try? namespace.count(matching: template)
+        }
+        _ = try? namespace.get("cell")
+        _ = try? namespace.cells()
+        _ = try? namespace.increment("count")
+        _ = try? namespace.status()
+        _ = try? namespace.verify()
+        for start in [nil, 0] as [UInt64?] {
+            guard let changes = try? namespace.changes(.everything, after: start) else { continue }
+            // What is there is read, nothing is waited for. Every look takes a change, or a step towards the end.
+            while let change = try? changes.nextBlocking(timeout: .zero, interruption: nil), change.kind != .gone {}
+        }
+        try? namespace.write("job", 9, "text")
+        try? namespace.write("job", 10, "text", expires: .milliseconds(1))
+        _ = try? namespace.set("cell", value: "new")
+        _ = try? namespace.takeIfExists(matching: ["job", .any, .any])
+        _ = try? namespace.takeIfExists(matching: ["kind": "job"])
+        _ = try? namespace.unset("cell")
+        _ = try? namespace.takeAll(matching: .any)
+        _ = try? namespace.endSubscription("kept")
+    }
+
+    /// Everything that the inspector can do, of a namespace that this process has not open.
+    package func inspect() {
+        guard let inspection = try? Inspection(.name("n", root: path), checking: true) else { return }
+        for match in inspection.tuples { _ = inspection.expiry(of: match) }
+    }
+
+    /// Removes whatever is left.
+    package func clear() {
+        do throws(SpaceError) {
+            try space.delete("n")
+        } catch  where error.code == .namespaceNotFound {
+        } catch {
+            fatalError("what is damaged can't even be deleted: \(error)")
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// What a namespace keeps of what happened while nobody watched.
+@Suite(.timeLimit(.minutes(1))) struct HistoryTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    private func namespace(_ history: History?, byteLimit: Int? = nil) throws -> Namespace {
+        try root.space.namespace("jobs", options: NamespaceOptions(byteLimit: byteLimit, history: history))
+    }
+
+    @Test func whatHappenedUnwatchedIsTold() throws {
+        let jobs = try namespace(History(changes: 100))
+        #expect(try jobs.history == History(changes: 100, bytes: 16 << 20))
+        try jobs.write("a", 1)
+        try jobs.set("k", value: 1)
+        try jobs.set("k", value: 2)
+        #expect(try jobs.takeIfExists("a", any(Int.self)) != nil)
+        let seen = try jobs.changes(from: .after(0)).now()
+        #expect(seen.map(\.kind) == [.write, .set, .set, .take] && seen.map(\.sequence) == [1, 2, 3, 4])
+        #expect(seen[2].old == 1 && seen[3].tuple == ["a", 1])
+        // A watcher that goes takes nothing with it.
+        #expect(try jobs.changes(from: .after(2)).now().map(\.sequence) == [3, 4])
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func whatIsBehindTheHistoryIsAGap() throws {
+        let jobs = try namespace(History(changes: 10))
+        for number in 0..<25 { try jobs.write("a", number) }
+        let seen = try jobs.changes(from: .after(3)).now()
+        #expect(seen.first?.kind == .gap && seen.first?.sequence == 4 && seen.first?.lastSequence == 15)
+        #expect(seen.dropFirst().map(\.sequence) == Array(16...25))
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func bytesBoundAHistoryToo() throws {
+        let jobs = try namespace(History(bytes: 100_000))
+        #expect(try jobs.history == History(changes: 65_536, bytes: 100_000))
+        let payload = String(repeating: "x", count: 10_000)
+        for number in 0..<30 { try jobs.set("k", value: .array([.int(number), .string(payload)])) }
+        let seen = try jobs.changes(from: .after(0)).now()
+        // Each has the value before it, too.
+        #expect(seen.first?.kind == .gap && (3...5).contains(seen.count - 1) && seen.last?.sequence == 30)
+        #expect(try jobs.verify() == [])
+    }
+
+    /// More than a watcher is promised, if so much is asked for.
+    @Test func aHistoryCanBeLongerThanTheJournalsOwnBound() throws {
+        let jobs = try namespace(History(changes: 70_000))
+        for _ in 0..<67 { try jobs.write(contentsOf: (0..<1000).map { Tuple("a", $0) }) }
+        let seen = try jobs.changes(from: .after(0)).now()
+        #expect(seen.count == 67_000 && seen.first?.kind == .write && seen.last?.sequence == 67_000)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aHistoryIsChangedAndEnded() throws {
+        let jobs = try namespace(nil)
+        #expect(try jobs.history == nil)
+        try jobs.write("a", 0)
+        try jobs.setHistory(History(changes: 50))
+        for number in 1...40 { try jobs.write("a", number) }
+        #expect(try jobs.changes(from: .after(0)).now().map(\.kind).prefix(2) == [.gap, .write])
+        #expect(try jobs.changes(from: .after(1)).now().count == 40)
+        try jobs.setHistory(History(changes: 5))
+        #expect(try jobs.history?.changes == 5)
+        // A few rows go with each change.
+        for number in 41...60 { try jobs.write("a", number) }
+        #expect(try jobs.changes(from: .after(1)).now().dropFirst().map(\.sequence) == Array(57...61))
+        try jobs.setHistory(nil)
+        #expect(try jobs.history == nil && jobs.status().history == nil)
+        #expect(try jobs.changes(from: .after(0)).now().map(\.kind) == [.gap])
+        #expect(try jobs.verify() == [])
+    }
+
+    /// While somebody watches, the end of the history takes nothing from the watcher.
+    @Test func aWatcherOutlivesTheHistory() throws {
+        let jobs = try namespace(History(changes: 5))
+        let watcher = try jobs.changes()
+        for number in 0..<10 { try jobs.write("a", number) }
+        try jobs.setHistory(nil)
+        #expect(try watcher.now().map(\.kind) == Array(repeating: .write, count: 10))
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test(arguments: [
+        History(changes: 0), History(changes: -1), History(changes: 1 << 25), History(bytes: 0),
+        History(bytes: 5 << 20),
+    ])
+    func whatIsOutOfRangeIsRefused(_ history: History) throws {
+        let refused = #expect(throws: SpaceError.self) { try namespace(history, byteLimit: 16 << 20) }
+        #expect(refused?.code == .invalidArgument)
+        #expect(root.leftovers == [])
+        let jobs = try namespace(nil, byteLimit: 16 << 20)
+        #expect(throws: SpaceError.self) { try jobs.setHistory(history) }
+        #expect(try jobs.history == nil)
+        #expect(try jobs.verify() == [])
+    }
+
+    /// The journal of a small namespace leaves room for what it is there for.
+    @Test(arguments: [false, true]) func aJournalNeverFillsItsNamespace(isWatched: Bool) throws {
+        let jobs = try namespace(History(), byteLimit: 16 << 20)
+        let watcher = isWatched ? try jobs.changes() : nil
+        let payload = [UInt8](repeating: 0x78, count: 30_000)
+        for _ in 0..<1000 {
+            try jobs.write("a", payload)
+            #expect(try jobs.takeIfExists("a", any([UInt8].self)) != nil)
+        }
+        #expect(try jobs.verify() == [])
+        withExtendedLifetime(watcher) {}
+    }
+
+    /// Few large changes after many small ones: the journal drops as many bytes as it gets.
+    @Test func largeChangesMakeTheRoomOfSmallOnes() throws {
+        let jobs = try namespace(History(changes: 60_000, bytes: 4 << 20), byteLimit: 64 << 20)
+        for _ in 0..<50 { try jobs.write(contentsOf: (0..<1000).map { Tuple("a", $0) }) }
+        let payload = [UInt8](repeating: 0x78, count: 1 << 20)
+        for _ in 0..<40 { try jobs.post("large", value: .bytes(payload)) }
+        #expect(try jobs.status().bytes < 32 << 20)
+        #expect(try jobs.changes(from: .after(0)).now().last?.key == "large")
+        #expect(try jobs.verify() == [])
+    }
+}
+
+extension Changes {
+    /// What is there to be told at this moment.
+    func now() throws -> [Change] {
+        var changes: [Change] = []
+        while let change = try nextBlocking(timeout: .zero, interruption: nil) { changes.append(change) }
+        return changes
+    }
+}

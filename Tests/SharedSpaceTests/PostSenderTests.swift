@@ -1,0 +1,83 @@
+import SharedSpace
+import SpaceTestSupport
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// Notifications that are posted for an object.
+@Suite(.timeLimit(.minutes(1))) struct PostSenderTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    /// Equal to every other: what counts is which one it is.
+    private final class Sender: Hashable, Sendable {
+        static func == (a: Sender, b: Sender) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
+    @Test func theObjectIsFoundByItsIdentity() throws {
+        let jobs = try root.space.namespace("jobs")
+        let changes = try jobs.changes()
+        let (one, other) = (Sender(), Sender())
+        try jobs.post("p", value: 1, sender: one)
+        try jobs.post("p", value: 2, sender: other)
+        try jobs.post("p", value: 3, sender: one)
+        try jobs.post("p", value: 4)
+        let seen = try changes.now()
+        #expect(seen.map { $0.sender as AnyObject? }.map { $0 === one } == [true, false, true, false])
+        #expect(seen[1].sender as AnyObject? === other && seen[3].sender == nil && seen[3].senderID == nil)
+        #expect(seen[0].senderID != nil && seen[0].senderID == seen[2].senderID && seen[0].senderID != seen[1].senderID)
+        #expect(seen.map(\.new) == [1, 2, 3, 4] && seen.allSatisfy { $0.old == nil && $0.pid == getpid() })
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func theObjectIsNotRetainedAndItsNumberNotUsedAgain() throws {
+        let jobs = try root.space.namespace("jobs", options: NamespaceOptions(history: History()))
+        weak var gone: Sender?
+        do {
+            let sender = Sender()
+            gone = sender
+            try jobs.post("p", sender: sender)
+        }
+        #expect(gone == nil)
+        // Some of these get its address.
+        var numbers: Set<Int> = []
+        for _ in 0..<1000 {
+            let sender = Sender()
+            try jobs.post("p", sender: sender)
+        }
+        for change in try jobs.changes(from: .after(0)).now() {
+            #expect(change.sender == nil)
+            numbers.insert(try #require(change.senderID))
+        }
+        #expect(numbers.count == 1001)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func senderAndNameChoose() throws {
+        let jobs = try root.space.namespace("jobs")
+        let (one, other) = (Sender(), Sender())
+        func changes(_ sender: PostSender, _ name: String?) throws -> Changes {
+            try jobs.changes(ChangeFilter(notifications: .sent(by: sender, named: name)))
+        }
+        let ofOne = try changes(PostSender(one), nil)
+        let ofOneNamed = try changes(PostSender(one), "q")
+        let ofProcess = try changes(PostSender(pid: getpid()), "p")
+        let ofAnother = try changes(PostSender(pid: 1), nil)
+        #expect(try jobs.status().watchers.map(\.filter)[1] == "post q of process \(getpid())")
+        try jobs.post("p", value: 1, sender: one)
+        try jobs.post("q", value: 2, sender: one)
+        try jobs.post("p", value: 3, sender: other)
+        try jobs.post("p", value: 4)
+        try jobs.set("p", value: 5)
+        #expect(try ofOne.now().map(\.new) == [1, 2])
+        #expect(try ofOneNamed.now().map(\.new) == [2])
+        #expect(try ofProcess.now().map(\.new) == [1, 3, 4])
+        #expect(try ofAnother.now().isEmpty)
+        #expect(try jobs.verify() == [])
+    }
+}

@@ -1,0 +1,155 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Watchers that begin with what is there.
+@Suite(.timeLimit(.minutes(1))) struct PresentTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    @Test func whatIsThereComesFirstThenWhatChanges() throws {
+        let jobs = try root.space.namespace("jobs")
+        for number in 0..<5 { try jobs.write("a", number) }
+        #expect(try jobs.takeIfExists("a", 2) != nil)
+        try jobs.set("k", value: 1)
+        let changes = try jobs.changes(from: .initial)
+        try jobs.write("a", 5)
+        try jobs.set("k", value: 2)
+        let seen = try changes.now()
+        #expect(seen.map(\.isPresent) == Array(repeating: true, count: 5) + [false, false])
+        #expect(seen.compactMap(\.tuple) == [["a", 0], ["a", 1], ["a", 3], ["a", 4], ["a", 5]])
+        #expect(seen.prefix(5).map(\.kind) == [.write, .write, .write, .write, .set])
+        #expect(seen.prefix(5).allSatisfy { $0.sequence == changes.start && $0.pid == 0 } && seen[4].new == 1)
+        #expect(seen[5].sequence == changes.start + 1 && seen[6].old == 1)
+        #expect(try jobs.verify() == [])
+    }
+
+    /// All of what happens between the registration and the first look leaves the moment of the registration alone.
+    @Test func whatHappensBeforeTheLookComesOnceAndAfter() throws {
+        let jobs = try root.space.namespace("jobs")
+        for number in 0..<8 { try jobs.write("a", number) }
+        for key in ["b", "d", "f"] { try jobs.set(key, value: .string(key)) }
+        let claim = try jobs.claimAll(matching: ["a", 1], max: 1)
+        let lost = try jobs.claimAll(matching: ["a", 6], max: 1)
+        let aside = try jobs.claimAll(matching: ["a", 7], max: 1)
+        let changes = try jobs.changes(from: .initial)
+        try jobs.bury(try #require(aside.first))
+        #expect(try jobs.bury(matching: ["a", 4]) == 1)
+        // Set aside (one was visible, one was not); taken; returned; claimed and returned; claimed and completed; completed; written and taken.
+        #expect(try jobs.takeIfExists("a", 0) != nil)
+        try jobs.release(claim)
+        try jobs.release(try jobs.claimAll(matching: ["a", 2], max: 1))
+        try jobs.complete(try jobs.claimAll(matching: ["a", 3], max: 1))
+        try jobs.complete(lost)
+        try jobs.write("a", 8)
+        #expect(try jobs.takeIfExists("a", 8) != nil)
+        // Set anew; unset; set for the first time; unset and set.
+        try jobs.set("b", value: 2)
+        try jobs.unset("d")
+        try jobs.set("a", value: 3)
+        try jobs.unset("f")
+        try jobs.set("f", value: 4)
+        let seen = try changes.now()
+        let present = seen.filter(\.isPresent)
+        #expect(present.compactMap(\.tuple) == [["a", 0], ["a", 2], ["a", 3], ["a", 4], ["a", 5]])
+        #expect(present.compactMap(\.key) == ["b", "d", "f"] && present.suffix(3).map(\.new) == ["b", "d", "f"])
+        #expect(seen.dropFirst(present.count).map(\.sequence) == Array(changes.start + 1...changes.start + 16))
+        #expect(try Replica(seen) == Replica(of: jobs))
+        #expect(try jobs.verify() == [])
+    }
+
+    /// More than a slice, changed between the slices.
+    @Test func aLongPresentIsOfOneMoment() throws {
+        let jobs = try root.space.namespace("jobs")
+        let count = 20_000
+        try jobs.write(contentsOf: (0..<count).map { Tuple("a", $0) })
+        for number in 0..<1000 { try jobs.set("k\(number)", value: .int(number)) }
+        let changes = try jobs.changes(from: .initial)
+        var seen: [Change] = []
+        var next = 0
+        while let change = try changes.nextBlocking(timeout: .zero, interruption: nil) {
+            seen.append(change)
+            // Behind, at, and before where the slices are.
+            guard change.isPresent, seen.count % 10 == 0 else { continue }
+            next = (next * 7 + 12_345) % count
+            _ = try jobs.takeIfExists("a", next)
+            if next % 3 == 0 { try jobs.unset("k\(next % 1000)") } else { try jobs.set("k\(next % 1000)", value: -1) }
+            try jobs.write("a", count + next)
+        }
+        let present = seen.filter(\.isPresent)
+        #expect(present.count == count + 1000)
+        #expect(present.prefix(count).map { $0.tuple?[1] } == (0..<count).map { .int($0) })
+        #expect(present.suffix(1000).allSatisfy { change in change.key == change.new.map { "k\($0.json)" } })
+        #expect(try Replica(seen) == Replica(of: jobs))
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func theFilterChoosesOfThePresent() throws {
+        let jobs = try root.space.namespace("jobs")
+        try jobs.write(contentsOf: [["a", 1], ["b", 2]])
+        try jobs.set("user", value: ["name": "Ada"])
+        try jobs.set("user.name", value: 1)
+        try jobs.set("users", value: 2)
+        func seen(_ filter: ChangeFilter) throws -> [String] {
+            try jobs.changes(filter, from: .initial).now().map { $0.tuple?.json ?? $0.key ?? "" }
+        }
+        #expect(try seen(.everything) == [#"["a",1]"#, #"["b",2]"#, "user", "user.name", "users"])
+        #expect(try seen(ChangeFilter(tuples: ["b", .any])) == [#"["b",2]"#])
+        #expect(try seen(ChangeFilter(cells: .key("user.name"))) == ["user", "user.name"])
+        #expect(try seen(ChangeFilter(cells: .key("user.age"))) == [])
+        #expect(try seen(ChangeFilter(tuples: .any, cells: .all, kinds: [.set])) == ["user", "user.name", "users"])
+        #expect(try seen(ChangeFilter(tuples: .any, cells: .all, kinds: [.take, .post])) == [])
+        #expect(try jobs.verify() == [])
+    }
+
+    /// The journal drops what has happened since before the present was read: that is said.
+    @Test func aPresentThatCouldNotBeKeptIsFollowedByAGap() throws {
+        let jobs = try root.space.namespace("jobs")
+        for number in 0..<3 { try jobs.write("a", number) }
+        let changes = try jobs.changes(from: .initial)
+        let payload = String(repeating: "x", count: 1 << 20)
+        for _ in 0..<20 { try jobs.post("large", value: .string(payload)) }
+        let seen = try changes.now()
+        #expect(seen.prefix(4).map(\.kind) == [.write, .write, .write, .gap])
+        #expect(seen[3].sequence == changes.start + 1 && !seen[3].isPresent)
+        #expect(try jobs.verify() == [])
+    }
+}
+
+/// A copy of a namespace, kept by what a watcher is told.
+struct Replica: Equatable {
+    private(set) var tuples: [TupleID: Tuple] = [:]
+    private(set) var cells: [String: Value] = [:]
+
+    init(_ changes: [Change]) throws {
+        for change in changes {
+            switch change.kind {
+            case .write, .return:
+                let (id, tuple) = (try #require(change.id), try #require(change.tuple))
+                guard tuples.updateValue(tuple, forKey: id) == nil else { throw TestFailure("\(tuple.json) twice") }
+            case .take, .claim, .expire:
+                let id = try #require(change.id)
+                guard tuples.removeValue(forKey: id) == change.tuple else {
+                    throw TestFailure("no \(id) to \(change.kind)")
+                }
+            case .set:
+                let key = try #require(change.key)
+                guard cells.updateValue(try #require(change.new), forKey: key) == change.old else {
+                    throw TestFailure("\(key) had another value")
+                }
+            case .unset:
+                let key = try #require(change.key)
+                guard cells.removeValue(forKey: key) == change.old else { throw TestFailure("no \(key) to unset") }
+            case .gap, .gone: throw TestFailure("\(change.kind) \(change.sequence)")
+            case .bury: if let id = change.id { tuples[id] = nil }
+            case .complete, .post: break
+            }
+        }
+    }
+
+    init(of namespace: Namespace) throws {
+        for match in try namespace.matches(.any) { tuples[match.id] = try match.tuple() }
+        for cell in try namespace.cells() { cells[cell.key] = cell.value }
+    }
+}

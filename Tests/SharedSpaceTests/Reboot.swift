@@ -1,0 +1,19 @@
+import SpaceTestSupport
+
+@testable import SharedSpace
+
+extension TemporaryRoot {
+    /// Rewrites the header of the namespace `n`, with a checksum that is right.
+    func changeHeader(_ change: (inout ControlHeader) -> Void) throws {
+        var header = try ControlHeader(decoding: try bytes(of: "n/control"))
+        change(&header)
+        try overwrite("n/control", header.encoded())
+    }
+
+    /// Makes the namespace `n`, which nobody has open, look as it does after the machine went down and came up.
+    func pretendReboot() throws {
+        try changeHeader { header in header.bootID[0] ^= 0xff }
+        // And a lock that was held when the power went: nobody would ever let it go.
+        try overwrite("n/control", [UInt8](repeating: 0xff, count: 40), at: 448)
+    }
+}
