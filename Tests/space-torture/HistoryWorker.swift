@@ -49,11 +49,11 @@ struct HistoryWorker {
                 if let claim = held.removeValue(forKey: object) {
                     let completes = Bool.random(using: &generator)
                     let call = log.begin(process, completes ? .complete : .release, object: object)
-                    if completes { try namespace.complete([claim]) } else { try namespace.release([claim]) }
+                    if completes { try namespace.complete(claim) } else { _ = try namespace.release(claim) }
                     log.end(process, call, nil)
                 } else {
                     let call = log.begin(process, .claim, object: object)
-                    let claim = try namespace.claimIfExists(matching: template).first
+                    let claim = try namespace.claimIfExists(matching: template)?.detach()
                     held[object] = claim
                     log.end(process, call, claim?.tuple.numberOfField(1))
                 }

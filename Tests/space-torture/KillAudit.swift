@@ -33,7 +33,9 @@ struct KillAudit {
         var mayHaveWritten: Set<Int> = []
         for death in deaths {
             if death.doing == .taking || death.doing == .completing { mayHaveTaken[death.pid, default: 0] += 1 }
-            if death.doing == .writing { mayHaveWritten.insert(death.number) }
+            if death.doing == .writing || death.doing == .moving { mayHaveWritten.insert(death.number) }
+            // Both or none: whoever moved one has written the other.
+            if death.doing == .moving, told.writes[death.number] == 1 { mayHaveTaken[death.pid, default: 0] += 1 }
         }
         for number in 0..<min(Int(ledger.nextNumber.load()), KillLedger.capacity) {
             let state = ledger.state(number)

@@ -14,7 +14,7 @@ struct KillLedger: Sendable {
     private static let places = 256
     static let points = CrashPoint.allCases
 
-    enum Doing: UInt32 { case nothing, opening, writing, taking, claiming, completing, releasing, leaving }
+    enum Doing: UInt32 { case nothing, opening, writing, taking, moving, claiming, completing, releasing, leaving }
 
     private let memory: SharedMemory
 
@@ -43,6 +43,8 @@ struct KillLedger: Sendable {
     private func tuple(_ number: Int) -> SharedWord32 { memory.word32(Self.numberStart + number * 4) }
 
     func begin(_ number: Int) { _ = tuple(number).setBits(1) }
+    /// There was nothing to be done after all.
+    func withdraw(_ number: Int) { _ = tuple(number).keepBits(~1) }
     func acknowledge(_ number: Int) { _ = tuple(number).setBits(2) }
     func take(_ number: Int) {
         _ = tuple(number).add(256)

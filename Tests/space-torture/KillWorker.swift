@@ -14,7 +14,7 @@ struct KillWorker {
     static let name = "torture"
     static let template: Template = ["job", .any]
 
-    func live(armed point: CrashPoint?, generator: inout SeededGenerator) throws(SpaceError) {
+    func live(armed point: CrashPoint?, generator: inout SeededGenerator) throws {
         place.end()
         if let point {
             let count = point.isRare ? 1 : Int.random(in: 1...12, using: &generator)
@@ -26,11 +26,12 @@ struct KillWorker {
         let namespace = try space.existingNamespace(Self.name)
         place.end()
         let backlog = Int(ledger.nextNumber.load()) - Int(ledger.takenCount.load())
-        let role = backlog > 2000 ? 2 : backlog < 50 ? 0 : Int.random(in: 0..<4, using: &generator)
+        let role = backlog > 2000 ? 2 : backlog < 50 ? 0 : Int.random(in: 0..<5, using: &generator)
         for _ in 0..<Int.random(in: 20...200, using: &generator) where ledger.stop.load() == 0 {
             switch role {
             case 0, 1: try produce(namespace, &generator)
             case 2: try take(namespace, &generator)
+            case 3: try move(namespace)
             default: try claim(namespace, &generator)
             }
         }
@@ -88,18 +89,38 @@ struct KillWorker {
         place.end()
     }
 
+    /// Takes one and writes another in its stead, both or none.
+    private func move(_ namespace: Namespace) throws {
+        let number = Int(ledger.nextNumber.add(1))
+        guard number < KillLedger.capacity else { return ledger.stop.store(1) }
+        ledger.begin(number)
+        place.begin(.moving, number)
+        if let taken = try namespace.move(matching: Self.template, to: ["job", number])?.jobNumber {
+            ledger.acknowledge(number)
+            ledger.take(taken)
+        } else {
+            ledger.withdraw(number)
+            // The number counts as taken, so that the backlog stays right.
+            _ = ledger.takenCount.add(1)
+        }
+        place.end()
+        ledger.noteProgress()
+    }
+
     private func claim(_ namespace: Namespace, _ generator: inout SeededGenerator) throws(SpaceError) {
         place.begin(.claiming)
-        let claims = try namespace.claimIfExists(matching: Self.template)
+        guard let claim = try namespace.claimIfExists(matching: Self.template), let number = claim.tuple.jobNumber
+        else {
+            return place.end()
+        }
         place.end()
-        guard let claim = claims.first, let number = claim.tuple.jobNumber else { return }
         if Int.random(in: 0..<3, using: &generator) == 0 {
             place.begin(.releasing, number)
-            try namespace.release(claims)
+            try claim.release()
             place.end()
         } else {
             place.begin(.completing, number)
-            try namespace.complete(claims)
+            try claim.complete()
             ledger.take(number)
             place.end()
         }
