@@ -77,6 +77,17 @@ let package = Package(
             path: "Tests/space-test-agent",
             swiftSettings: settings
         ),
+        .target(
+            name: "LinearizabilityChecker",
+            path: "Tests/LinearizabilityChecker",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "space-torture",
+            dependencies: ["SharedSpace", "SpaceSystem", "LinearizabilityChecker", system],
+            path: "Tests/space-torture",
+            swiftSettings: settings
+        ),
         .target(name: "CWriteRecorder", path: "Tests/CWriteRecorder"),
         .executableTarget(
             name: "space-write-recorder",
@@ -93,6 +104,11 @@ let package = Package(
         .testTarget(
             name: "SpaceSystemTests",
             dependencies: ["SpaceSystem", "CSpaceShims", "space-system-probe", system, atomics],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "LinearizabilityCheckerTests",
+            dependencies: ["LinearizabilityChecker"],
             swiftSettings: settings
         ),
         .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CLMDB", system], swiftSettings: settings),
@@ -114,7 +130,10 @@ let package = Package(
         ),
         .testTarget(
             name: "SharedSpaceProcessTests",
-            dependencies: ["SharedSpace", "SpaceSystem", "SpaceTestSupport", "space-test-agent", system, subprocess],
+            dependencies: [
+                "SharedSpace", "SpaceSystem", "SpaceTestSupport", "space-test-agent", "space-torture", system,
+                subprocess,
+            ],
             swiftSettings: settings
         ),
     ]

@@ -385,15 +385,23 @@ final class NamespaceCore: @unchecked Sendable {
 
     /// Hands a tuple that was granted and not taken on to a younger waiter, if it is still visible.
     ///
-    /// A failure loses a hint, which costs the others one tick.
+    /// Where the gate is not had soon, everybody who waits is woken instead, which needs no gate: a hand-over that was merely
+    /// given up would leave a waiter asleep beside its tuple, with nobody killed.
     func offer(_ id: UInt64, youngerThan ticket: UInt64) {
         let operation = "hand a tuple on"
-        try? underGate(operation, timeout: Self.upkeepPatience, evenAfterLeaving: true) { () throws(SpaceError) in
-            try read(operation, holdsGate: true, evenAfterLeaving: true) { (snapshot) throws(SpaceError) in
-                guard let row = try snapshot.tupleRow(id) else { return }
-                var appearance = Appearance(row.encoded)
-                slots.grant(id, &appearance, youngerThan: ticket, wakingReaders: false, into: &wakes)
+        do throws(SpaceError) {
+            try underGate(operation, timeout: Self.upkeepPatience, evenAfterLeaving: true) { () throws(SpaceError) in
+                try read(operation, holdsGate: true, evenAfterLeaving: true) { (snapshot) throws(SpaceError) in
+                    guard let row = try snapshot.tupleRow(id) else { return }
+                    var appearance = Appearance(row.encoded)
+                    slots.grant(id, &appearance, youngerThan: ticket, wakingReaders: false, into: &wakes)
+                }
             }
+        } catch {
+            // Not `wakes`, which is the gate's holder's.
+            var others = WakeList()
+            slots.wakeEverybody(into: &others)
+            others.carryOut(slots, root.doorbellFile)
         }
     }
 

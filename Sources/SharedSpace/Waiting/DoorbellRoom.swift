@@ -149,12 +149,12 @@ final class DoorbellRoom: @unchecked Sendable {
     }
 
     private func run() {
-        var nextTick = MonotonicInstant.now.advanced(by: Limits.tick)
+        var nextTick = MonotonicInstant.now.advanced(by: Ticking.interval)
         while true {
             let heard = word.loadSequential()
             let now = MonotonicInstant.now
             let isTick = now >= nextTick
-            if isTick { nextTick = now.advanced(by: Limits.tick) }
+            if isTick { nextTick = now.advanced(by: Ticking.interval) }
             let limit = turn(now: now, isTick: isTick, nextTick: nextTick)
             setSleeping(true)
             _ = try? Futex(at: word.address).wait(while: heard, for: limit)

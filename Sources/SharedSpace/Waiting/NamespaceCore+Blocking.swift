@@ -72,7 +72,7 @@ extension NamespaceCore {
 
     /// Sleeps until the bell has moved, the deadline, or a tick.
     private func sleep(_ wait: Wait, until deadline: MonotonicInstant?) -> Bool {
-        let limit = min(Limits.tick, deadline?.remaining ?? Limits.tick)
+        let limit = min(Ticking.interval, deadline?.remaining ?? Ticking.interval)
         if let slot = wait.slot { slot.isSleeping.storeSequential(1) }
         defer { wait.slot?.isSleeping.store(0) }
         // An error here could only be a bad address or a bad time; a tick later the loop looks again all the same.

@@ -57,7 +57,10 @@ struct Wait {
     mutating func prepare() {
         bellAtLook = bell.loadSequential()
         transactionAtLook = core.environment.lastTransaction
-        guard let tenancy else { return renew() }
+        guard let tenancy else {
+            renew()
+            return SharedWord64.fence()
+        }
         let slot = tenancy.slot
         while true {
             let word = slot.current

@@ -1,0 +1,203 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+/// Tuples handed from process to process, with the ticks off: a wake-up that is lost is never made up for, and the run stands
+/// still.
+///
+/// Half of the processes write, and often wait until everything is taken, so that takers sleep when a tuple comes; at times
+/// the writer takes one itself (barging). The others take, some as threads and some as tasks, by templates with a
+/// range, which no writer can see. One more process waits for what never comes, by templates that look the same to a
+/// writer, and gives up again and again: it is granted what it must hand on.
+struct HandOffPart: Sendable {
+    private let options: Options
+    private let root: String
+    private let memory: SharedMemory
+
+    private static let name = "handoff"
+
+    init(_ options: Options) throws {
+        self.options = options
+        root = "\(options.folder)/space-torture-\(getpid())"
+        memory = try SharedMemory(size: 4096)
+    }
+
+    private func word(_ index: Int) -> SharedWord64 { memory.word64(index * 64) }
+    private var stop: SharedWord64 { word(0) }
+    private var written: SharedWord64 { word(1) }
+    private var taken: SharedWord64 { word(2) }
+    private var barged: SharedWord64 { word(3) }
+    private var givenUp: SharedWord64 { word(4) }
+    private var failures: SharedWord64 { word(5) }
+    private var late: SharedWord64 { word(6) }
+
+    func run() throws -> Report {
+        let writers = options.processes / 2
+        // A fault stalls only those whose tuple no later one makes up for; of eight one does.
+        let givers = options.plant == .unheard ? 8 : 1
+        var children: [pid_t] = []
+        for index in 0..<options.processes + givers {
+            children.append(
+                try Process.start {
+                    var generator = SeededGenerator(seed: options.seed &+ UInt64(index))
+                    do throws(SpaceError) {
+                        Ticking.turnOff()
+                        let namespace = try Space(root: root, timeout: .seconds(30)).namespace(Self.name)
+                        if index < writers {
+                            try write(namespace, &generator)
+                        } else if index >= options.processes {
+                            try giveUp(namespace, &generator)
+                        } else if index % 2 == 0 {
+                            try take(namespace, index)
+                        } else {
+                            takeInTasks(namespace)
+                        }
+                        _ = late.add(UInt64(namespace.lateFinds))
+                        return 0
+                    } catch {
+                        note("a process failed: \(error)")
+                        _ = failures.add(1)
+                        return 1
+                    }
+                }
+            )
+        }
+        let space = try Space(root: root, timeout: .seconds(30))
+        let namespace = try space.namespace(Self.name)
+        let asleep = watch()
+        stop.store(1)
+        try end(children, namespace)
+        let damage = try namespace.verify()
+        try namespace.leave()
+        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
+        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+
+        var object = JSONObject()
+        object.add("handOffs", Int(taken.load()))
+        object.add("barged", Int(barged.load()))
+        object.add("givenUp", Int(givenUp.load()))
+        object.add("lost", asleep ? 1 : 0)
+        object.add("late", Int(late.load()))
+        object.add("failures", Int(failures.load()))
+        object.add("damage", damage)
+        return Report("handoff", isGood: !asleep && failures.load() == 0 && late.load() == 0 && damage.isEmpty, object)
+    }
+
+    /// Those that sleep are woken by tuples of their own; who can't be woken is killed.
+    private func end(_ children: [pid_t], _ namespace: Namespace) throws {
+        var living = Set(children)
+        let deadline = MonotonicInstant.now.advanced(by: .seconds(5))
+        while !living.isEmpty {
+            let isLate = deadline.hasPassed
+            for child in living {
+                if isLate { kill(child, SIGKILL) } else { try namespace.write("job", 0) }
+            }
+            usleep(20_000)
+            for child in living {
+                var status: CInt = 0
+                if waitpid(child, &status, WNOHANG) == child { living.remove(child) }
+            }
+        }
+    }
+
+    /// Returns: Whether everything stands still though there is something to take.
+    private func watch() -> Bool {
+        let start = MonotonicInstant.now
+        var last = (count: taken.load(), at: start)
+        var told = start
+        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) {
+            usleep(100_000)
+            let now = MonotonicInstant.now
+            if taken.load() != last.count {
+                last = (taken.load(), now)
+            } else if now.duration(since: last.at) > .seconds(options.patience) {
+                note("nothing was taken for \(options.patience) s: \(written.load()) written, \(last.count) taken")
+                return true
+            }
+            if now.duration(since: told) > .seconds(5) {
+                told = now
+                note("\(taken.load()) handed on, \(givenUp.load()) waits given up")
+            }
+        }
+        return false
+    }
+
+    private func write(_ namespace: Namespace, _ generator: inout SeededGenerator) throws(SpaceError) {
+        while stop.load() == 0 {
+            _ = written.add(1)
+            try namespace.write("job", Int.random(in: 0..<100, using: &generator))
+            if Int.random(in: 0..<8, using: &generator) == 0, try namespace.takeIfExists("job", 0..<100) != nil {
+                _ = taken.add(1)
+                _ = barged.add(1)
+            }
+            // Mostly until nothing is left: then no later tuple makes up for one that nobody was woken for.
+            let backlog = UInt64(max(0, Int.random(in: -12..<3, using: &generator)))
+            while written.load() > taken.load() + backlog, stop.load() == 0 { usleep(10) }
+        }
+    }
+
+    private func take(_ namespace: Namespace, _ index: Int) throws(SpaceError) {
+        while stop.load() == 0 {
+            let found = try namespace.take("job", 0..<100, timeout: .seconds(3600))
+            if found != nil { _ = taken.add(1) }
+        }
+    }
+
+    private func takeInTasks(_ namespace: Namespace) {
+        wait(for: 3) {
+            while stop.load() == 0 {
+                _ = try await namespace.take("job", 0..<100)
+                _ = taken.add(1)
+            }
+        }
+    }
+
+    /// Waits for what never comes, as a thread whose time passes and as tasks that are cancelled.
+    private func giveUp(_ namespace: Namespace, _ generator: inout SeededGenerator) throws(SpaceError) {
+        // A grant that is taken up and never handed on: what a lost wake-up looks like.
+        if options.plant == .unheard {
+            CrashPoint.arm(.rearmed, count: Int.random(in: 1...100, using: &generator), action: .stop)
+        }
+        while stop.load() == 0 {
+            let microseconds = Int.random(in: 1...300, using: &generator)
+            guard try namespace.take("job", 1000..<2000, timeout: .microseconds(microseconds)) == nil else { continue }
+            _ = givenUp.add(1)
+            wait(for: 1) {
+                let task = Task { try await namespace.take("job", 1000..<2000) }
+                try await Task.sleep(for: .microseconds(microseconds))
+                task.cancel()
+                _ = await task.result
+            }
+            _ = givenUp.add(1)
+        }
+    }
+
+    /// Runs so many tasks of a kind, and blocks until they have ended.
+    private func wait(for count: Int, _ body: @escaping @Sendable () async throws -> Void) {
+        let done = Signal()
+        Task {
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<count {
+                    group.addTask {
+                        do { try await body() } catch {
+                            note("a task failed: \(error)")
+                            _ = failures.add(1)
+                        }
+                    }
+                }
+            }
+            done.signal()
+        }
+        done.wait()
+    }
+}
+
+/// Lets a thread wait for a task.
+private final class Signal: @unchecked Sendable {
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init() { sem_init(semaphore, 0, 0) }
+    deinit { semaphore.deallocate() }
+    func signal() { sem_post(semaphore) }
+    func wait() { while sem_wait(semaphore) != 0 {} }
+}

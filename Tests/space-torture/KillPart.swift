@@ -1,0 +1,148 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import Synchronization
+
+/// Workers that write, take, claim, complete, release, come and go, killed at named places and at random times.
+///
+/// Lost, doubled and unexplained must be 0: what was acknowledged is there, or was taken by exactly one; or by one that was
+/// killed in the middle of it, and then the journal names that process.
+struct KillPart {
+    private let options: Options
+    private let root: String
+    private let ledger: KillLedger
+
+    init(_ options: Options) throws {
+        self.options = options
+        root = "\(options.folder)/space-torture-\(getpid())"
+        ledger = try KillLedger()
+    }
+
+    func run() throws -> Report {
+        // The namespace comes afterwards; workers that are too early find none and end.
+        let supervisors = try (0..<options.processes).map { worker in
+            try Process.start {
+                supervise(worker)
+                return 0
+            }
+        }
+        let space = try Space(root: root, timeout: .seconds(30))
+        let namespace = try space.namespace(KillWorker.name)
+        let journal = KillJournal()
+        let changes = try namespace.changes()
+        Task { await journal.read(changes) }
+        progress()
+        ledger.stop.store(1)
+        for supervisor in supervisors { _ = Process.wait(supervisor) }
+        // A tick returns the claims of the dead and mends what the last of them left.
+        _ = try namespace.take(matching: ["nothing"], timeout: .milliseconds(700))
+        try namespace.write("end")
+        while !journal.isDone { usleep(1000) }
+        let report = try KillAudit(ledger, journal, namespace, space).report()
+        try namespace.leave()
+        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
+        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+        return report
+    }
+
+    private func progress() {
+        let start = MonotonicInstant.now
+        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), ledger.stop.load() == 0 {
+            sleep(UInt32(min(5, options.seconds)))
+            note(
+                "\(ledger.deathCount.load()) kills, \(ledger.nextNumber.load()) written, \(ledger.takenCount.load()) taken"
+            )
+        }
+    }
+
+    /// Forks one worker after the other, each to be killed.
+    private func supervise(_ worker: Int) {
+        var generator = SeededGenerator(seed: options.seed &+ UInt64(worker) &* 1_000_003)
+        let place = ledger.place(worker)
+        let points = KillLedger.points
+        var turn = worker
+        while ledger.stop.load() == 0 {
+            // Every other death at a named place, in turn; the others whenever the clock says.
+            let index = turn % (2 * points.count) < points.count ? turn % points.count : points.count
+            turn += 1
+            let point = index < points.count ? points[index] : nil
+            var childGenerator = SeededGenerator(seed: generator.next())
+            let child = try? Process.start {
+                let worker = KillWorker(
+                    root: root,
+                    ledger: ledger,
+                    place: place,
+                    plant: options.plant,
+                    ownName: "own-\(worker)"
+                )
+                do {
+                    try worker.live(armed: point, generator: &childGenerator)
+                    return 0
+                } catch {
+                    // Before the first opener has made it.
+                    if (error as? SpaceError)?.code == .namespaceNotFound { return 0 }
+                    note("a worker failed: \(error)")
+                    return 1
+                }
+            }
+            guard let child else { continue }
+            let limit = point == nil ? Int.random(in: 200...30_000, using: &generator) : 400_000
+            let (end, wasKilledHere) = Process.wait(child, atMost: limit)
+            switch end {
+            case .killed(SIGKILL): ledger.noteDeath(of: child, place, point: wasKilledHere ? points.count : index)
+            case .exited(0): break
+            default:
+                note("a worker ended by itself: \(end)")
+                _ = ledger.failures.add(1)
+            }
+            place.end()
+        }
+    }
+}
+
+/// What a watcher that lives through everything was told.
+final class KillJournal: Sendable {
+    struct Told {
+        var writes: [Int: Int] = [:]
+        /// Who took a tuple for good.
+        var takers: [Int: [Int32]] = [:]
+        var gaps = 0
+        var disorder = 0
+        var isDone = false
+    }
+
+    private let state = Mutex(Told())
+
+    var told: Told { state.withLock { $0 } }
+    var isDone: Bool { state.withLock { $0.isDone } }
+
+    /// Reads until the tuple that ends the run.
+    func read(_ changes: Changes) async {
+        var last: UInt64 = 0
+        do {
+            for try await change in changes {
+                let isEnd = change.tuple == ["end"]
+                state.withLock { $0.note(change, after: last) }
+                last = change.lastSequence > change.sequence ? change.lastSequence : change.sequence
+                if isEnd { break }
+            }
+        } catch {
+            note("the watcher failed: \(error)")
+            state.withLock { $0.disorder += 1 }
+        }
+        state.withLock { $0.isDone = true }
+    }
+}
+
+extension KillJournal.Told {
+    mutating func note(_ change: Change, after last: UInt64) {
+        if change.sequence <= last { disorder += 1 }
+        if change.kind == .gap { gaps += 1 }
+        guard let number = change.tuple?.jobNumber else { return }
+        switch change.kind {
+        case .write: writes[number, default: 0] += 1
+        case .take, .complete: takers[number, default: []].append(change.pid)
+        default: break
+        }
+    }
+}

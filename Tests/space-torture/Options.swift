@@ -1,0 +1,62 @@
+import Glibc
+
+struct UsageError: Error {
+    let text: String
+}
+
+/// What the command line says.
+struct Options: Sendable {
+    /// Faults that a worker can be told to have, to see that the audit finds them.
+    enum Plant: String, CaseIterable {
+        /// A write that is acknowledged and never made.
+        case lost
+        /// A take that believes its look, and deletes without a second one.
+        case doubled
+        /// A read that gives what was read before.
+        case stale
+        /// A hand-off for which nobody is woken.
+        case unheard
+    }
+
+    var seconds = 10
+    var processes = 4
+    var seed = UInt64(time(nil))
+    var parts = Part.allCases
+    var plant: Plant?
+    /// Seconds without progress that count as a lost wake-up.
+    var patience = 10
+    /// Where the roots are made.
+    var folder = "/dev/shm"
+
+    init(_ arguments: some Sequence<String>) throws {
+        var words = Array(arguments)[...]
+        while let option = words.popFirst() {
+            guard let value = words.popFirst() else { throw UsageError(text: "\(option) wants a value") }
+            switch option {
+            case "--seconds": seconds = try Self.number(option, value, 1...1_000_000)
+            case "--processes": processes = try Self.number(option, value, 4...256)
+            case "--seed": seed = UInt64(try Self.number(option, value, 0...Int.max))
+            case "--patience": patience = try Self.number(option, value, 1...1000)
+            case "--folder": folder = value
+            case "--part":
+                guard let part = Part(rawValue: value) else {
+                    throw UsageError(text: "no part \(value); there are \(Part.allCases.map(\.rawValue))")
+                }
+                parts = [part]
+            case "--plant":
+                guard let plant = Plant(rawValue: value) else {
+                    throw UsageError(text: "no fault \(value); there are \(Plant.allCases.map(\.rawValue))")
+                }
+                self.plant = plant
+            default: throw UsageError(text: "no option \(option)")
+            }
+        }
+    }
+
+    private static func number(_ option: String, _ text: String, _ range: ClosedRange<Int>) throws -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw UsageError(text: "\(option) wants a number in \(range.lowerBound)...\(range.upperBound)")
+        }
+        return number
+    }
+}

@@ -1,0 +1,65 @@
+import Glibc
+import SpaceSystem
+
+/// Children that are forked and not started anew: a worker costs a fraction of a millisecond.
+///
+/// Sound because who forks has one thread and nothing of SharedSpace open.
+enum Process {
+    static func fork() throws -> pid_t {
+        // Swift's Glibc hides it, for good reasons that don't hold here.
+        guard let symbol = dlsym(nil, "fork") else { throw UsageError(text: "there is no fork in libc") }
+        let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
+        guard child >= 0 else { throw UsageError(text: "fork: errno \(errno)") }
+        if child == 0 { try? ParentDeath.arm(signal: SIGKILL, parent: getppid()) }
+        return child
+    }
+
+    /// Forks a child that runs `body` and exits with what it returns.
+    static func start(_ body: () -> CInt) throws -> pid_t {
+        let child = try fork()
+        if child == 0 { _exit(body()) }
+        return child
+    }
+
+    enum End: Equatable {
+        case exited(CInt)
+        case killed(CInt)
+    }
+
+    static func wait(_ child: pid_t) -> End {
+        var status: CInt = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
+    }
+
+    /// Waits so long at most, then kills it.
+    ///
+    /// Returns: How it ended, and whether it was killed from here.
+    static func wait(_ child: pid_t, atMost microseconds: Int) -> (End, wasKilledHere: Bool) {
+        guard let pidfd = try? PIDFD(pid: child) else { return (wait(child), false) }
+        // poll(2) counts in milliseconds.
+        usleep(UInt32(microseconds % 1000))
+        var descriptor = pollfd(fd: pidfd.raw, events: Int16(POLLIN), revents: 0)
+        if poll(&descriptor, 1, CInt(microseconds / 1000)) == 0 {
+            kill(child, SIGKILL)
+            return (wait(child), true)
+        }
+        return (wait(child), false)
+    }
+}
+
+/// Numbers that a seed gives again.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

@@ -1,0 +1,64 @@
+import Glibc
+import SpaceSystem
+import SystemPackage
+
+/// A JSON object, written in the order in which it is filled.
+struct JSONObject {
+    private(set) var fields: [String] = []
+
+    var text: String { "{" + fields.joined(separator: ",") + "}" }
+
+    mutating func add(_ key: String, json: String) { fields.append("\"\(key)\":\(json)") }
+    mutating func add(_ key: String, _ number: Int) { add(key, json: "\(number)") }
+    mutating func add(_ key: String, _ truth: Bool) { add(key, json: "\(truth)") }
+    /// Texts without quotes, backslashes and control characters: names and messages of ours.
+    mutating func add(_ key: String, _ texts: [String]) {
+        let safe = texts.map { $0.filter { $0 != "\"" && $0 != "\\" && $0.asciiValue ?? 32 >= 32 } }
+        add(key, json: "[" + safe.map { "\"\($0)\"" }.joined(separator: ",") + "]")
+    }
+}
+
+/// What a part found.
+struct Report {
+    let part: String
+    let isGood: Bool
+    let json: String
+
+    init(_ part: String, isGood: Bool, _ object: JSONObject) {
+        self.part = part
+        self.isGood = isGood
+        json = object.text
+    }
+
+    private init(line: String) throws {
+        let words = line.split(separator: " ", maxSplits: 2)
+        guard words.count == 3 else { throw UsageError(text: "a part ended without a report") }
+        part = String(words[0])
+        isGood = words[1] == "true"
+        json = String(words[2])
+    }
+
+    /// Runs `body` in a child, and reads what it reports from a pipe.
+    static func ofChild(_ body: () throws -> Report) throws -> Report {
+        let pipe = try FileDescriptor.pipe()
+        let child = try Process.start {
+            do {
+                let report = try body()
+                try pipe.writeEnd.writeAll("\(report.part) \(report.isGood) \(report.json)".utf8)
+                return 0
+            } catch {
+                note("\(error)")
+                return 70
+            }
+        }
+        try pipe.writeEnd.close()
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case let count = try buffer.withUnsafeMutableBytes({ try pipe.readEnd.read(into: $0) }), count > 0 {
+            bytes += buffer[..<count]
+        }
+        try pipe.readEnd.close()
+        _ = Process.wait(child)
+        return try Report(line: String(decoding: bytes, as: UTF8.self))
+    }
+}

@@ -1,0 +1,57 @@
+// Loads a space with processes that are killed, and audits what is left. tools/torture builds and runs it.
+//
+// Prints one JSON object; exits 1 when anything was lost, doubled, late or can't be explained.
+
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+@main
+struct Torture {
+    static func main() {
+        // Everything forks before a thread is started or a file opened: nothing of a parent's may be used in a child.
+        do {
+            let options = try Options(CommandLine.arguments.dropFirst())
+            var reports: [Report] = []
+            for part in options.parts {
+                note("\(part): \(options.seconds) s, \(options.processes) processes, seed \(options.seed)")
+                // In a process of its own, so that every part begins before the first thread.
+                reports.append(try Report.ofChild { try part.run(options) })
+            }
+            let isGood = reports.allSatisfy(\.isGood)
+            var result = JSONObject()
+            result.add("seed", Int(truncatingIfNeeded: options.seed))
+            result.add("seconds", options.seconds)
+            result.add("processes", options.processes)
+            for report in reports { result.add(report.part, json: report.json) }
+            result.add("good", isGood)
+            print(result.text)
+            exit(isGood ? 0 : 1)
+        } catch let error as UsageError {
+            note(error.text)
+            exit(64)
+        } catch {
+            note("\(error)")
+            exit(70)
+        }
+    }
+}
+
+enum Part: String, CaseIterable {
+    case kill, handoff, history
+
+    func run(_ options: Options) throws -> Report {
+        switch self {
+        case .kill: try KillPart(options).run()
+        case .handoff: try HandOffPart(options).run()
+        case .history: try HistoryPart(options).run()
+        }
+    }
+}
+
+/// Says how it goes, on standard error.
+func note(_ text: String) {
+    // One write(2), so that the lines of many processes stay lines.
+    let line = Array("torture: \(text)\n".utf8)
+    _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}

@@ -1,0 +1,560 @@
+/* Waiting: no wake-up is lost, and with kills none for longer than a tick.
+ *
+ * What Sources/SharedSpace/Waiting does, step by step: takers look, publish a slot, look again and sleep; writers commit,
+ * then grant the tuple to the oldest active taker that may match; who is granted what it doesn't take hands it on. A
+ * barging taker comes and goes without a slot. Which tuples a taker matches is chosen freely at the start, so one run covers
+ * every combination. With WIDE a writer sees none of it (ranges and types can't be seen in a slot), and takes everybody
+ * to match; CANCELLED=n names a taker that may be cancelled while it sleeps.
+ *
+ * Checked whenever nobody can take a step any more: no taker sleeps beside a committed tuple that it matches. Without
+ * KILLS there are no ticks. With KILLS=n up to n processes die, each between any two steps, and the sleepers tick once
+ * after the last death.
+ *
+ * Memory is sequentially consistent here; what a fence forbids is shown by exchanging the two steps around it. Each WEAK_…
+ * leaves one rule out, and the checker must find a lost wake-up then.
+ */
+
+#ifndef TAKERS
+#define TAKERS 3
+#endif
+#ifndef TUPLES
+#define TUPLES 2
+#endif
+#ifndef BARGERS
+#define BARGERS 1
+#endif
+#ifndef KILLS
+#define KILLS 0
+#endif
+
+/* The taker that may be cancelled; none unless a run says so. */
+#ifndef CANCELLED
+#define CANCELLED TAKERS
+#endif
+
+#define ALL ((1 << TUPLES) - 1)
+#define NONE TUPLES
+#ifdef WIDE
+#define SEEN_AS(mask) ALL
+#else
+#define SEEN_AS(mask) mask
+#endif
+#define BIT(t) (1 << (t))
+
+/* A run takes either the writers' scan or the takers' falling asleep apart; both at once take too many states. */
+#ifdef FINE_SCAN
+#define SCAN
+#else
+#define SCAN atomic
+#endif
+#ifdef FINE_SLEEP
+#define SLEEP
+#else
+#define SLEEP atomic
+#endif
+
+/* Processes, as the gate names its holder: takers, then bargers, then writers; from 1. */
+#define PROCESSES (TAKERS + BARGERS + TUPLES)
+#define TAKER(i) (i)
+#define BARGER(i) (TAKERS + (i))
+#define WRITER(t) (TAKERS + BARGERS + (t))
+
+#define FREE 0
+#define ACTIVE 1
+#define GRANTED 2
+
+/* The database: what LMDB's meta page says, and what readers see (mti_txnid comes later). */
+byte committed;
+byte visible;
+byte commits;
+
+/* The control file. */
+byte gate;                       /* 0: free; else its holder, plus one */
+bool needsRecovery;
+byte inUse;
+byte nextTicket = 1;
+byte state[TAKERS];
+byte payload[TAKERS];
+byte ticket[TAKERS];
+bool rung[TAKERS];               /* the bell has moved since the taker's last look */
+bool sleeping[TAKERS];           /* the flag that spares wakers the system call */
+bool asleep[TAKERS];             /* in futex(2) */
+
+byte match[TAKERS + BARGERS];    /* tuples that it takes */
+byte may[TAKERS];                /* tuples that a writer must take it to match: never fewer */
+
+/* Deaths and ticks. */
+bool dead[PROCESSES];
+byte kills;
+bool ticking[TAKERS];
+bool ticked;
+
+/* Steps that nobody else can tell from one, unless the process dies between them. */
+#if KILLS
+#define MORTAL(p) provided (!dead[p])
+#define IS_ABANDONED (gate != 0 && dead[gate - 1])
+#define TOGETHER
+#define COUNTED 1
+#else
+#define MORTAL(p)
+#define IS_ABANDONED false
+#define TOGETHER atomic
+#define COUNTED 0
+#endif
+
+/* MARK: The gate */
+
+inline ring(i) {
+#ifdef WEAK_SLEEP
+    if
+    :: sleeping[i] -> rung[i] = true; wakes = wakes | BIT(i)
+    :: else -> rung[i] = true
+    fi
+#else
+    rung[i] = true;
+    if
+    :: sleeping[i] -> wakes = wakes | BIT(i)
+    :: else
+    fi
+#endif
+}
+
+inline ringEverybody() {
+    index = 0;
+    do
+    :: index < TAKERS ->
+        if
+        :: state[index] != FREE -> ring(index)
+        :: else
+        fi;
+        index++
+    :: else -> index = 0; break
+    od
+}
+
+/* The flag is raised in the step that marks the mutex consistent: a second death before the recovery is done finds it. */
+inline acquire(me) {
+    atomic {
+        gate == 0 || IS_ABANDONED;
+        gained(me)
+    };
+    recoverIfNeeded()
+}
+
+inline gained(me) {
+#if KILLS
+    if
+    :: gate != 0 -> needsRecovery = true
+    :: else
+    fi;
+#endif
+    gate = me + 1
+}
+
+/* An empty write transaction shows readers what was committed; then everybody is rung. */
+inline recoverIfNeeded() {
+#if KILLS
+    if
+    :: needsRecovery ->
+#ifndef WEAK_RECOVERY
+        visible = committed;
+        ringEverybody();
+#endif
+        needsRecovery = false
+    :: else
+    fi
+#else
+    skip
+#endif
+}
+
+/* The system calls come after the release. */
+inline release() {
+    gate = 0;
+    wake()
+}
+
+inline wake() {
+    d_step {
+        index = 0;
+        do
+        :: index < TAKERS ->
+            if
+            :: wakes & BIT(index) -> asleep[index] = false
+            :: else
+            fi;
+            index++
+        :: else -> break
+        od;
+        wakes = 0;
+        index = 0
+    }
+}
+
+/* MARK: Granting */
+
+#define MAY_BE_GRANTED(i, t, younger) (state[i] == ACTIVE && (may[i] & BIT(t)) && ticket[i] > younger)
+#define IS_OLDER(i, j) (j == TAKERS || ticket[i] < ticket[j])
+
+inline grant(t, younger) {
+    do
+    :: SCAN {
+            best = TAKERS; index = 0;
+            do
+            :: index < TAKERS ->
+                d_step {
+                    if
+                    :: MAY_BE_GRANTED(index, t, younger) && IS_OLDER(index, best) -> best = index
+                    :: else
+                    fi
+                };
+                index++
+            :: else -> break
+            od;
+            index = 0
+        };
+        if
+        :: best == TAKERS -> best = 0; break
+        :: else ->
+#ifdef WEAK_GRANT
+            /* Merely woken, it stays the oldest for the next writer too. */
+            ring(best); best = 0; break
+#else
+            if
+            :: atomic { state[best] == ACTIVE -> state[best] = GRANTED; payload[best] = t }; ring(best); best = 0; break
+            :: atomic { state[best] != ACTIVE -> skip }
+            fi
+#endif
+        fi
+    od
+}
+
+/* Under the gate, but only for so long: where it is not had in time, everybody is rung, which needs no gate. */
+inline offer(me, t, younger) {
+    if
+    :: acquire(me);
+        if
+        :: committed & BIT(t) -> grant(t, younger)
+        :: else
+        fi;
+        release()
+    :: true ->
+#ifndef WEAK_OFFER_TIMEOUT
+        ringEverybody();
+        wake()
+#else
+        skip
+#endif
+    fi
+}
+
+/* MARK: Looking and taking */
+
+/* LMDB's meta page first, then the word that readers take their transaction from. */
+inline commit(tuples) {
+    d_step { committed = tuples; commits = commits + COUNTED };
+    visible = committed
+}
+
+/* The oldest match of a snapshot. One that is behind the meta page is not used: the look starts over, at last under the gate,
+ * where what a killed writer left is recovered. Without that a sleeper would have seen the last transaction's number and not
+ * its tuple, and no tick would tell it to look again. */
+inline look(me) {
+#if KILLS && !defined(WEAK_RENEW)
+    do
+    :: visible == committed -> break
+    :: visible != committed -> acquire(me); assert(visible == committed); release()
+    od;
+    /* spin lets nothing jump into a d_step. */
+    skip;
+#endif
+    d_step {
+        found = 0;
+        do
+        :: found < TUPLES && !(visible & match[me] & BIT(found)) -> found++
+        :: else -> break
+        od
+    }
+}
+
+inline take(me) {
+    do
+    :: look(me);
+        if
+        :: found == NONE -> break
+        :: else ->
+            TOGETHER {
+                acquire(me);
+                done = committed & BIT(found);
+                if
+                :: done -> commit(committed & ~BIT(found))
+                :: else
+                fi;
+                release()
+            };
+            if
+            :: done -> done = false; break
+            :: else
+            fi
+        fi
+    od
+}
+
+/* MARK: Processes */
+
+proctype Barger(byte me) MORTAL(me)
+{
+    byte found, index, wakes;
+    bool done;
+    take(me)
+}
+
+proctype Writer(byte me; byte tuple) MORTAL(me)
+{
+    byte index, wakes, best;
+    acquire(me);
+#ifdef WEAK_WRITER_FENCE
+    grant(tuple, 0);
+#endif
+    TOGETHER { commit(committed | BIT(tuple)) };
+#ifndef WEAK_WRITER_FENCE
+    if
+    :: inUse > 0 -> grant(tuple, 0)
+    :: else
+    fi;
+#endif
+    release()
+}
+
+proctype Taker(byte me) MORTAL(me)
+{
+    byte found, index, wakes, best, other;
+    bool done;
+    byte pending = NONE, granted = NONE, seen;
+    take(me);
+    if
+    :: found != NONE -> goto gone
+    :: else
+    fi;
+#ifndef WEAK_COUNT
+    inUse++;
+#endif
+#ifdef WEAK_WAITER_FENCE
+    take(me);
+    if
+    :: found != NONE -> goto gone
+    :: else
+    fi;
+    d_step { ticket[me] = nextTicket; nextTicket++ };
+    state[me] = ACTIVE;
+    goto sleep;
+#endif
+    d_step { ticket[me] = nextTicket; nextTicket++ };
+    state[me] = ACTIVE;
+again:
+    rung[me] = false;
+    seen = commits;
+#ifndef WEAK_REARM
+    atomic {
+        if
+        :: state[me] == GRANTED -> state[me] = ACTIVE; pending = payload[me]
+        :: else
+        fi
+    }
+#endif
+    take(me);
+#ifdef WEAK_REARM
+    atomic {
+        if
+        :: state[me] == GRANTED -> state[me] = ACTIVE; pending = payload[me]
+        :: else
+        fi
+    }
+#endif
+#ifdef WEAK_COUNT
+    if
+    :: found == NONE && ticket[me] != 0 -> inUse = inUse + 1
+    :: else
+    fi;
+#endif
+    if
+    :: found != NONE -> goto leave
+    :: else
+    fi;
+#ifndef WEAK_OFFER
+    if
+    :: pending != NONE -> offer(me, pending, ticket[me])
+    :: else
+    fi;
+#endif
+    pending = NONE;
+sleep:
+    if
+    :: rung[me] -> goto again
+    :: CANCELLED == me -> goto leave
+    :: else
+    fi;
+    SLEEP {
+        sleeping[me] = true;
+        atomic {
+            if
+            :: !rung[me] -> asleep[me] = true
+            :: else
+            fi
+        }
+    };
+    if
+    :: !asleep[me]
+    :: CANCELLED == me -> asleep[me] = false
+    fi;
+    sleeping[me] = false;
+#if KILLS
+    if
+    :: ticking[me] ->
+        ticking[me] = false;
+        /* An abandoned gate is taken over; one that somebody holds is not waited for. */
+        if
+        :: atomic { gate == 0 || IS_ABANDONED -> gained(me) };
+            recoverIfNeeded();
+            release()
+        :: atomic { gate != 0 && !IS_ABANDONED -> skip }
+        fi;
+        other = 0;
+        do
+        :: other < TAKERS ->
+            atomic {
+                granted = NONE;
+                if
+                :: dead[other] && state[other] != FREE ->
+                    if
+                    :: state[other] == GRANTED -> granted = payload[other]
+                    :: else
+                    fi;
+                    state[other] = FREE
+                :: else
+                fi
+            };
+            if
+            :: granted != NONE -> offer(me, granted, 0)
+            :: else
+            fi;
+            other++
+        :: else -> break
+        od;
+#ifndef WEAK_TICK
+        if
+        :: commits != seen -> goto again
+        :: else
+        fi
+#endif
+    :: else
+    fi;
+#endif
+    goto sleep;
+leave:
+    atomic {
+        granted = NONE;
+        if
+        :: state[me] == GRANTED -> granted = payload[me]
+        :: else
+        fi;
+        state[me] = FREE
+    };
+    inUse--;
+#ifndef WEAK_LEAVE
+    if
+    :: pending != NONE && pending != found -> offer(me, pending, ticket[me])
+    :: else
+    fi;
+    if
+    :: granted != NONE && granted != found -> offer(me, granted, ticket[me])
+    :: else
+    fi;
+#endif
+gone:
+    skip;
+    d_step { found = 0; pending = NONE; granted = NONE; seen = 0; best = 0 }
+}
+
+#if KILLS
+proctype Killer()
+{
+    byte victim;
+    do
+    :: kills < KILLS ->
+        select(victim : 0 .. PROCESSES - 1);
+        atomic { dead[victim] = true; kills++; ticked = false }
+    :: break
+    od
+}
+#endif
+
+/* `timeout` is true when nobody else can take a step. */
+proctype Judge()
+{
+    byte i;
+#if KILLS
+    do
+    :: timeout && !ticked ->
+        atomic {
+            ticked = true;
+            i = 0;
+            do
+            :: i < TAKERS ->
+                if
+                :: asleep[i] && !dead[i] -> ticking[i] = true; asleep[i] = false
+                :: else
+                fi;
+                i++
+            :: else -> break
+            od
+        }
+    :: timeout && ticked -> break
+    od;
+#else
+    timeout;
+#endif
+    i = 0;
+    do
+    :: i < TAKERS ->
+        assert(!(asleep[i] && !dead[i] && (committed & match[i])));
+        i++
+    :: else -> break
+    od
+}
+
+init {
+    byte i, mask;
+    atomic {
+        do
+        :: i < TAKERS + BARGERS ->
+            select(mask : 1 .. ALL);
+            match[i] = mask;
+            if
+            :: i < TAKERS -> may[i] = SEEN_AS(mask)
+            :: else
+            fi;
+            i++
+        :: else -> break
+        od;
+        i = 0;
+        do
+        :: i < TAKERS -> run Taker(TAKER(i)); i++
+        :: else -> break
+        od;
+        i = 0;
+        do
+        :: i < BARGERS -> run Barger(BARGER(i)); i++
+        :: else -> break
+        od;
+        i = 0;
+        do
+        :: i < TUPLES -> run Writer(WRITER(i), i); i++
+        :: else -> break
+        od;
+        run Judge();
+#if KILLS
+        run Killer()
+#endif
+    }
+}
