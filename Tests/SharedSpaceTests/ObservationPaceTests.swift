@@ -54,23 +54,6 @@ import Testing
         #expect(try jobs.verify() == [])
     }
 
-    /// More handlers block than there may be threads: bells are heard all the same.
-    @Test func moreBlockedHandlersThanThreads() async throws {
-        let (slow, barrier) = (Told(), Barrier())
-        let bag = ObservationBag()
-        for _ in 0..<70 { bag.add(try observeBlocked(slow, at: barrier, inTask: false)) }
-        let changes = try jobs.changes(.cell("k"))
-        for number in 0..<3 {
-            async let next = changes.next(timeout: .seconds(30))
-            try jobs.set("k", value: .int(number))
-            #expect(try await next?.new == .int(number))
-        }
-        barrier.open()
-        #expect(try await eventually { slow.count == 210 })
-        bag.stopObserving()
-        #expect(try jobs.verify() == [])
-    }
-
     @Test func aHandlerThatFallsBehindGetsAGap() async throws {
         let (told, barrier) = (Told(), Barrier())
         let token = try observeBlocked(told, at: barrier, inTask: false)

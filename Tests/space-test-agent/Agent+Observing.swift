@@ -27,6 +27,12 @@ final class Observed: Sendable {
     }
 }
 
+private final class Flag: Sendable {
+    private let value = Atomic<Bool>(false)
+    var isSet: Bool { value.load(ordering: .acquiring) }
+    func set() { value.store(true, ordering: .releasing) }
+}
+
 extension Agent {
     func performOnObservers(_ command: String, _ words: [String]) async throws -> String? {
         switch command {
@@ -41,6 +47,7 @@ extension Agent {
             while observed.told.count < count { try await Task.sleep(for: .milliseconds(1)) }
             return "ok " + observed.told.joined(separator: " ")
         case "observe-rounds": return "ok \(try await observeRounds(try number(words, 0)))"
+        case "blocked-handlers": return "ok \(try await outnumber(try number(words, 0)))"
         case "heap": return "ok \(try ownMemory())"
         case "leak":
             let kept = UnsafeMutableRawPointer.allocate(byteCount: 1 << 20, alignment: 16)
@@ -85,6 +92,36 @@ extension Agent {
             observed.keep(nil)
         }
         return rounds
+    }
+
+    /// Has so many handlers block, on the threads that hear bells, and is told of three changes meanwhile.
+    ///
+    /// Returns: How often the handlers were called after all.
+    private func outnumber(_ count: Int) async throws -> Int {
+        let namespace = try namespace()
+        let isOpen = Flag()
+        let observed = Observed()
+        let bag = ObservationBag()
+        for _ in 0..<count {
+            bag.add(
+                try namespace.observe("k") { change in
+                    while !isOpen.isSet { poll(nil, 0, 10) }
+                    observed.note(change)
+                }
+            )
+        }
+        let changes = try namespace.changes(.cell("k"))
+        for number in 0..<3 {
+            try namespace.set("k", value: .int(number))
+            guard try await changes.next(timeout: .seconds(30))?.new == .int(number) else {
+                throw Failure("not told of change \(number)")
+            }
+        }
+        guard observed.told.isEmpty else { throw Failure("a handler went on") }
+        isOpen.set()
+        while observed.told.count < 3 * count { try await Task.sleep(for: .milliseconds(1)) }
+        bag.stopObserving()
+        return observed.told.count
     }
 
     /// A child that ends the observation that it inherited, and tries to begin one; says through its status what it was told
