@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "result.h"
@@ -46,6 +47,14 @@ int space_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity
 }
 
 int space_eventfd_open(void) { return space_result(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)); }
+
+int space_timerfd_open(void) { return space_result(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)); }
+
+int space_timerfd_set(int timer, int64_t nanoseconds) {
+    struct itimerspec time = {
+        .it_value = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000}};
+    return space_result(timerfd_settime(timer, 0, &time, NULL));
+}
 
 int space_pipe(int ends[2]) { return space_result(pipe2(ends, O_CLOEXEC)); }
 

@@ -63,6 +63,7 @@ public final class Namespace: Sendable {
     public func leave() throws(SpaceError) {
         if core.isInTransactionHere { throw core.usedWithinTransaction("leave the namespace") }
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
+        stopObserving()
         try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
     }
 

@@ -85,15 +85,21 @@ package struct INotify: ~Copyable, Sendable {
 
     /// The events that are there, without waiting; call again until there are none.
     package func readEvents() throws(Errno) -> [Event] {
-        // inotify(7): a buffer of sizeof(struct inotify_event) + NAME_MAX + 1 takes any event.
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        let got = buffer.withUnsafeMutableBytes { bytes in
-            bytes.baseAddress.map { space_read(raw, $0, UInt64(bytes.count)) } ?? 0
+        // inotify(7): a buffer of sizeof(struct inotify_event) + NAME_MAX + 1 takes any event. On the stack, and not cleared:
+        // this is on the way from a bell to whom it wakes.
+        let (got, events) = withUnsafeTemporaryAllocation(byteCount: Self.bufferSize, alignment: 8) { bytes in
+            let got = bytes.baseAddress.map { space_read(raw, $0, UInt64(bytes.count)) } ?? 0
+            return (got, got > 0 ? Self.parse(UnsafeRawBufferPointer(rebasing: bytes[..<Int(got)])) : [])
         }
         if Errno(rawValue: CInt(truncatingIfNeeded: -got)) == .resourceTemporarilyUnavailable { return [] }
-        let count = try checked(count: got)
-        return buffer.withUnsafeBytes { Self.parse(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        _ = try checked(count: got)
+        return events
     }
+
+    /// Read at once at most.
+    private static let bufferSize = 8192
+    /// So many events without names, and more, are read at once: fewer were all that there were.
+    package static let batch = (bufferSize - 272) / 16
 
     /// Cuts a buffer into events; what is cut short at its end is left out.
     package static func parse(_ bytes: UnsafeRawBufferPointer) -> [Event] {

@@ -1,4 +1,5 @@
 import Glibc
+import SharedSpace
 import SpaceTestSupport
 import Testing
 import TupleCoding
@@ -90,7 +91,8 @@ struct WatchCommandTests {
         try withRoot { (runner) throws in
             for (words, status) in [
                 (["jobs", "--events", "writes"], 64), (["jobs", "--events", ""], 64), (["jobs", "--from", "-1"], 64),
-                (["jobs", "--from", "1", "--subscription", "s"], 64), (["jobs", "--max", "0"], 64),
+                (["jobs", "--from", "1", "--subscription", "s"], 64), (["jobs", "--initial", "--from", "1"], 64),
+                (["jobs", "--pid", "0"], 64), (["jobs", "--max", "0"], 64),
                 (["jobs", "--key", "k", "--all-keys"], 64), (["jobs", "[1]", "[2]"], 64), (["jobs", "--"], 64),
                 (["jobs", "--wait", "5x"], 64), (["--", "true"], 64), (["jobs", "[1]", "cat", "--", "cat"], 64),
                 (["jobs"], 69), (["jobs", "["], 65),
@@ -259,6 +261,128 @@ struct WatchCommandTests {
                 try runner.space("watch", "jobs", "--subscription", "s", "--wait", "0", "--", "cat").ending
                     == .exited(1)
             )
+        }
+    }
+
+    @Test("A command dies with a watch that is killed")
+    func killedWatch() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[0]")
+            // It ignores what can be ignored, and keeps standard output open as long as it lives.
+            let script = "trap '' INT TERM HUP; echo on; while :; do sleep 60 > /dev/null; done"
+            let watch = try runner.start("space", ["watch", "jobs", "--", "sh", "-c", script])
+            try runner.awaitWatcher("jobs")
+            try runner.space("write", "jobs", "[1]")
+            #expect(try watch.readLine() == "on")
+            watch.signal(SIGKILL)
+            // The end of the output is the end of the command: there is nobody else who has it.
+            #expect(try watch.readLine() == nil)
+            try watch.wait()
+        }
+    }
+
+    @Test("A command gets the signals as the watch got them")
+    func signalsOfACommand() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "--history", "10", "[0]")
+            let result = try runner.shell(
+                """
+                trap '' HUP
+                grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status
+                space watch jobs --from 1 --max 1 -- grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status
+                """
+            )
+            #expect(result.ending == .exited(0), "\(result.errors)")
+            #expect(result.lines.count == 6)
+            // Of the 64 the lower half: the upper one has signals that the C library keeps to itself.
+            let halves = result.lines.map { $0.prefix(6) + $0.suffix(8) }
+            #expect(Array(halves.prefix(3)) == Array(halves.suffix(3)))
+            for (command, status) in [("/", 126), ("/no/such/file", 127), ("no-such-command", 127)] {
+                let failed = try runner.space("watch", "jobs", "--from", "1", "--max", "1", "--", command)
+                #expect(failed.ending == .exited(Int32(status)), "\(command)")
+                #expect(failed.errors.contains("cannot run"))
+            }
+        }
+    }
+
+    @Test("--initial begins with what is there, and --history keeps what happened unwatched")
+    func initialAndHistory() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "--history", "3", "[1]", "[2]")
+            try runner.space("set", "jobs", "k", "5")
+            try runner.space("take", "jobs", "[1]")
+            let copy = try runner.space("watch", "jobs", "--initial", "--wait", "0")
+            #expect(try events(copy.lines) == ["write tuple=[2]", #"set key="k" new=5"#])
+            #expect(copy.lines.dropFirst().allSatisfy { $0.contains(#""present":true"#) })
+            let late = try runner.space("watch", "jobs", "--from", "1", "--wait", "0")
+            #expect(
+                try events(late.lines) == [
+                    "gap from=1 to=2", #"set key="k" new=5"#, "claim tuple=[1]", "complete tuple=[1]",
+                ]
+            )
+            let history = #"{"changes":3,"bytes":16777216}"#
+            #expect(try runner.space("history", "jobs").output == history + "\n")
+            #expect(try runner.space("show", "jobs", "--json").output.contains(#""history":\#(history)"#))
+            let dump = try runner.dump("jobs", "--format", "json")
+            #expect(dump.output.contains(#""history":\#(history)"#))
+            let rows = dump.lines.filter { $0.hasPrefix(#"{"kind":"change""#) }
+            #expect(try events(rows) == Array(try events(late.lines).dropFirst()))
+            #expect(try runner.dump("jobs").output.contains("complete  [1]"))
+            try runner.space("load", "loaded", input: dump.output)
+            #expect(try runner.space("history", "loaded").output == history + "\n")
+            #expect(try runner.space("history", "jobs", "none").ending == .exited(0))
+            #expect(try runner.space("history", "jobs").output == "null\n")
+            #expect(try runner.space("history", "jobs", "7,1000").ending == .exited(0))
+            #expect(try runner.space("history", "jobs").output == #"{"changes":7,"bytes":1000}"# + "\n")
+            for words in ["0", "x", "1,", "1,2,3", "99999999999"] {
+                #expect(try runner.space("history", "jobs", words).ending == .exited(64), "\(words)")
+            }
+            #expect(try runner.space("write", "other", "--history", "x", "[1]").ending == .exited(64))
+            #expect(try runner.space("history", "missing").ending == .exited(69))
+        }
+    }
+
+    @Test("--pid chooses whose notifications")
+    func ofAProcess() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[0]")
+            let watch = try watch(runner, "jobs", "--pid", "\(getpid())", "--max", "1")
+            try runner.space("post", "jobs", "p", "1")
+            do {
+                let namespace = try Space(root: runner.root).namespace("jobs", owning: false)
+                try namespace.post("q", value: 2)
+            }
+            #expect(try events(try watch.finish().lines) == [#"post name="q" value=2"#])
+        }
+    }
+
+    @Test("--namespaces tells which come and go")
+    func namespaces() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "a", "[0]")
+            let watch = try runner.start("space", ["watch", "--namespaces", "--initial"])
+            #expect(try watch.readLine() == #"{"event":"ready"}"#)
+            #expect(try watch.readLine() == #"{"event":"appeared","name":"a"}"#)
+            try runner.space("write", "b", "[0]")
+            #expect(try watch.readLine() == #"{"event":"appeared","name":"b"}"#)
+            try runner.space("delete", "a")
+            #expect(try watch.readLine() == #"{"event":"disappeared","name":"a"}"#)
+            watch.signal(SIGTERM)
+            #expect(try watch.wait() == .signalled(SIGTERM))
+            let now = try runner.space("watch", "--namespaces", "--wait", "0")
+            #expect(now.ending == .exited(1))
+            #expect(now.output == #"{"event":"ready"}"# + "\n")
+            let there = try runner.space("watch", "--namespaces", "--initial", "--max", "1")
+            #expect(there.ending == .exited(0) && there.lines.count == 2)
+            for words in [["jobs"], ["--from", "1"], ["--key", "k"], ["--", "true"]] {
+                let refused = try runner.start("space", ["watch", "--namespaces"] + words).finish()
+                #expect(refused.ending == .exited(64), "\(words)")
+            }
+            #expect(try runner.space("watch").ending == .exited(64))
+            let broken = try runner.start("space", ["watch", "--namespaces"])
+            _ = try broken.readLine()
+            broken.closeOutput()
+            #expect(try broken.finish().ending == .exited(74))
         }
     }
 

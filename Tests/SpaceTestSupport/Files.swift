@@ -45,6 +45,9 @@ extension TemporaryRoot {
         try Directory.removeTree(at: descriptor.raw, folder)
     }
 
+    /// The bytes of any file.
+    package func file(_ path: String) throws -> [UInt8] { try FileBytes.read(at: AT_FDCWD, path, limit: 1 << 20) }
+
     /// The bytes of a file of the root.
     package func bytes(of file: String) throws -> [UInt8] {
         try FileBytes.read(at: AT_FDCWD, "\(path)/\(file)", limit: 1 << 26)

@@ -14,6 +14,7 @@ extension Agent {
         case "fork-leaving": return try forkLeaving()
         case "exec":
             try becomeAnother()
+        case "without-inotify": try becomeOneWithoutInotify()
         case "tmpfs": try mountSmall(try word(words, 0), size: try number(words, 1))
         case "uid":
             guard setuid(try number(words, 0)) == 0 else { throw Failure("setuid: errno \(errno)") }
@@ -76,6 +77,20 @@ extension Agent {
         return "ok \(status)"
     }
 
+    /// Runs `body` in a child made by fork.
+    ///
+    /// Returns: The child's wait status, which its result becomes.
+    func inChild(_ body: () -> Int32) throws -> Int32 {
+        let child = try fork()
+        if child == 0 {
+            alarm(60)
+            _exit(body())
+        }
+        var status: CInt = 0
+        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+        return status
+    }
+
     private func fork() throws -> pid_t {
         let fork = try hidden("fork", as: (@convention(c) () -> pid_t).self)
         let child = fork()
@@ -104,6 +119,19 @@ extension Agent {
         let words: [UnsafeMutablePointer<CChar>?] = [strdup("space-test-agent"), strdup("again"), nil]
         execv("/proc/self/exe", words)
         throw Failure("execv: errno \(errno)")
+    }
+
+    /// Begins anew in a user namespace that has no inotify instances.
+    ///
+    /// user_namespaces(7): what is counted there, inotify(7)'s instances too, has limits of its own.
+    private func becomeOneWithoutInotify() throws {
+        var path = [CChar](repeating: 0, count: 4096)
+        guard readlink("/proc/self/exe", &path, path.count - 1) > 0 else { throw Failure("readlink: errno \(errno)") }
+        let script = "echo 0 > /proc/sys/user/max_inotify_instances && exec \"$0\" again"
+        var words = ["unshare", "-Ur", "/bin/sh", "-c", script].map { (word: String) in strdup(word) }
+        words += [strdup(path), nil]
+        execvp("unshare", words)
+        throw Failure("execvp: errno \(errno)")
     }
 
     /// Writes a file until nothing is free.

@@ -53,7 +53,10 @@ extension Agent {
             return "ok " + (try await namespace().read(matching: try template(words, from: 0))).json
         case "takers-async":
             return try await takers(try number(words, 0), try template(words, from: 1))
-        default: return try await performOnWatchers(command, words)
+        default:
+            if let answer = try await performOnObservers(command, words) { return answer }
+            if let answer = try await performOnWatchers(command, words) { return answer }
+            return try await performOnReplicas(command, words)
         }
     }
 

@@ -12,6 +12,12 @@ final class Agent {
     var claims: [HeldClaim] = []
     var ledger: LedgerFile?
     var changes: Changes?
+    var spaceChanges: SpaceChanges?
+    var copy: Copy?
+    var posters: [Poster] = []
+    /// Watchers that nobody asks.
+    var idle: [Changes] = []
+    var observed: Observed?
 
     struct Failure: Error {
         let text: String
@@ -63,7 +69,8 @@ final class Agent {
         return space
     }
 
-    /// `open <root> <name> [owning=0] [creates=0] [timeout=<ms>] [mode=<mode>] [persistent=1] [limit=<bytes>]`.
+    /// `open <root> <name> [owning=0] [creates=0] [timeout=<ms>] [mode=<mode>] [persistent=1] [limit=<bytes>]
+    /// [history=<changes>]`.
     private func open(_ words: [String]) throws {
         var settings: [String: String] = [:]
         for setting in words.dropFirst(2) {
@@ -78,6 +85,7 @@ final class Agent {
         options.mode = settings["mode"].flatMap(StorageMode.init)
         options.isPersistent = settings["persistent"] == "1"
         options.byteLimit = settings["limit"].flatMap(Int.init)
+        options.history = settings["history"].flatMap(Int.init).map { History(changes: $0) }
         let name = try word(words, 1)
         let isOwning = settings["owning"] != "0"
         handle =

@@ -5,6 +5,11 @@
 
 import Glibc
 
+if let mode = CommandLine.arguments.dropFirst().first, mode.hasPrefix("measure") {
+    try await Measuring.run(Array(CommandLine.arguments.dropFirst()))
+    exit(0)
+}
+
 let agent = Agent()
 // Against a test that forgets it while it can't read: nothing here takes as long.
 alarm(300)

@@ -1,4 +1,4 @@
-// inotify, epoll, eventfd and pipe2: behind _GNU_SOURCE, enumerators without a usable type, or (struct epoll_event on
+// inotify, epoll, eventfd, timerfd and pipe2: behind _GNU_SOURCE, enumerators without a usable type, or (struct epoll_event on
 // x86-64) packed, which Swift lays out differently.
 // Every function returns a result >= 0 or a negated error number.
 
@@ -23,6 +23,12 @@ int space_epoll_wait(
 
 /// Non-blocking, close-on-exec, counting from 0.
 int space_eventfd_open(void);
+
+/// Non-blocking, close-on-exec, on the monotonic clock, not running.
+int space_timerfd_open(void);
+
+/// Expires once, so many nanoseconds from now; 0 stops it, and what has expired unread is forgotten.
+int space_timerfd_set(int timer, int64_t nanoseconds);
 
 /// pipe2(2) with O_CLOEXEC: set afterwards, a child spawned by another thread in between would inherit both ends.
 int space_pipe(int ends[_Nonnull 2]);

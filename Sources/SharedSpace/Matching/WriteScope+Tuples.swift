@@ -55,7 +55,9 @@ extension WriteScope {
         let copy = isJournaling ? Array(row.encoded.bytes) : []
         let isRecord = row.isRecord
         try removeReferences(id, row)
-        try copy.withBytes { (bytes) throws(SpaceError) in try note(kind, id: id, isRecord: isRecord, new: bytes) }
+        try copy.withBytes { (bytes) throws(SpaceError) in
+            try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
+        }
         _ = try lmdb { () throws(LMDBError) in try access.delete(tables.tuples, id) }
     }
 

@@ -123,10 +123,11 @@ extension NamespaceCore {
     func leave(timeout: Duration) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         try? returnClaims(timeout: timeout) { $0 == .session(session.number) }
+        observations.endAll(self)
         dropOwnWatchers(timeout: timeout)
         guard markLeft() else { return }
         wakeOwnWaiters()
-        BellRoom.shared.wake(self)
+        BellRoom.wake(self)
         _ = try underDoor("leave the namespace", timeout: timeout) { (sessions, _) throws(SpaceError) in
             try system("leave the namespace", "its session file", namespace: name.text) { () throws(Errno) in
                 try sessions.remove(session.name)

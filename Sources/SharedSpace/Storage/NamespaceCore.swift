@@ -26,6 +26,7 @@ final class NamespaceCore: @unchecked Sendable {
     let readers = ReaderPool()
     let shapeCache = ShapeCache()
     let owners = ObjectOwners()
+    let observations = ObservationHub()
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
     /// When this process last looked after the namespace, monotonic ns.

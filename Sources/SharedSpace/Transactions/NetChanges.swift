@@ -12,6 +12,7 @@ struct NetChanges {
         let name: String
         var old: [UInt8]?
         let new: [UInt8]?
+        let endsVisibility: Bool
     }
 
     /// Tuples from this id on were written by the body itself.
@@ -70,7 +71,15 @@ extension WriteScope {
         for entry in changes.all {
             try withOptional(entry.old) { (old) throws(SpaceError) in
                 try withOptional(entry.new) { (new) throws(SpaceError) in
-                    try note(entry.kind, id: entry.id, isRecord: entry.isRecord, name: entry.name, old: old, new: new)
+                    try note(
+                        entry.kind,
+                        id: entry.id,
+                        isRecord: entry.isRecord,
+                        name: entry.name,
+                        old: old,
+                        new: new,
+                        endsVisibility: entry.endsVisibility
+                    )
                 }
             }
         }

@@ -4,48 +4,57 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// Where this process hears the bells of the namespaces it watches: one inotify instance and one thread for all of them.
+/// Where this process hears the bells of the namespaces it watches: one inotify instance for all of them, and one thread, as
+/// long as what it has to do does not block.
 ///
 /// Guarantees: whoever waits for news of a namespace is resumed by its bell, and at the latest at the next tick after a commit:
 /// a bell lost to a kill, to inotify's queue overflowing, to a replaced bell file or to a used-up number of instances costs one
 /// tick, never a hang. Everything that is delivered is read from the journal; a bell says only that there may be news.
+///
+/// Short handlers run on the thread that heard the bell, because a hand-over to another thread would cost as much again as
+/// the bell did. So that one that blocks holds up nobody else, `BellCrew` has another thread listen meanwhile.
 final class BellRoom: Sendable {
-    static let shared = BellRoom()
+    private static let current = Mutex<BellRoom?>(nil)
 
+    /// The room of this process.
+    ///
+    /// A child made by fork begins with one of its own: its parent's threads are not there, and what it heard through the
+    /// inherited descriptors its parent would miss.
+    static var shared: BellRoom {
+        current.withLock { current in
+            if let room = current, room.forkGeneration == ForkGuard.generation { return room }
+            let room = BellRoom()
+            current = room
+            return room
+        }
+    }
+
+    let crew = BellCrew()
     /// Who waits for namespaces to come and go.
     let roots = RootBells()
     private let state = Mutex(State())
-    private let wakeUp: EventFDBox?
+    private let notifier = Mutex<Notifier?>(nil)
+    private let forkGeneration = ForkGuard.generation
 
     private struct State {
-        var listeners: [UInt64: Listener] = [:]
         var watches: [ObjectIdentifier: Watched] = [:]
         var byWatch: [Int32: ObjectIdentifier] = [:]
+        /// Of the listeners that have one.
+        var deadlines: [UInt64: (time: MonotonicInstant, core: ObjectIdentifier)] = [:]
         var next: UInt64 = 1
-        var hasThread = false
-        var generation = ForkGuard.generation
     }
 
     private struct Watched {
         let core: NamespaceCore
         var users: Int
         var watch: Int32?
+        var listeners: [UInt64: Listener] = [:]
     }
 
     /// Somebody who waits for news.
     private struct Listener {
-        let core: NamespaceCore
         let transaction: Int
-        let deadline: MonotonicInstant?
         let resume: @Sendable () -> Void
-    }
-
-    private final class EventFDBox: Sendable {
-        let event: EventFD
-        init?() {
-            guard let event = try? EventFD() else { return nil }
-            self.event = event
-        }
     }
 
     private final class Notifier: Sendable {
@@ -56,14 +65,13 @@ final class BellRoom: Sendable {
         }
     }
 
-    private let notifier = Mutex<Notifier?>(nil)
-
-    private init() { wakeUp = EventFDBox() }
-
     // MARK: Watching
 
     /// Begins to listen to a namespace's bell, before the registration: what is written from then on rings.
     func begin(_ core: NamespaceCore) {
+        // A child made by fork can't use what it inherited; a thread started for it would only meet locks that the parent's
+        // threads may have held.
+        guard !core.isInherited else { return }
         let id = ObjectIdentifier(core)
         let isNew = state.withLock { state in
             if state.watches[id] != nil {
@@ -74,23 +82,26 @@ final class BellRoom: Sendable {
             return true
         }
         if isNew { listen(core) }
-        startThread()
+        crew.start(self)
     }
 
-    func end(_ core: NamespaceCore) {
+    func end(_ core: NamespaceCore, users: Int = 1) {
         let id = ObjectIdentifier(core)
-        let watch = state.withLock { state -> Int32? in
+        let ended = state.withLock { state -> Watched? in
             guard var watched = state.watches[id] else { return nil }
-            watched.users -= 1
+            watched.users -= users
             if watched.users > 0 {
                 state.watches[id] = watched
                 return nil
             }
             state.watches[id] = nil
+            for listener in watched.listeners.keys { state.deadlines[listener] = nil }
             if let watch = watched.watch { state.byWatch[watch] = nil }
-            return watched.watch
+            return watched
         }
-        if let watch { notifier.withLock { try? $0?.notify.remove(watch) } }
+        guard let ended else { return }
+        if let watch = ended.watch { notifier.withLock { try? $0?.notify.remove(watch) } }
+        for listener in ended.listeners.values { listener.resume() }
     }
 
     /// Has inotify watch the bell.
@@ -100,7 +111,7 @@ final class BellRoom: Sendable {
         guard let folder = (try? core.openFolder("watch")) ?? nil else { return }
         let path = "\(folder.descriptor.procPath)/\(NamespaceFolder.bell)"
         let watch = notifier.withLock { notifier -> Int32? in
-            if notifier == nil { notifier = Notifier() }
+            makeIfNeeded(&notifier)
             return try? notifier?.notify.add(path, [.modified, .deletedItself, .movedItself])
         }
         guard let watch else { return }
@@ -110,15 +121,19 @@ final class BellRoom: Sendable {
         }
     }
 
+    private func makeIfNeeded(_ notifier: inout Notifier?) {
+        if notifier == nil, let made = Notifier(), crew.listen(to: made.notify.raw) { notifier = made }
+    }
+
     // MARK: Root folders
 
     /// Has inotify watch a root folder for somebody; where that fails the tick serves.
     ///
     /// Returns: The watch, one for all who watch that folder.
     func begin(_ bell: RootBell, path: String) -> Int32? {
-        defer { startThread() }
+        defer { crew.start(self) }
         return notifier.withLock { notifier in
-            if notifier == nil { notifier = Notifier() }
+            makeIfNeeded(&notifier)
             let watch = try? notifier?.notify.add(path, RootBells.mask)
             // Under this lock, or the watch could go with another who ends meanwhile.
             roots.begin(bell, watch: watch)
@@ -140,10 +155,10 @@ final class BellRoom: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 enter(id, core, transaction, deadline) { continuation.resume() }
-                if Task.isCancelled { resume(id) }
+                if Task.isCancelled { resume(id, core) }
             }
         } onCancel: {
-            resume(id)
+            resume(id, core)
         }
     }
 
@@ -158,7 +173,7 @@ final class BellRoom: Sendable {
         let id = newID()
         enter(id, core, transaction, deadline) { signal.send() }
         while !signal.isSent, !(interruption?.isTriggered ?? false) { signal.wait(atMost: Limits.tick) }
-        _ = state.withLock { $0.listeners.removeValue(forKey: id) }
+        resume(id, core)
     }
 
     /// What a blocked thread sleeps on.
@@ -193,118 +208,105 @@ final class BellRoom: Sendable {
         _ deadline: MonotonicInstant?,
         _ resume: @escaping @Sendable () -> Void
     ) {
-        state.withLock { state in
-            state.listeners[id] = Listener(core: core, transaction: transaction, deadline: deadline, resume: resume)
+        let key = ObjectIdentifier(core)
+        let isEntered = state.withLock { state in
+            guard state.watches[key] != nil else { return false }
+            state.watches[key]?.listeners[id] = Listener(transaction: transaction, resume: resume)
+            if let deadline { state.deadlines[id] = (deadline, key) }
+            return true
         }
-        // The thread may sleep past the deadline.
-        if deadline != nil { try? wakeUp?.event.signal() }
+        // Nobody listens: a child made by fork. Its next look tells it so.
+        guard isEntered else { return resume() }
+        // The threads may sleep past the deadline.
+        if deadline != nil { crew.wake() }
         // What happened between the look and the entry rang nobody.
-        if core.environment.lastTransaction != transaction || !core.isUsable { self.resume(id) }
+        if core.environment.lastTransaction != transaction || !core.isUsable { self.resume(id, core) }
     }
 
-    private func resume(_ id: UInt64) {
-        state.withLock { $0.listeners.removeValue(forKey: id) }?.resume()
+    private func resume(_ id: UInt64, _ core: NamespaceCore) {
+        let listener = state.withLock { state in
+            state.deadlines[id] = nil
+            return state.watches[ObjectIdentifier(core)]?.listeners.removeValue(forKey: id)
+        }
+        listener?.resume()
     }
 
     /// Resumes everybody who waits for a namespace: it was left.
-    func wake(_ core: NamespaceCore) {
-        let due = state.withLock { state in
-            let ids = state.listeners.filter { $0.value.core === core }.map(\.key)
-            return ids.compactMap { state.listeners.removeValue(forKey: $0) }
-        }
-        for listener in due { listener.resume() }
+    ///
+    /// A process that never watched gets no room for that: who leaves may have no descriptor to spare.
+    static func wake(_ core: NamespaceCore) {
+        let room = current.withLock { $0?.forkGeneration == ForkGuard.generation ? $0 : nil }
+        room?.wake(core)
     }
 
-    // MARK: The thread
-
-    private func startThread() {
-        let mustStart = state.withLock { state in
-            // After fork the thread is not here.
-            if state.generation != ForkGuard.generation {
-                state.generation = ForkGuard.generation
-                state.hasThread = false
-            }
-            defer { state.hasThread = true }
-            return !state.hasThread
-        }
-        guard mustStart else { return }
-        var thread = pthread_t()
-        let result = pthread_create(&thread, nil, { _ in BellRoom.shared.run() }, nil)
-        if result == 0 { pthread_detach(thread) } else { state.withLock { $0.hasThread = false } }
+    private func wake(_ core: NamespaceCore) {
+        for listener in takeListeners(ObjectIdentifier(core), where: { _ in true }) { listener.resume() }
     }
 
-    private static let wakeToken: UInt64 = 0
-    private static let notifyToken: UInt64 = 1
-
-    private func run() -> Never {
-        let epoll = try? Epoll()
-        if let wakeUp { try? epoll?.add(wakeUp.event.raw, .readable, token: Self.wakeToken) }
-        var isListening = false
-        var nextTick = MonotonicInstant.now.advanced(by: Limits.tick)
-        while true {
-            if !isListening, let raw = notifier.withLock({ $0?.notify.raw }) {
-                isListening = (try? epoll?.add(raw, .readable, token: Self.notifyToken)) != nil
-            }
-            let ready = (try? epoll?.wait(timeout: limit(nextTick))) ?? []
-            if epoll == nil { usleep(250_000) }
-            var rung: Set<ObjectIdentifier> = []
-            var isEverybody = false
-            for event in ready {
-                if event.token == Self.wakeToken {
-                    _ = try? wakeUp?.event.drain()
-                } else {
-                    readEvents(&rung, &isEverybody)
-                }
-            }
-            let now = MonotonicInstant.now
-            let isTick = now >= nextTick
-            if isTick {
-                nextTick = now.advanced(by: Limits.tick)
-                for core in state.withLock({ $0.watches.values.map(\.core) }) { core.tick() }
-                roots.tick()
-            }
-            resumeDue(rung, isEverybody: isEverybody, isTick: isTick, now: now)
-        }
-    }
-
-    private func limit(_ nextTick: MonotonicInstant) -> Duration {
-        let next = state.withLock { state in state.listeners.values.compactMap(\.deadline).min() }
-        return min(nextTick, next ?? nextTick).remaining
-    }
-
-    private func readEvents(_ rung: inout Set<ObjectIdentifier>, _ isEverybody: inout Bool) {
-        let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }
-        for event in events { roots.hear(event) }
+    private func takeListeners(_ key: ObjectIdentifier, where isDue: (Listener) -> Bool) -> [Listener] {
         state.withLock { state in
-            for event in events {
-                if event.isOverflow { isEverybody = true }
-                if let id = state.byWatch[event.watch] { rung.insert(id) }
-            }
-        }
-    }
-
-    private func resumeDue(
-        _ rung: Set<ObjectIdentifier>,
-        isEverybody: Bool,
-        isTick: Bool,
-        now: MonotonicInstant
-    ) {
-        let due = state.withLock { state in
+            guard let listeners = state.watches[key]?.listeners, !listeners.isEmpty else { return [] }
             var due: [Listener] = []
-            for (id, listener) in state.listeners {
-                let isDue =
-                    isEverybody || rung.contains(ObjectIdentifier(listener.core))
-                    || listener.deadline.map { $0 <= now } ?? false
-                    || (isTick
-                        && (listener.core.environment.lastTransaction != listener.transaction
-                            || !listener.core.isUsable))
-                guard isDue else { continue }
+            for (id, listener) in listeners where isDue(listener) {
                 due.append(listener)
-                state.listeners[id] = nil
+                state.watches[key]?.listeners[id] = nil
+                state.deadlines[id] = nil
             }
             return due
         }
-        for listener in due { listener.resume() }
+    }
+
+    // MARK: What the crew calls
+
+    /// The first deadline of somebody who waits.
+    var nextDeadline: MonotonicInstant? { state.withLock { $0.deadlines.values.map(\.time).min() } }
+
+    /// Looks which bells have rung, and tells those concerned.
+    func hearBells() {
+        while true {
+            let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }
+            guard !events.isEmpty else { return }
+            for event in events { roots.hear(event) }
+            let rung = state.withLock { state -> [NamespaceCore] in
+                if events.contains(where: \.isOverflow) { return state.watches.values.map(\.core) }
+                var seen: [ObjectIdentifier] = []
+                for event in events {
+                    guard let id = state.byWatch[event.watch], !seen.contains(id) else { continue }
+                    seen.append(id)
+                }
+                return seen.compactMap { state.watches[$0]?.core }
+            }
+            for core in rung {
+                for listener in takeListeners(ObjectIdentifier(core), where: { _ in true }) { listener.resume() }
+                core.observations.hear(core)
+            }
+            // Edge-triggered: until all was read; what comes later is a new edge.
+            if events.count < INotify.batch { return }
+        }
+    }
+
+    /// Looks after all namespaces: what a lost bell would have told is found here.
+    func tick() {
+        for core in state.withLock({ $0.watches.values.map(\.core) }) {
+            core.tick()
+            let (last, isUsable) = (core.environment.lastTransaction, core.isUsable)
+            let due = takeListeners(ObjectIdentifier(core)) { !isUsable || $0.transaction != last }
+            for listener in due { listener.resume() }
+            core.observations.tick(core)
+        }
+        roots.tick()
+    }
+
+    /// Resumes those whose deadline has passed.
+    func resumeLate(_ now: MonotonicInstant) {
+        let late = state.withLock { state -> [Listener] in
+            guard !state.deadlines.isEmpty else { return [] }
+            return state.deadlines.filter { $0.value.time <= now }.compactMap { (id, deadline) in
+                state.deadlines[id] = nil
+                return state.watches[deadline.core]?.listeners.removeValue(forKey: id)
+            }
+        }
+        for listener in late { listener.resume() }
     }
 }
 

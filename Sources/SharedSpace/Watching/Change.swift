@@ -68,9 +68,9 @@ public struct Change: Sendable {
     /// The cell's key, or the notification's name.
     public let key: String?
     /// The cell's value before; `nil` where it was not set.
-    public let old: Value?
+    public internal(set) var old: Value?
     /// The cell's value after, or the notification's value.
-    public let new: Value?
+    public internal(set) var new: Value?
     /// Of a gap: the last one missed.
     public let lastSequence: UInt64
     /// Of a notification: the number that the process has given to the object that posted it; `nil`: posted for none.
@@ -85,6 +85,8 @@ public struct Change: Sendable {
         guard let senderID, pid == getpid() else { return nil }
         return SenderNumbers.shared.object(senderID)
     }
+    /// Whether this is the first of two calls for one change: see ``ObservationOptions/prior``.
+    public internal(set) var isPrior = false
 }
 
 /// Which changes a watcher is told of.

@@ -12,7 +12,8 @@ import TupleCoding
 ///
 ///     key    sequence, eight bytes, big-endian
 ///     value  0  kind
-///            1  flags: bit 0, the tuple is a record; bit 1, there is an old value; bit 2, a new one
+///            1  flags: bit 0, the tuple is a record; bit 1, there is an old value; bit 2, a new one; bit 3, the tuple
+///               was visible, and is no longer
 ///            2  length of the name
 ///            4  process
 ///            8  time, milliseconds since 1970
@@ -44,6 +45,8 @@ struct JournalRow {
     private var nameLength: Int { Int(bytes.little(2, UInt16.self)) }
     private var oldLength: Int { Int(bytes.little(32, UInt32.self)) }
     private var newLength: Int { Int(bytes.little(36, UInt32.self)) }
+    /// Whether the tuple was visible before, and was not after: taken, claimed, expired, or set aside unclaimed.
+    var endsVisibility: Bool { flags & 8 != 0 }
     var pid: Int32 { bytes.little(4) }
     var time: Int64 { bytes.little(8) }
     var id: UInt64 { bytes.little(16) }
@@ -61,9 +64,14 @@ struct JournalRow {
     var tuple: EncodedTuple? { id == 0 ? nil : new.map { EncodedTuple(bytes: $0, isRecord: flags & 1 != 0) } }
 
     /// Copies the change out of the page.
-    func change() throws(TupleCodingError) -> Change {
+    ///
+    /// `withValues`: Whether the values of cells and notifications are wanted; else they are not decoded.
+    func change(withValues: Bool = true) throws(TupleCodingError) -> Change {
         let isTuple = id != 0
-        let old = try old.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
+        // A notification's old value is its sender's number.
+        let wanted = withValues || kind == .post ? old : nil
+        let old = try wanted.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
+        let new = isTuple || withValues ? new : nil
         return Change(
             sequence: sequence,
             kind: kind,
@@ -96,25 +104,35 @@ extension WriteScope {
         isRecord: Bool = false,
         name: String = "",
         old: UnsafeRawBufferPointer? = nil,
-        new: UnsafeRawBufferPointer? = nil
+        new: UnsafeRawBufferPointer? = nil,
+        endsVisibility: Bool = false
     ) throws(SpaceError) {
         if net != nil {
             // Bytes are kept only if anybody is to be told.
             let copies = isJournaling ? (old.map { Array($0) }, new.map { Array($0) }) : (nil, nil)
             net?.add(
-                NetChanges.Entry(kind: kind, id: id, isRecord: isRecord, name: name, old: copies.0, new: copies.1)
+                NetChanges.Entry(
+                    kind: kind,
+                    id: id,
+                    isRecord: isRecord,
+                    name: name,
+                    old: copies.0,
+                    new: copies.1,
+                    endsVisibility: endsVisibility
+                )
             )
             return noteUpkeep()
         }
         noteChange()
         guard isJournaling else { return }
-        try journal(kind, id: id, isRecord: isRecord, name: name, old: old, new: new)
+        let flags: UInt8 = (isRecord ? 1 : 0) | (old == nil ? 0 : 2) | (new == nil ? 0 : 4) | (endsVisibility ? 8 : 0)
+        try journal(kind, id: id, flags: flags, name: name, old: old, new: new)
     }
 
     private func journal(
         _ kind: Change.Kind,
         id: UInt64,
-        isRecord: Bool,
+        flags: UInt8,
         name: String,
         old: UnsafeRawBufferPointer?,
         new: UnsafeRawBufferPointer?
@@ -135,7 +153,7 @@ extension WriteScope {
             UnsafeMutableRawBufferPointer(rebasing: row[offset..<offset + bytes.count]).copyMemory(from: bytes)
         }
         store(kind.rawValue, 0)
-        store((isRecord ? 1 : 0) | (old == nil ? 0 : 2) | (new == nil ? 0 : 4) as UInt8, 1)
+        store(flags, 1)
         store(UInt16(nameLength), 2)
         store(process, 4)
         store(time, 8)

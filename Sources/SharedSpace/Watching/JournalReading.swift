@@ -10,13 +10,21 @@ extension NamespaceCore {
     private static let journalBatchBytes = 1 << 20
 
     /// Reads a batch of the changes after a position that `isWanted` says yes to, and a gap for each hole.
+    func readJournal(
+        after position: UInt64,
+        where isWanted: (JournalRow) -> Bool
+    ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {
+        try readJournal(after: position) { (row) throws(TupleCodingError) in isWanted(row) ? try row.change() : nil }
+    }
+
+    /// Reads a batch of the changes after a position that `decode` does not leave out, and a gap for each hole.
     ///
-    /// `isWanted`: Decided on the row's bytes; called in a read transaction, so it is short.
+    /// `decode`: Decides on the row's bytes; called in a read transaction, so it is short.
     /// Returns: The changes, and the last change that was looked at: the next position. It equals `position` when there is
     /// nothing new.
     func readJournal(
         after position: UInt64,
-        where isWanted: (JournalRow) -> Bool
+        decode: (JournalRow) throws(TupleCodingError) -> Change?
     ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {
         try read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()
@@ -42,10 +50,10 @@ extension NamespaceCore {
                 }
                 if row.sequence > reached + 1 { changes.append(Change(gapFrom: reached + 1, to: row.sequence - 1)) }
                 reached = row.sequence
-                guard isWanted(row) else { continue }
-                bytes += entry.value.count
                 do throws(TupleCodingError) {
-                    changes.append(try row.change())
+                    guard let change = try decode(row) else { continue }
+                    bytes += entry.value.count
+                    changes.append(change)
                 } catch {
                     throw snapshot.damaged("change \(row.sequence) of the journal: \(error)")
                 }

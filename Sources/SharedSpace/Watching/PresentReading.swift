@@ -156,7 +156,7 @@ struct PresentState {
             // One whose first change was a return was out of sight; all others that are here were here.
             let wasVisible =
                 try first.map { (number) throws(SpaceError) in
-                    try journalRow(number, snapshot)?.kind.endsVisibility ?? true
+                    try journalRow(number, snapshot)?.endsVisibility ?? true
                 } ?? true
             if wasVisible, filter.includes(present: row.encoded) {
                 found.append((id, try snapshot.tuple(id, row)))
@@ -167,7 +167,7 @@ struct PresentState {
         for (id, number) in firstOfTuple where id < end {
             firstOfTuple[id] = nil
             guard let row = try journalRow(number, snapshot) else { break }
-            guard row.kind.endsVisibility, let tuple = row.tuple, filter.includes(present: tuple) else { continue }
+            guard row.endsVisibility, let tuple = row.tuple, filter.includes(present: tuple) else { continue }
             guard let tuple = try snapshot.change(of: row).tuple else { continue }
             found.append((id, tuple))
         }
@@ -234,11 +234,6 @@ struct PresentState {
             bytes += size
         }
     }
-}
-
-extension Change.Kind {
-    /// Whether a tuple to which this happens was visible before.
-    fileprivate var endsVisibility: Bool { self == .take || self == .expire || self == .claim }
 }
 
 extension Snapshot {

@@ -56,7 +56,6 @@ struct StatusReport {
         object.add("bytes", status.bytes)
         object.add("mode", status.mode.rawValue)
         object.add("persistent", status.isPersistent)
-        object.add("history", json: history)
         return object
     }
 

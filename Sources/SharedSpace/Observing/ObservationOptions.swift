@@ -1,0 +1,71 @@
+import TupleCoding
+
+/// What an observation of cells is told besides that something changed.
+public struct ObservationOptions: OptionSet, Sendable, Hashable {
+    /// The bits.
+    public let rawValue: UInt8
+
+    /// Makes options of bits.
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// At first, what is there: a call for each cell that the observation is about, with ``Change/isPresent``.
+    ///
+    /// Of one cell that is not set, a call of kind `unset`. Each change comes once: what the first calls show is not told again.
+    public static let initial = ObservationOptions(rawValue: 1)
+    /// The value before a change.
+    public static let old = ObservationOptions(rawValue: 2)
+    /// The value after a change.
+    public static let new = ObservationOptions(rawValue: 4)
+    /// Two calls for each change: one with ``Change/isPrior`` and the old value at most, then one as without this option.
+    ///
+    /// Between processes nobody is asked before a change: it is committed when the first call comes, and the cell may hold
+    /// the new value, or one later still. The two calls come one right after the other, so that what is derived from
+    /// the old value can be undone before the new one is taken up.
+    public static let prior = ObservationOptions(rawValue: 8)
+}
+
+extension ChangeFilter {
+    /// What happens to a cell, or with a path (`"user.name"`) to a part of its value.
+    public static func cell(_ key: String) -> ChangeFilter { ChangeFilter(cells: .key(key)) }
+
+    /// What happens to all cells.
+    public static var cells: ChangeFilter { ChangeFilter(cells: .all) }
+
+    /// What happens to the tuples that match.
+    public static func tuples(_ template: Template) -> ChangeFilter { ChangeFilter(tuples: template) }
+
+    /// The notifications of a name.
+    public static func notification(_ name: String) -> ChangeFilter { ChangeFilter(notifications: .named(name)) }
+
+    /// All notifications.
+    public static var notifications: ChangeFilter { ChangeFilter(notifications: .all) }
+}
+
+/// Where the handler of an observation is called: on a queue of your choice.
+///
+/// ```swift
+/// let queue = DispatchQueue(label: "progress")
+/// token = try jobs.observe("progress", on: ObservationQueue { queue.async(execute: $0) }) { change in … }
+/// ```
+///
+/// Any queue, event loop or thread will do that runs what it is given, in its own time; the library needs to know none of them.
+public struct ObservationQueue: Sendable {
+    let enqueue: @Sendable (@escaping @Sendable () -> Void) -> Void
+
+    /// Makes a queue of a closure that enqueues what it is given; it must not wait for it to be run.
+    public init(_ enqueue: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void) {
+        self.enqueue = enqueue
+    }
+}
+
+/// What is told of an error that a handler has thrown.
+public typealias ObservationErrorHandler = @Sendable (any Error) -> Void
+
+/// What an observation is to be.
+struct ObservationRequest {
+    var filter: ChangeFilter
+    var options: ObservationOptions = [.old, .new]
+    var subject: Observer.Subject?
+    var handler: ObserverHandler
+    var onError: ObservationErrorHandler?
+}

@@ -1,0 +1,93 @@
+import TupleCoding
+
+/// Who may be concerned by a change, found without asking everybody.
+///
+/// Observers of cells are found by the first component of the key, of notifications by the name, of tuples by the hash of the
+/// fields that their templates bind: a thousand observers of which a change concerns one cost hardly more than that one.
+/// What can't be found so (any tuple, all keys) is asked one by one.
+struct ObserverIndex: Sendable {
+    private typealias List = [Observer]
+
+    private var keys: [Name: List] = [:]
+    private var posts: [Name: List] = [:]
+    /// By how the template looks for its tuples, then by what it looks for.
+    private var templates: [UInt64: [UInt64: List]] = [:]
+    private var everyCell: List = []
+    private var everyPost: List = []
+    private var everyTuple: List = []
+
+    /// A name as bytes, as everything in the namespace compares.
+    private struct Name: Hashable {
+        let bytes: [UInt8]
+        init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+    }
+
+    private static func firstComponent(_ key: some Sequence<UInt8>) -> Name {
+        Name(key.prefix { $0 != UInt8(ascii: ".") })
+    }
+
+    mutating func insert(_ observer: Observer) { update(observer) { $0.append(observer) } }
+
+    mutating func remove(_ observer: Observer) { update(observer) { $0.removeAll { $0 === observer } } }
+
+    /// Changes every list in which an observer stands, or is to stand.
+    private mutating func update(_ observer: Observer, _ change: (inout List) -> Void) {
+        func update<Key: Hashable>(_ lists: inout [Key: List], _ key: Key) {
+            change(&lists[key, default: []])
+            if lists[key]?.isEmpty ?? false { lists[key] = nil }
+        }
+        let filter = observer.filter
+        switch filter.cells {
+        case .none: break
+        case .all: change(&everyCell)
+        case .key(let path): update(&keys, Self.firstComponent(path.utf8))
+        }
+        switch filter.notifications {
+        case .none: break
+        case .all: change(&everyPost)
+        case .named(let name), .sent(_, named: let name?): update(&posts, Name(name.utf8))
+        case .sent(_, named: nil): change(&everyPost)
+        }
+        guard let template = filter.tuples else { return }
+        let interest = Interest(template, isTaking: false)
+        guard interest.isHashed else { return change(&everyTuple) }
+        update(&templates[interest.selector, default: [:]], interest.hash)
+        if templates[interest.selector]?.isEmpty ?? false { templates[interest.selector] = nil }
+    }
+
+    /// Calls `body` for each observer that a row may concern.
+    func forEachCandidate(of row: JournalRow, _ body: (Observer) -> Void) {
+        switch row.kind {
+        case .set, .unset:
+            everyCell.forEach(body)
+            if !keys.isEmpty { keys[Self.firstComponent(row.name)]?.forEach(body) }
+        case .post:
+            everyPost.forEach(body)
+            if !posts.isEmpty { posts[Name(row.name)]?.forEach(body) }
+        default:
+            everyTuple.forEach(body)
+            guard !templates.isEmpty, let tuple = row.tuple else { return }
+            for (selector, lists) in templates {
+                Interest(selector: selector, hash: 0).forEachHash(of: tuple) { lists[$0]?.forEach(body) }
+            }
+        }
+    }
+}
+
+extension Interest {
+    /// The hashes under which an interest of this kind may look for a tuple: of fields one, of a record one for each pair.
+    fileprivate func forEachHash(of tuple: EncodedTuple, _ body: (UInt64) -> Void) {
+        switch form {
+        case .fields:
+            if let hash = tuple.hash(of: .fields(arity: arity, bound: mask)) { body(hash) }
+        case .record:
+            var seen: [UInt64] = []
+            tuple.forEachPairHash { hash in
+                guard !seen.contains(hash) else { return }
+                seen.append(hash)
+                body(hash)
+            }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Observers in other processes than those that write, die, fork, or delete.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ObservingProcessTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    private func observer(_ options: String = "owning=0") throws -> Agent {
+        let agent = try Agent(root, "n", options)
+        try agent.run("observe")
+        return agent
+    }
+
+    @Test func whatOthersWriteIsTold() throws {
+        let namespace = try root.space.namespace("n")
+        let observers = try (0..<2).map { _ in try observer() }
+        let writer = try Agent(root, "n")
+        try writer.run("write-loop 0 500")
+        try namespace.post("end", value: 7)
+        let expected = (0..<500).map { "write:[\"job\",\($0)]" } + ["post:7"]
+        for observer in observers { #expect(try observer.run("told 501") == expected.joined(separator: " ")) }
+        // Each has its row; a killed one's goes at the tick of another.
+        #expect(try Set(namespace.status().watchers.map(\.pid)) == Set(observers.map(\.pid)))
+        try observers[0].kill()
+        #expect(try eventually { try namespace.status().watchers.map(\.pid) == [observers[1].pid] })
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Nobody touches the namespace after the writer's death: the tick finds what it had committed.
+    @Test(arguments: [CrashPoint.afterCommit, .granted, .gateReleased, .woken])
+    func whatAKilledWriterCommittedIsTold(_ point: CrashPoint) throws {
+        let namespace = try root.space.namespace("n")
+        let observer = try observer()
+        let writer = try Agent(root, "n")
+        try writer.run("arm kill \(point)")
+        try writer.send("write [\"job\", 1]")
+        #expect(try writer.ended() == .killed(by: SIGKILL))
+        #expect(try observer.run("told 1") == "write:[\"job\",1]")
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func theEndIsTold() throws {
+        let namespace = try root.space.namespace("n")
+        let observers = try (0..<2).map { _ in try observer() }
+        try namespace.set("k", value: 1)
+        try root.space.delete("n")
+        for observer in observers { #expect(try observer.run("told 2") == "set:1 gone:") }
+    }
+
+    /// A child made by fork is told of nothing, can begin nothing, and ends nothing of its parent's.
+    @Test func aForkedChildIsToldOfNothing() throws {
+        let namespace = try root.space.namespace("n")
+        let observer = try observer()
+        #expect(try observer.run("fork-observing") == "0")
+        #expect(try namespace.status().watchers.map(\.pid) == [observer.pid])
+        try namespace.set("k", value: 1)
+        #expect(try observer.run("told 1") == "set:1")
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Descriptors, threads and memory, after many rounds: no more than before.
+    @Test func observingLeavesNothingBehind() throws {
+        let namespace = try root.space.namespace("n")
+        let agent = try Agent(root, "n")
+        // What comes with the first use stays.
+        try agent.run("observe-rounds 200")
+        #expect(try eventually { try agent.run("hold-more") == "1 1 1" })
+        let (before, heap) = (try holdings(agent), try self.heap(agent))
+        // The counts see one more.
+        try agent.run("observe")
+        #expect(try holdings(agent)[2] == before[2] + 1)
+        try agent.run("leak")
+        #expect(try self.heap(agent) >= heap + 1 << 20)
+        // The observer of the agent is replaced, and so goes.
+        try agent.run("observe-rounds 1000")
+        #expect(
+            try eventually {
+                let now = try holdings(agent)
+                // The pool that runs tasks starts its threads when it likes, as many as there are processors.
+                return now[0] <= before[0] && now[1] <= before[1] + sysconf(CInt(_SC_NPROCESSORS_ONLN))
+            }
+        )
+        #expect(try namespace.status().watchers.count == 1)
+        #expect(try self.heap(agent) < heap + 2 << 20)
+        #expect(try namespace.verify() == [])
+    }
+
+    private func holdings(_ agent: Agent) throws -> [Int] {
+        try agent.run("holdings").split(separator: " ").compactMap { Int($0) }
+    }
+
+    private func heap(_ agent: Agent) throws -> Int { Int(try agent.run("heap")) ?? 0 }
+}

@@ -1,0 +1,288 @@
+import SharedSpace
+import SpaceTestSupport
+import Synchronization
+import Testing
+
+/// How observations end, and what handlers may do to them and to each other.
+@Suite(.timeLimit(.minutes(2))) struct ObservationLifeTests {
+    let root: TemporaryRoot
+    let jobs: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        jobs = try root.space.namespace("jobs")
+    }
+
+    // MARK: Tokens and bags
+
+    @Test func aNewTokenOverAnOldOneStays() async throws {
+        let (first, second) = (Told(), Told())
+        var token = try jobs.observe("k") { first.note($0) }
+        // The new one is made before the old one goes.
+        token = try jobs.observe("k") { second.note($0) }
+        try jobs.set("k", value: 1)
+        #expect(try await eventually { second.count == 1 })
+        #expect(first.count == 0 && token.isActive)
+        #expect(try jobs.status().watchers.map(\.filter) == ["key k"])
+        _ = consume token
+        #expect(try jobs.status().watchers == [])
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aBagEndsWhatItHolds() async throws {
+        let told = (0..<4).map { _ in Told() }
+        let bag = ObservationBag()
+        bag.add(try jobs.observe("k") { told[0].note($0) })
+        bag.add(try jobs.observe("k") { told[1].note($0) }, named: "a")
+        bag.add(try jobs.observe("k") { told[2].note($0) }, named: "a")
+        bag.add(try jobs.observe("k") { told[3].note($0) }, named: "b")
+        #expect(bag.count == 3)
+        #expect(bag.remove(named: "b") && !bag.remove(named: "b"))
+        try jobs.set("k", value: 1)
+        #expect(try await eventually { told[0].count == 1 && told[2].count == 1 })
+        #expect(told[1].count == 0 && told[3].count == 0)
+        bag.stopObserving()
+        #expect(bag.count == 0)
+        #expect(try jobs.status().watchers == [])
+        do {
+            let bag = ObservationBag()
+            bag.add(try jobs.observe("k") { _ in })
+            #expect(try jobs.status().watchers.count == 1)
+        }
+        #expect(try jobs.status().watchers == [])
+        #expect(try jobs.verify() == [])
+    }
+
+    /// The token is all that is kept: the observation keeps its handle.
+    @Test func anObservationKeepsItsHandle() async throws {
+        let told = Told()
+        let token = try root.space.namespace("other").observe("k") { told.note($0) }
+        #expect(try root.space.namespaceNames().contains("other"))
+        try root.space.namespace("other").set("k", value: 1)
+        #expect(try await eventually { told.count == 1 })
+        token.cancel()
+        #expect(try !root.space.namespaceNames().contains("other"))
+    }
+
+    // MARK: Objects
+
+    private final class Model: Sendable {
+        let told = Told()
+    }
+
+    @Test func anObservationEndsWithItsObject() async throws {
+        var model: Model? = Model()
+        let told = try #require(model).told
+        try jobs.observe("k", for: try #require(model)) { me, change in me.told.note(change) }
+        try jobs.observe(.cells, for: try #require(model)) { (me: Model, change) async in me.told.note(change) }
+        try jobs.set("k", value: 1)
+        #expect(try await eventually { told.count == 2 })
+        #expect(jobs.observations.map(\.objectType) == ["Model", "Model"])
+        weak let object = model
+        model = nil
+        #expect(object == nil)
+        try jobs.set("k", value: 2)
+        #expect(try await eventually { try jobs.status().watchers.isEmpty })
+        #expect(told.count == 2 && jobs.observations.isEmpty)
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func everythingIsStoppedWithOneCall() async throws {
+        let other = try root.space.namespace("jobs")
+        let (model, second) = (Model(), Model())
+        try jobs.observe("k", for: model) { _, _ in }
+        try jobs.observe("l", for: model) { _, _ in }
+        try jobs.observe("k", for: second) { _, _ in }
+        let token = try other.observe("k") { _ in }
+        #expect(jobs.observations.map(\.filter.text) == ["key k", "key l", "key k", "key k"])
+        jobs.stopObserving(for: model)
+        #expect(jobs.observations.map(\.objectType) == ["Model", nil])
+        jobs.stopObserving()
+        #expect(jobs.observations.map(\.id) == [token.id])
+        try other.leave()
+        #expect(jobs.observations.isEmpty && !token.isActive)
+        #expect(try jobs.status().watchers == [])
+        #expect(try jobs.verify() == [])
+        withExtendedLifetime((model, second)) {}
+    }
+
+    // MARK: Coarse observers
+
+    /// Equal to all of its kind.
+    private final class View: SpaceObserver, Hashable {
+        let seen = Mutex<[String: [UInt64]]>([:])
+        let barrier: Barrier?
+        init(_ barrier: Barrier? = nil) { self.barrier = barrier }
+        static func == (left: View, right: View) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+        func spaceDidChange(_ namespace: String, generation: UInt64) async {
+            seen.withLock { $0[namespace, default: []].append(generation) }
+            barrier?.wait()
+        }
+        func generations(_ name: String) -> [UInt64] { seen.withLock { $0[name] ?? [] } }
+    }
+
+    @Test func coarseObserversAreToldApartByIdentity() async throws {
+        let other = try root.space.namespace("other")
+        let (first, second) = (View(), View())
+        try jobs.addObserver(first)
+        try jobs.addObserver(first)
+        try jobs.addObserver(second)
+        try other.addObserver(first, for: .cell("k"))
+        #expect(jobs.observations.count == 2)
+        try jobs.set("k", value: 1)
+        try other.set("l", value: 1)
+        try other.set("k", value: 1)
+        let (last, otherLast) = (try jobs.status().sequence, try other.status().sequence)
+        #expect(try await eventually { second.generations("jobs") == [last] })
+        #expect(try await eventually { first.generations("jobs") == [last] })
+        #expect(try await eventually { first.generations("other") == [otherLast] })
+        jobs.removeObserver(second)
+        try jobs.set("k", value: 2)
+        #expect(try await eventually { first.generations("jobs") == [last, last + 1] })
+        #expect(second.generations("jobs") == [last])
+        jobs.removeObserver(first)
+        other.removeObserver(first)
+        #expect(try jobs.status().watchers == [] && other.status().watchers == [])
+        #expect(try jobs.verify() == [] && other.verify() == [])
+    }
+
+    @Test func aBurstIsOneCall() async throws {
+        let barrier = Barrier()
+        let view = View(barrier)
+        try jobs.addObserver(view, for: .cells)
+        try jobs.set("k", value: 0)
+        #expect(try await eventually { barrier.arrivals.value == 1 })
+        for number in 1...100 { try jobs.set("k", value: .int(number)) }
+        let last = try jobs.status().sequence
+        barrier.open()
+        #expect(try await eventually { view.generations("jobs").last == last })
+        #expect(view.generations("jobs") == [last - 100, last])
+        jobs.removeObserver(view)
+        #expect(try jobs.verify() == [])
+    }
+
+    // MARK: In the handler
+
+    @Test func aHandlerEndsItsOwnObservation() async throws {
+        let (told, slot, others) = (Told(), Slot<ObservationToken>(), Told())
+        // One drops its token, another cancels it.
+        slot.value = try jobs.observe("k") { change in
+            told.note(change)
+            slot.value = nil
+        }
+        let second = Slot<ObservationToken>()
+        second.value = try jobs.observe("k") { change in
+            told.note(change)
+            second.value?.cancel()
+        }
+        let last = try jobs.observe("k") { others.note($0) }
+        for number in 0..<3 { try jobs.set("k", value: .int(number)) }
+        #expect(try await eventually { others.count == 3 })
+        #expect(try await eventually { told.count == 2 })
+        #expect(try await eventually { jobs.observations.map(\.id) == [last.id] })
+        last.cancel()
+        #expect(try jobs.status().watchers == [])
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aHandlerEndsAnotherAndBeginsOne() async throws {
+        let jobs = jobs
+        let (told, others, added) = (Told(), Told(), Slot<ObservationToken>())
+        let victim = try jobs.observe("l") { others.note($0) }
+        let first = try jobs.observe("k") { change in
+            victim.cancel()
+            if added.value == nil { added.value = try jobs.observe("k") { told.note($0) } }
+        }
+        try jobs.set("k", value: 1)
+        #expect(try await eventually { added.value != nil && !victim.isActive })
+        try jobs.set("l", value: 1)
+        try jobs.set("k", value: 2)
+        #expect(try await eventually { told.count == 1 })
+        #expect(told.changes[0].new == 2 && others.count == 0)
+        first.cancel()
+        added.value = nil
+        #expect(try jobs.status().watchers == [])
+        #expect(try jobs.verify() == [])
+    }
+
+    /// Cancelled from elsewhere while its handler runs: that call ends in its own time, and no other begins.
+    @Test(arguments: [false, true]) func noCallBeginsAfterCancelling(isDropped: Bool) async throws {
+        let (told, barrier, slot) = (Told(), Barrier(), Slot<ObservationToken>())
+        slot.value = try jobs.observe("k") { change in
+            told.note(change)
+            barrier.wait()
+        }
+        for number in 0..<5 { try jobs.set("k", value: .int(number)) }
+        #expect(try await eventually { barrier.arrivals.value == 1 })
+        if isDropped { slot.value = nil } else { slot.value?.cancel() }
+        try jobs.set("k", value: 5)
+        barrier.open()
+        let other = Told()
+        let token = try jobs.observe("k") { other.note($0) }
+        try jobs.set("k", value: 6)
+        #expect(try await eventually { other.count == 1 })
+        #expect(told.count == 1)
+        token.cancel()
+        slot.value = nil
+        #expect(try jobs.status().watchers == [])
+        #expect(try jobs.verify() == [])
+    }
+
+    @MainActor private final class Screen {
+        let told = Told()
+        var token: ObservationToken?
+    }
+
+    /// On an actor, no call comes after the actor has cancelled: not even one that was on its way.
+    @Test @MainActor func anActorIsNotCalledAfterItHasCancelled() async throws {
+        let jobs = jobs
+        for round in 0..<200 {
+            let screen = Screen()
+            let told = screen.told
+            try jobs.observe("k", for: screen) { @MainActor me, change in
+                MainActor.assertIsolated()
+                me.told.note(change)
+            }
+            screen.token = try jobs.observe("k") { @MainActor [weak screen] change in
+                #expect(screen?.token != nil, "called after the end")
+            }
+            try jobs.set("k", value: .int(round))
+            for _ in 0..<round % 20 { await Task.yield() }
+            screen.token?.cancel()
+            screen.token = nil
+            #expect(try await eventually { @Sendable in told.count == 1 })
+        }
+        #expect(try await eventually { @Sendable in try jobs.status().watchers.isEmpty })
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aQueueIsGivenTheCalls() async throws {
+        let (told, pile) = (Told(), Pile())
+        let token = try jobs.observe("k", on: ObservationQueue { pile.add($0) }) { told.note($0) }
+        for number in 0..<3 { try jobs.set("k", value: .int(number)) }
+        // Each runs only when it is run here, on this thread.
+        #expect(
+            try await eventually {
+                pile.runAll()
+                return told.count == 3
+            }
+        )
+        #expect(told.changes.map(\.new) == [0, 1, 2])
+        token.cancel()
+        #expect(try jobs.verify() == [])
+    }
+}
+
+/// Work that somebody is to do.
+private final class Pile: Sendable {
+    private let work = Mutex<[@Sendable () -> Void]>([])
+    func add(_ job: @escaping @Sendable () -> Void) { work.withLock { $0.append(job) } }
+    func runAll() {
+        let jobs = work.withLock { work in
+            defer { work = [] }
+            return work
+        }
+        for job in jobs { job() }
+    }
+}

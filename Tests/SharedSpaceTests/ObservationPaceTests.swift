@@ -1,0 +1,152 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Handlers that take their time: nobody waits for them, and they miss nothing that the journal keeps.
+@Suite(.timeLimit(.minutes(2))) struct ObservationPaceTests {
+    let root: TemporaryRoot
+    let jobs: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        jobs = try root.space.namespace("jobs")
+    }
+
+    /// How a handler blocks: on the thread that heard the bell, or in a task.
+    private func observeBlocked(_ told: Told, at barrier: Barrier, inTask: Bool) throws -> ObservationToken {
+        guard inTask else {
+            return try jobs.observe("k") { change in
+                told.note(change)
+                barrier.wait()
+            }
+        }
+        return try jobs.observe("k") { (change: Change) async in
+            told.note(change)
+            await withCheckedContinuation { continuation in
+                Task {
+                    try? await onThread { barrier.wait() }; continuation.resume()
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true]) func aBlockedHandlerHoldsNobodyUp(inTask: Bool) async throws {
+        let (slow, fast, barrier) = (Told(), Told(), Barrier())
+        let bag = ObservationBag()
+        bag.add(try observeBlocked(slow, at: barrier, inTask: inTask))
+        bag.add(try jobs.observe("k") { fast.note($0) })
+        bag.add(try observeBlocked(slow, at: barrier, inTask: inTask))
+        for number in 0..<500 {
+            try jobs.set("k", value: .int(number))
+            if number % 100 == 0 { #expect(try await eventually { fast.count == number + 1 }) }
+        }
+        #expect(try await eventually { fast.count == 500 })
+        #expect(slow.count == 2)
+        barrier.open()
+        // Caught up, in order, and then told as it happens.
+        #expect(try await eventually { slow.count == 1000 })
+        try jobs.set("k", value: 500)
+        #expect(try await eventually { slow.count == 1002 && fast.count == 501 })
+        #expect(fast.changes.map(\.new) == (0...500).map { .int($0) })
+        for number in 0...500 { #expect(slow.changes.count { $0.new == .int(number) } == 2) }
+        bag.stopObserving()
+        #expect(try jobs.status().watchers == [])
+        #expect(try jobs.verify() == [])
+    }
+
+    /// More handlers block than there may be threads: bells are heard all the same.
+    @Test func moreBlockedHandlersThanThreads() async throws {
+        let (slow, barrier) = (Told(), Barrier())
+        let bag = ObservationBag()
+        for _ in 0..<70 { bag.add(try observeBlocked(slow, at: barrier, inTask: false)) }
+        let changes = try jobs.changes(.cell("k"))
+        for number in 0..<3 {
+            async let next = changes.next(timeout: .seconds(30))
+            try jobs.set("k", value: .int(number))
+            #expect(try await next?.new == .int(number))
+        }
+        barrier.open()
+        #expect(try await eventually { slow.count == 210 })
+        bag.stopObserving()
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aHandlerThatFallsBehindGetsAGap() async throws {
+        let (told, barrier) = (Told(), Barrier())
+        let token = try observeBlocked(told, at: barrier, inTask: false)
+        try jobs.set("k", value: 0)
+        #expect(try await eventually { barrier.arrivals.value == 1 })
+        let payload = String(repeating: "x", count: 1 << 20)
+        for _ in 0..<40 { try jobs.set("k", value: .string(payload)) }
+        let last = try jobs.status().sequence
+        barrier.open()
+        #expect(try await eventually { told.last?.lastSequence == last })
+        var next = told.changes[0].sequence
+        for change in told.changes {
+            #expect(change.sequence == next)
+            next = change.lastSequence + 1
+        }
+        #expect(told.kinds.count { $0 == .gap } == 1)
+        token.cancel()
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aHandlerThatThrowsIsCalledOn() async throws {
+        struct Refusal: Error {}
+        let (told, errors, other) = (Told(), Count(), Told())
+        let bag = ObservationBag()
+        bag.add(
+            try jobs.observe("k", onError: { _ in errors.add() }) { change in
+                told.note(change)
+                throw Refusal()
+            }
+        )
+        bag.add(
+            try jobs.observe("k", onError: { _ in errors.add() }) { (change: Change) async throws in
+                told.note(change)
+                throw Refusal()
+            }
+        )
+        bag.add(try jobs.observe("k") { other.note($0) })
+        for number in 0..<3 { try jobs.set("k", value: .int(number)) }
+        #expect(try await eventually { told.count == 6 && other.count == 3 && errors.value == 6 })
+        #expect(bag.count == 3)
+        #expect(try jobs.verify() == [])
+    }
+
+    // MARK: The end of the namespace
+
+    @Test(arguments: [0, 3, 1000]) func theEndIsToldOnceAfterAllElse(count: Int) async throws {
+        let (prompt, task, slow, barrier) = (Told(), Told(), Told(), Barrier())
+        let bag = ObservationBag()
+        bag.add(try jobs.observe("k") { prompt.note($0) })
+        bag.add(try jobs.observe("k") { (change: Change) async in task.note(change) })
+        bag.add(try observeBlocked(slow, at: barrier, inTask: false))
+        for number in 0..<count { try jobs.set("k", value: .int(number)) }
+        let last = try jobs.status().sequence
+        try root.space.delete("jobs")
+        barrier.open()
+        for told in [prompt, task, slow] {
+            #expect(try await eventually { told.last?.kind == .gone })
+            #expect(told.count == count + 1 && told.last?.sequence == last)
+        }
+        #expect(try await eventually { bag.count == 0 })
+    }
+
+    @Test func leavingEndsWithoutAWord() async throws {
+        let other = try root.space.namespace("jobs")
+        let told = Told()
+        let token = try jobs.observe("k") { told.note($0) }
+        let second = try other.observe("k") { told.note($0) }
+        try jobs.leave()
+        #expect(!token.isActive && second.isActive)
+        try other.set("k", value: 1)
+        #expect(try await eventually { told.count == 1 })
+        try other.leave()
+        #expect(!second.isActive && told.count == 1)
+        // The last one out took the namespace along; begun anew, it has no watchers.
+        let anew = try root.space.namespace("jobs")
+        #expect(try anew.status().watchers == [])
+        #expect(try anew.verify() == [])
+    }
+}

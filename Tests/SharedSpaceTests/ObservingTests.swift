@@ -1,0 +1,185 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// What handlers are told, and with which options.
+@Suite(.timeLimit(.minutes(2))) struct ObservingTests {
+    let root: TemporaryRoot
+    let jobs: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        jobs = try root.space.namespace("jobs")
+    }
+
+    @Test func everyChangeComesOnceInOrder() async throws {
+        let told = Told()
+        let token = try jobs.observe(.everything) { told.note($0) }
+        try jobs.write("a", 1)
+        _ = try jobs.takeIfExists("a", any(Int.self))
+        for number in 0..<1000 { try jobs.set("k", value: .int(number)) }
+        try jobs.unset("k")
+        try jobs.post("hello", value: "you")
+        #expect(try await eventually { told.count == 1004 })
+        let changes = told.changes
+        #expect(changes.map(\.sequence) == Array(changes[0].sequence..<changes[0].sequence + 1004))
+        #expect(changes[0].tuple == ["a", 1] && changes[3].old == 0 && changes[3].new == 1)
+        #expect(changes[1003].kind == .post && changes[1003].new == "you")
+        token.cancel()
+        #expect(!token.isActive)
+        #expect(try jobs.status().watchers == [])
+        #expect(try jobs.verify() == [])
+    }
+
+    /// Each of the four bits, alone and together: old, new, whether prior, whether initial.
+    @Test(arguments: (0..<16).map { ObservationOptions(rawValue: $0) })
+    func theOptionsDecideWhatACallBrings(_ options: ObservationOptions) async throws {
+        try jobs.set("k", value: 1)
+        let told = Told()
+        let token = try jobs.observe("k", options: options) { told.note($0) }
+        try jobs.set("k", value: 2)
+        try jobs.unset("k")
+        var expected: [[Value?]] = []
+        let (old, new) = (options.contains(.old), options.contains(.new))
+        if options.contains(.initial) { expected.append([nil, new ? 1 : nil, false, true]) }
+        for (before, after) in [(1, 2), (2, nil)] as [(Value, Value?)] {
+            if options.contains(.prior) { expected.append([old ? before : nil, nil, true, false]) }
+            expected.append([old ? before : nil, new ? after : nil, false, false])
+        }
+        #expect(try await eventually { told.count >= expected.count })
+        #expect(told.changes.map { [$0.old, $0.new, .bool($0.isPrior), .bool($0.isPresent)] } == expected)
+        token.cancel()
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aPathIsToldOfItsPartAlone() async throws {
+        try jobs.set("user", value: ["name": "Ada", "age": 36])
+        let told = Told()
+        let token = try jobs.observe("user.name", options: [.initial, .old, .new]) { told.note($0) }
+        try jobs.set("user", value: ["name": "Ada", "age": 37])
+        try jobs.set("user", value: ["name": "Grace", "age": 37])
+        try jobs.set("user", value: ["age": 38])
+        try jobs.set("user", value: ["age": 39])
+        try jobs.unset("user")
+        try jobs.set("user", value: ["name": "Joan"])
+        #expect(try await eventually { told.count >= 4 })
+        #expect(told.changes.map(\.old) == [nil, "Ada", "Grace", nil])
+        #expect(told.changes.map(\.new) == ["Ada", "Grace", nil, "Joan"])
+        #expect(told.changes.allSatisfy { $0.key == "user" })
+        token.cancel()
+        #expect(try jobs.verify() == [])
+    }
+
+    /// Every kind of filter beside the others, and no one is told of what is not its.
+    @Test func filtersFindTheirChanges() async throws {
+        let filters: [(ChangeFilter, [String])] = [
+            (.tuples(["a", .any]), ["a1", "a2"]), (.tuples(["a", 2]), ["a2"]), (.tuples([.any, 2]), ["a2", "b2"]),
+            (.tuples([.any, .any]), ["a1", "a2", "b2"]), (.tuples(.any), ["a1", "a2", "b2", "record"]),
+            (.tuples(["kind": "x"]), ["record"]), (.tuples(["kind": .any]), ["record"]), (.cell("k"), ["k"]),
+            (.cell("k.x"), ["k.x"]), (.cells, ["k", "k.x", "l"]), (.notification("n"), ["n"]),
+            (.notifications, ["n", "m"]), (ChangeFilter(cells: .all, kinds: [.unset]), []),
+        ]
+        let told = filters.map { _ in Told() }
+        let bag = ObservationBag()
+        for ((filter, _), told) in zip(filters, told) { bag.add(try jobs.observe(filter) { told.note($0) }) }
+        try jobs.write("a", 1)
+        try jobs.write("a", 2)
+        try jobs.write("b", 2)
+        try jobs.write(record: ["kind": "x", "id": "7"])
+        try jobs.set("k", value: 1)
+        try jobs.set("k.x", value: 1)
+        try jobs.set("l", value: 1)
+        try jobs.post("n")
+        try jobs.post("m")
+        let marks = Told()
+        bag.add(try jobs.observe("end") { marks.note($0) })
+        try jobs.set("end", value: 1)
+        // Whoever is told of the last change after all others were, was told of all before.
+        #expect(try await eventually { marks.count == 1 })
+        for (told, (filter, expected)) in zip(told, filters) {
+            let expected = expected + (filter.cells == .all && filter.kinds == nil ? ["end"] : [])
+            #expect(try await eventually { told.count >= expected.count })
+            let names = told.changes.map { change in
+                change.key ?? change.tuple.map { $0.isRecord ? "record" : "\($0[0])\($0[1])" } ?? ""
+            }
+            #expect(names.map { $0.replacing("\"", with: "") } == expected, "\(filter)")
+        }
+        #expect(try jobs.verify() == [])
+    }
+
+    /// The value at first, then each change: nothing is missing between them, and nothing comes twice.
+    @Test func theInitialValueJoinsTheChanges() async throws {
+        let jobs = jobs
+        try jobs.set("n", value: 0)
+        let isDone = Slot<Bool>()
+        async let writing: Void = onThread {
+            while isDone.value == nil { try jobs.increment("n") }
+            try jobs.increment("n")
+        }
+        for _ in 0..<200 {
+            let told = Told()
+            let token = try jobs.observe("n", options: [.initial, .new]) { told.note($0) }
+            #expect(try await eventually { told.count >= 5 })
+            token.cancel()
+            let numbers = told.changes.map { change in if case .int(let number) = change.new { number } else { -1 } }
+            #expect(numbers == Array(numbers[0]..<numbers[0] + numbers.count))
+            #expect(told.changes.map(\.isPresent) == [true] + Array(repeating: false, count: numbers.count - 1))
+        }
+        isDone.value = true
+        try await writing
+        #expect(try jobs.verify() == [])
+    }
+
+    /// Observers that come while others write begin with the change after their registration.
+    @Test func nothingAfterTheRegistrationIsMissed() async throws {
+        let jobs = jobs
+        let isDone = Slot<Bool>()
+        let always = Told()
+        let first = try jobs.observe(.everything) { always.note($0) }
+        // Within the journal's bound, however long the others take.
+        async let writing: Void = onThread { for _ in 0..<20_000 where isDone.value == nil { try jobs.increment("n") } }
+        var late: [(Told, UInt64, ObservationToken)] = []
+        for _ in 0..<100 {
+            let told = Told()
+            let before = try jobs.status().sequence
+            late.append((told, before, try jobs.observe("n") { told.note($0) }))
+        }
+        isDone.value = true
+        try await writing
+        try jobs.increment("n")
+        let last = try jobs.status().sequence
+        #expect(try await eventually { always.last?.sequence == last })
+        for (told, before, token) in late {
+            #expect(try await eventually { told.last?.sequence == last })
+            let sequences = told.changes.map(\.sequence)
+            #expect(sequences == Array(sequences[0]...last) && sequences[0] > before)
+            token.cancel()
+        }
+        #expect(always.changes.map(\.sequence) == Array(always.changes[0].sequence...last))
+        first.cancel()
+        #expect(try jobs.verify() == [])
+    }
+
+    /// A thousand observers of which each change concerns one: that one is asked.
+    @Test func aChangeAsksOnlyThoseItMayConcern() async throws {
+        let told = Told()
+        let bag = ObservationBag()
+        for number in 0..<1000 {
+            let filter: ChangeFilter =
+                number % 2 == 0 ? .cell("k\(number)") : .tuples(["job", number, .any])
+            bag.add(try jobs.observe(filter) { told.note($0) })
+        }
+        #expect(bag.count == 1000)
+        let before = jobs.filterEvaluations
+        for number in 0..<100 {
+            try jobs.set("k\(number * 2)", value: 1)
+            try jobs.write("job", number * 2 + 1, "x")
+        }
+        #expect(try await eventually { told.count == 200 })
+        // A busy one asks its own filter once more for what came meanwhile; none of these is told of more than one change.
+        #expect(jobs.filterEvaluations - before < 1000)
+        bag.stopObserving()
+        #expect(try jobs.status().watchers == [])
+        #expect(try jobs.verify() == [])
+    }
+}

@@ -1,0 +1,60 @@
+import SharedSpace
+import SpaceSystem
+import Synchronization
+
+/// What a handler was told.
+final class Told: Sendable {
+    private let all = Mutex<[Change]>([])
+    var changes: [Change] { all.withLock { $0 } }
+    var count: Int { all.withLock { $0.count } }
+    /// Without a copy of all.
+    var last: Change? { all.withLock { $0.last } }
+    var kinds: [Change.Kind] { changes.map(\.kind) }
+    func note(_ change: Change) { all.withLock { $0.append(change) } }
+}
+
+/// A count that handlers share.
+final class Count: Sendable {
+    private let count = Atomic<Int>(0)
+    var value: Int { count.load(ordering: .acquiring) }
+    @discardableResult
+    func add() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
+}
+
+/// What handlers wait at until a test opens it.
+///
+/// Unchecked: the word's address stays, and it is reached by atomic operations alone.
+final class Barrier: @unchecked Sendable {
+    private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
+    /// How many have come to it.
+    let arrivals = Count()
+
+    init() { word.initialize(to: 0) }
+    deinit { word.deallocate() }
+
+    func open() {
+        SharedWord32(at: word).storeSequential(1)
+        Futex(at: word).wake()
+    }
+
+    func wait() {
+        arrivals.add()
+        while SharedWord32(at: word).load() == 0 { _ = try? Futex(at: word).wait(while: 0, for: .seconds(1)) }
+    }
+}
+
+/// Something that a handler or a token is put into after it was made.
+final class Slot<Content: Sendable>: Sendable {
+    private let content = Mutex<Content?>(nil)
+    var value: Content? {
+        get { content.withLock { $0 } }
+        set {
+            // Released outside the lock.
+            let old = content.withLock { content in
+                defer { content = newValue }
+                return content
+            }
+            _ = old
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+// Observers, who are called.
+
+/// What an observer was told, and the observation.
+final class Observed: Sendable {
+    private let state = Mutex<(told: [String], token: ObservationToken?)>(([], nil))
+
+    var told: [String] { state.withLock { $0.told } }
+
+    func note(_ change: Change) {
+        let text = "\(change.kind):\(change.tuple?.json ?? change.new?.json ?? change.key ?? "")"
+        state.withLock { $0.told.append(text) }
+    }
+
+    func keep(_ token: ObservationToken?) {
+        // Released outside the lock.
+        let old = state.withLock { state in
+            defer { state.token = token }
+            return state.token
+        }
+        _ = old
+    }
+}
+
+extension Agent {
+    func performOnObservers(_ command: String, _ words: [String]) async throws -> String? {
+        switch command {
+        case "observe":
+            let observed = Observed()
+            observed.keep(try namespace().observe(.everything) { observed.note($0) })
+            self.observed = observed
+            return "ok"
+        case "told":
+            let observed = try observer()
+            let count: Int = try number(words, 0)
+            while observed.told.count < count { try await Task.sleep(for: .milliseconds(1)) }
+            return "ok " + observed.told.joined(separator: " ")
+        case "observe-rounds": return "ok \(try await observeRounds(try number(words, 0)))"
+        case "heap": return "ok \(try ownMemory())"
+        case "leak":
+            let kept = UnsafeMutableRawPointer.allocate(byteCount: 1 << 20, alignment: 16)
+            kept.initializeMemory(as: UInt8.self, repeating: 1, count: 1 << 20)
+            return "ok"
+        case "fork-observing": return "ok \(try forkObserving())"
+        default: return nil
+        }
+    }
+
+    private func observer() throws -> Observed {
+        guard let observed else { throw Failure("nothing is observed") }
+        return observed
+    }
+
+    /// Bytes of memory of the process's own.
+    private func ownMemory() throws -> Int {
+        let text = String(
+            decoding: try FileBytes.read(at: AT_FDCWD, "/proc/self/status", limit: 1 << 20),
+            as: UTF8.self
+        )
+        // proc(5): "RssAnon: 1234 kB".
+        let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+        guard let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) else {
+            throw Failure("no RssAnon in /proc/self/status")
+        }
+        return kilobytes << 10
+    }
+
+    /// Observes, writes, is told of it, and drops the observation, so many times.
+    private func observeRounds(_ rounds: Int) async throws -> Int {
+        let namespace = try namespace()
+        for round in 0..<rounds {
+            let observed = Observed()
+            if round % 2 == 0 {
+                observed.keep(try namespace.observe("round") { observed.note($0) })
+            } else {
+                observed.keep(try namespace.observe("round") { (change: Change) async in observed.note(change) })
+            }
+            try namespace.set("round", value: .int(round))
+            while observed.told.isEmpty { await Task.yield() }
+            observed.keep(nil)
+        }
+        return rounds
+    }
+
+    /// A child that ends the observation that it inherited, and tries to begin one; says through its status what it was told
+    /// of and could do.
+    private func forkObserving() throws -> Int32 {
+        let (namespace, observed) = (try namespace(), try observer())
+        return try inChild {
+            observed.keep(nil)
+            do throws(SpaceError) {
+                let token = try namespace.observe("k") { _ in }
+                token.cancel()
+                return 1
+            } catch {
+                return error.code == .forked && observed.told.isEmpty ? 0 : 2
+            }
+        }
+    }
+}

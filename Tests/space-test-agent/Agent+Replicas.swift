@@ -1,0 +1,172 @@
+import Glibc
+import SharedSpace
+
+// Watchers that keep a copy, that are told for objects, and that see namespaces come and go.
+
+extension Agent {
+    func performOnReplicas(_ command: String, _ words: [String]) async throws -> String? {
+        switch command {
+        case "watch-from": return "ok \(try watch(from: words).start)"
+        case "also-watch":
+            idle.append(try Space(root: try word(words, 0)).namespace(try word(words, 1), owning: false).changes())
+            return "ok"
+        case "churn": return "ok \(try churn(try number(words, 0), count: try number(words, 1)))"
+        case "replicate": return "ok \(try await replicate(pausing: words.first == "slowly"))"
+        case "same-as-copy": return "ok \(try compare())"
+        case "post-for":
+            let sender = Poster()
+            posters.append(sender)
+            try namespace().post(try word(words, 0), sender: sender)
+            return "ok"
+        case "next-post": return try await nextPost()
+        case "watch-space":
+            spaceChanges = try Space(root: try word(words, 0), timeout: .seconds(20)).changes(initial: words.count > 1)
+            return "ok"
+        case "next-namespace": return try await nextNamespace()
+        case "write-cost": return "ok \(try writeCost(try number(words, 0)))"
+        case "watch-many":
+            for _ in 0..<(try number(words, 0) as Int) { idle.append(try namespace().changes(matching: ["nothing"])) }
+            return "ok"
+        default: return nil
+        }
+    }
+
+    /// `watch-from initial|now|<sequence>`.
+    private func watch(from words: [String]) throws -> Changes {
+        let start: Changes.Start =
+            switch try word(words, 0) {
+            case "initial": .initial
+            case "now": .now
+            default: .after(try number(words, 0))
+            }
+        let changes = try namespace().changes(from: start)
+        self.changes = changes
+        return changes
+    }
+
+    // MARK: Copies
+
+    /// What a watcher that began with what was there has made of it.
+    struct Copy {
+        var tuples: [UInt64: Tuple] = [:]
+        var cells: [String: Value] = [:]
+        var present = 0
+        var last: UInt64 = 0
+
+        mutating func apply(_ change: Change) throws {
+            func fail() -> Failure { Failure("\(change.kind) \(change.sequence) does not fit \(last)") }
+            if change.isPresent {
+                guard last == 0 || last == change.sequence else { throw fail() }
+                present += 1
+            } else {
+                guard change.sequence == last + 1 else { throw fail() }
+            }
+            last = change.sequence
+            switch change.kind {
+            case .write, .return:
+                guard let id = change.id, tuples.updateValue(change.tuple ?? [], forKey: id.rawValue) == nil else {
+                    throw fail()
+                }
+            case .take, .claim, .expire:
+                guard let id = change.id, tuples.removeValue(forKey: id.rawValue) == change.tuple else { throw fail() }
+            case .set:
+                guard let key = change.key, let new = change.new,
+                    cells.updateValue(new, forKey: key) == change.old || change.isPresent
+                else { throw fail() }
+            case .unset:
+                guard let key = change.key, cells.removeValue(forKey: key) == change.old else { throw fail() }
+            case .gap, .gone: throw fail()
+            case .bury: if let id = change.id { tuples[id.rawValue] = nil }
+            case .complete, .post: break
+            }
+        }
+    }
+
+    /// Keeps a copy up to a notification named `end`; with pauses, others do more between its parts.
+    private func replicate(pausing: Bool) async throws -> String {
+        guard let changes else { throw Failure("nothing is watched") }
+        var copy = Copy()
+        // Of an empty namespace nothing is told to begin with.
+        copy.last = changes.start
+        var count = 0
+        while let change = try await changes.next(timeout: .seconds(60)) {
+            try copy.apply(change)
+            count += 1
+            if pausing, count % 256 == 0 { usleep(2000) }
+            if change.kind == .post, change.key == "end" { break }
+        }
+        self.copy = copy
+        return "\(copy.present) \(count - copy.present)"
+    }
+
+    /// Whether the copy equals the namespace.
+    private func compare() throws -> String {
+        guard let copy else { throw Failure("there is no copy") }
+        let namespace = try namespace()
+        let tuples = Dictionary(
+            uniqueKeysWithValues: try namespace.matches(.any).map { ($0.id.rawValue, try $0.tuple()) }
+        )
+        let cells = Dictionary(uniqueKeysWithValues: try namespace.cells().map { ($0.key, $0.value) })
+        guard copy.tuples == tuples else {
+            throw Failure("\(copy.tuples.count) tuples in the copy, \(tuples.count) in the namespace")
+        }
+        guard copy.cells == cells else { throw Failure("the cells differ") }
+        return "\(tuples.count) \(cells.count)"
+    }
+
+    /// Writes, takes, claims, returns, sets and unsets, here and there.
+    private func churn(_ seed: Int, count: Int) throws -> Int {
+        let namespace = try namespace()
+        for round in 0..<count {
+            let number = (round &* 7919 &+ seed &* 104_729) % 4000
+            switch round % 6 {
+            case 0: try namespace.write("job", 10_000 + round)
+            case 1: _ = try namespace.takeIfExists("job", number)
+            case 2: try namespace.release(try namespace.claimAll(matching: ["job", .any], order: .newestFirst, max: 1))
+            case 3:
+                try namespace.complete(try namespace.claimAll(matching: ["job", number], max: 1))
+            case 4: try namespace.set("k\(number % 600)", value: .int(round))
+            default: try namespace.unset("k\(number % 600)")
+            }
+        }
+        return count
+    }
+
+    // MARK: Posts
+
+    final class Poster: Sendable {}
+
+    private func nextPost() async throws -> String {
+        guard let changes, let change = try await changes.next(timeout: .seconds(60)) else {
+            throw Failure("nothing came")
+        }
+        let position = posters.firstIndex { $0 === change.sender }
+        return
+            "ok \(change.key ?? "") \(change.senderID == nil ? "none" : "some") \(position.map { "\($0)" } ?? "nobody")"
+    }
+
+    // MARK: Namespaces
+
+    private func nextNamespace() async throws -> String {
+        guard let spaceChanges else { throw Failure("no space is watched") }
+        say("waiting")
+        var iterator = spaceChanges.makeAsyncIterator()
+        switch try await iterator.next() {
+        case .appeared(let name)?: return "ok appeared \(name)"
+        case .disappeared(let name)?: return "ok disappeared \(name)"
+        case nil: return "none"
+        }
+    }
+
+    // MARK: Measuring
+
+    /// How long a write and its take take, in nanoseconds.
+    private func writeCost(_ count: Int) throws -> Int {
+        let namespace = try namespace()
+        let clock = ContinuousClock()
+        let time = try clock.measure {
+            for number in 0..<count { try namespace.set("cost", value: .int(number)) }
+        }
+        return Int(time / .nanoseconds(1)) / max(1, count)
+    }
+}
