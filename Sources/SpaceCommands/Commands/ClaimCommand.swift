@@ -167,7 +167,7 @@ struct ClaimCommand: ParsableCommand {
             try Signals.check()
             status = try command.run(input: claim.tuple.json).status
         } catch {
-            try? namespace.release(claim)
+            _ = try? namespace.release(claim)
             throw error
         }
         do throws(SpaceError) {
