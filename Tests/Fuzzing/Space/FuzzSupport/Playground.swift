@@ -30,7 +30,7 @@ package struct Playground: Sendable {
         try namespace.write("soon", 1, expires: .seconds(3600))
         try namespace.set("cell", value: ["name": "value", "list": [1, 2, 3]])
         try namespace.set("count", value: 1)
-        _ = try namespace.claimIfExists(matching: ["job", 3, .any])
+        _ = try namespace.claimAll(matching: ["job", 3, .any])
         try namespace.post("news", value: 1)
         return namespace
     }
