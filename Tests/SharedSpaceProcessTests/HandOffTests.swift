@@ -117,8 +117,11 @@ struct HandOffTests {
         #expect(try eventually { try namespace.count() == 0 })
         try namespace.write("stop")
         #expect(try takers[3].line()?.hasPrefix("ok ") == true)
+        // What was taken is noted only after the commit.
+        let ledgers = (0..<4).map { Ledger(root, "taken-\($0)") }
+        #expect(try eventually { try ledgers.reduce(0) { $0 + (try $1.numbers().count) } >= 4 * count })
         for taker in takers.prefix(3) { try taker.kill() }
-        let taken = try (0..<4).flatMap { try Ledger(root, "taken-\($0)").numbers() }
+        let taken = try ledgers.flatMap { try $0.numbers() }
         #expect(taken.sorted() == Array(0..<4 * count))
         #expect(try namespace.verify() == [])
     }

@@ -22,6 +22,7 @@ import Testing
         }
         return try jobs.observe("k") { (change: Change) async in
             told.note(change)
+            guard !barrier.isOpen else { return }
             await withCheckedContinuation { continuation in
                 Task {
                     try? await onThread { barrier.wait() }; continuation.resume()

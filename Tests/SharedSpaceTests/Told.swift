@@ -37,9 +37,11 @@ final class Barrier: @unchecked Sendable {
         Futex(at: word).wake()
     }
 
+    var isOpen: Bool { SharedWord32(at: word).load() != 0 }
+
     func wait() {
         arrivals.add()
-        while SharedWord32(at: word).load() == 0 { _ = try? Futex(at: word).wait(while: 0, for: .seconds(1)) }
+        while !isOpen { _ = try? Futex(at: word).wait(while: 0, for: .seconds(1)) }
     }
 }
 
