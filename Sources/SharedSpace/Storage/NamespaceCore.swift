@@ -180,7 +180,10 @@ final class NamespaceCore: @unchecked Sendable {
         }
         try renew(reader, operation, holdsGate: holdsGate)
         CrashPoint.reach(.snapshotTaken)
-        return try body(snapshot(reader.transaction.access, operation))
+        reader.names.begin(operation)
+        return try body(
+            Snapshot(access: reader.transaction.access, tables: tables, clock: clock, names: reader.names)
+        )
     }
 
     /// Takes the newest snapshot.
@@ -205,19 +208,15 @@ final class NamespaceCore: @unchecked Sendable {
         }
     }
 
-    func snapshot(_ access: Access, _ operation: String) -> Snapshot {
-        Snapshot(access: access, tables: tables, clock: clock, operation: operation, namespace: name.text)
-    }
-
     /// A new reader slot, under the gate: LMDB waits on its reader mutex without a bound.
     private func newReader(_ operation: String) throws(SpaceError) -> Reader {
         do throws(LMDBError) {
             do throws(LMDBError) {
-                return Reader(try environment.beginRead())
+                return Reader(try environment.beginRead(), namespace: name.text)
             } catch .readersFull {
                 // mdb_txn_begin returns this without cleaning up after the dead.
                 _ = try environment.checkReaders()
-                return Reader(try environment.beginRead())
+                return Reader(try environment.beginRead(), namespace: name.text)
             }
         } catch {
             throw SpaceError(error, operation, namespace: name.text)

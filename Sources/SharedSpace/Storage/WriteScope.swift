@@ -15,6 +15,7 @@ final class WriteScope {
     /// How large the data file may grow: what the journal keeps is a part of that.
     let byteLimit: UInt64
 
+    private let names: SnapshotNames
     private(set) var snapshot: Snapshot
     var counters = Counters()
     var shapes: ShapeTable = .empty
@@ -39,14 +40,16 @@ final class WriteScope {
         self.clock = clock
         self.namespace = namespace
         self.byteLimit = byteLimit
-        snapshot = Snapshot(access: access, tables: tables, clock: clock, operation: "write", namespace: namespace)
+        names = SnapshotNames(namespace: namespace)
+        snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
     }
 
     var access: Access { snapshot.access }
     var operation: String { snapshot.operation }
 
     func begin(_ access: Access, operation: String) throws(SpaceError) {
-        snapshot = Snapshot(access: access, tables: tables, clock: clock, operation: operation, namespace: namespace)
+        names.begin(operation)
+        snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
         hasChanges = false
         appeared.removeAll(keepingCapacity: true)
         setCells.removeAll(keepingCapacity: true)
