@@ -39,8 +39,7 @@ extension NamespaceCore {
     private static let optimisticAttempts = 4
 
     private func search(_ snapshot: Snapshot, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Search {
-        let generation = try snapshot.counters().shapesGeneration
-        return Search(snapshot, try shapeCache.table(of: snapshot, generation: generation), template, order)
+        Search(snapshot, try shapeCache.table(of: snapshot), template, order)
     }
 
     func readIfExists(_ operation: String, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
