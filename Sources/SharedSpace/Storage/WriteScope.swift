@@ -73,6 +73,9 @@ final class WriteScope {
         sequenceAtBegin = counters.sequence
     }
 
+    /// Whether everything is as a snapshot of that commit shows it.
+    func isUnchanged(since commit: Int) -> Bool { transaction - 1 == commit && !hasChanges }
+
     /// Notes that the commit succeeded.
     func noteCommitted(_ cache: ShapeCache) {
         committed = transaction
