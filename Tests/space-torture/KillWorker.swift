@@ -59,8 +59,9 @@ struct KillWorker {
     private func produce(_ namespace: Namespace, _ generator: inout SeededGenerator) throws(SpaceError) {
         let number = Int(ledger.nextNumber.add(1))
         guard number < KillLedger.capacity else { return ledger.stop.store(1) }
-        ledger.begin(number)
+        // What is begun must have somebody who began it, whenever he is killed.
         place.begin(.writing, number)
+        ledger.begin(number)
         if plant != .lost || number % 50 != 0 { try namespace.write("job", number) }
         ledger.acknowledge(number)
         place.end()
@@ -93,8 +94,8 @@ struct KillWorker {
     private func move(_ namespace: Namespace) throws {
         let number = Int(ledger.nextNumber.add(1))
         guard number < KillLedger.capacity else { return ledger.stop.store(1) }
-        ledger.begin(number)
         place.begin(.moving, number)
+        ledger.begin(number)
         if let taken = try namespace.move(matching: Self.template, to: ["job", number])?.jobNumber {
             ledger.acknowledge(number)
             ledger.take(taken)

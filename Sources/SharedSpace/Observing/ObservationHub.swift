@@ -99,8 +99,10 @@ final class ObservationHub: Sendable {
             return entry.isRunning
         }
         if mustRun { start(observer, first, core, isCrew: false) }
-        // Left, or deleted, in between: then nobody else looks.
-        if !core.isUsable { BellRoom.shared.crew.submit { self.hear(core) } }
+        core.awaitBell()
+        // What was written since the registration may have rung before there was somebody to look; and left, or deleted, in
+        // between, nobody else looks.
+        if core.control.sequence.load() > position || !core.isUsable { BellRoom.shared.crew.submit { self.hear(core) } }
         // The ticks do it from now on.
         if isFirst { core.dropWatchersOfTheDead() }
         return observer
@@ -182,7 +184,7 @@ final class ObservationHub: Sendable {
         if goesOn { BellRoom.shared.crew.post { self.hear(core) } }
     }
 
-    /// Returns: Whether there is more.
+    /// Returns: Whether there may be more.
     private func look(_ core: NamespaceCore) -> Bool {
         let (position, index) = state.withLock { ($0.position, $0.index) }
         let transaction = core.environment.lastTransaction
@@ -198,7 +200,9 @@ final class ObservationHub: Sendable {
             }
             distribute(changes, concerned, reached, transaction, core)
             if isLastLook, reached == position { announceEnd(core) }
-            return reached != position && (isLastLook || core.control.sequence.load() > reached)
+            // More than a batch; or else what was committed since.
+            if reached != position, isLastLook || core.control.sequence.load() > reached { return true }
+            return hasNews(core, since: transaction)
         } catch  where error.code == .namespaceDeleted {
             announceEnd(core)
         } catch  where error.code == .closed || error.code == .forked {
@@ -210,6 +214,13 @@ final class ObservationHub: Sendable {
             }
         } catch {}
         return false
+    }
+
+    /// Whether anything was committed since a transaction; if not, the next writer with news rings.
+    private func hasNews(_ core: NamespaceCore, since transaction: Int) -> Bool {
+        if core.environment.lastTransaction != transaction { return true }
+        core.awaitBell()
+        return core.environment.lastTransaction != transaction
     }
 
     private func read(

@@ -48,8 +48,6 @@ final class NamespaceCore: @unchecked Sendable {
     private var room: Room
     private var wakes = WakeList()
     private let looksForDeadWatchers = Atomic<Bool>(false)
-    /// Whether the bell is to be rung once the gate is released.
-    private var ringsBell = false
     private let bell = Bell()
     private let combiner = WriteCombiner()
 
@@ -305,17 +303,37 @@ final class NamespaceCore: @unchecked Sendable {
         guard scope.hasChanges else { return }
         control.sequence.store(scope.counters.sequence)
         if scope.hasNews {
-            ringsBell = true
             // A killed watcher must not be journaled for till the end of days, nor be looked for at every write.
             if scope.passesMark { looksForDeadWatchers.store(true, ordering: .relaxed) }
         }
         // The waiter's side: publish, fence, look. Ours: commit, fence, scan.
         SharedWord64.fence()
+        if scope.hasNews { ringIfAwaited() }
+        CrashPoint.reach(.rung)
         if slots.isAnybodyWaiting {
             grantAppeared()
             for cell in scope.setCells { slots.announce(cell: cell, into: &wakes) }
         }
         CrashPoint.reach(.granted)
+    }
+
+    /// Rings the bell, if somebody waits for it.
+    ///
+    /// A burst of writes so rings once for each time that its watchers have read all. Under the gate: a writer stopped
+    /// between taking the word back and ringing would leave the others to believe that the bell had rung; here they wait
+    /// for him, and learn who he is, and one who is killed here is noticed by the next, who rings.
+    private func ringIfAwaited() {
+        guard control.isBellAwaited.load() != 0, control.isBellAwaited.exchange(0) != 0 else { return }
+        bell.ring(self)
+    }
+
+    /// Asks the next writer with news to ring.
+    ///
+    /// The listener's side: ask, fence, look. What is committed before the look is seen by it, and what comes after sees
+    /// that the bell is awaited.
+    func awaitBell() {
+        control.isBellAwaited.storeSequential(1)
+        SharedWord64.fence()
     }
 
     /// Grants what became visible.
@@ -371,16 +389,12 @@ final class NamespaceCore: @unchecked Sendable {
     }
 
     private func releaseGate() {
-        let mustRing = ringsBell
-        ringsBell = false
         let wakes = wakes
         if !wakes.isEmpty { self.wakes.removeAll() }
         control.gate.release()
         CrashPoint.reach(.gateReleased)
         if !wakes.isEmpty { wakes.carryOut(slots, root.doorbellFile) }
         CrashPoint.reach(.woken)
-        if mustRing { bell.ring(self) }
-        CrashPoint.reach(.rung)
     }
 
     /// Hands a tuple that was granted and not taken on to a younger waiter, if it is still visible.
@@ -426,7 +440,7 @@ final class NamespaceCore: @unchecked Sendable {
         }
         wakeEverybody()
         // Who was killed may have committed and not rung.
-        ringsBell = true
+        bell.ring(self)
         control.gateNeedsRecovery.store(0)
     }
 

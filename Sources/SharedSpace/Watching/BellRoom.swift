@@ -219,6 +219,7 @@ final class BellRoom: Sendable {
         guard isEntered else { return resume() }
         // The threads may sleep past the deadline.
         if deadline != nil { crew.wake() }
+        core.awaitBell()
         // What happened between the look and the entry rang nobody.
         if core.environment.lastTransaction != transaction || !core.isUsable { self.resume(id, core) }
     }
@@ -289,6 +290,8 @@ final class BellRoom: Sendable {
     func tick() {
         for core in state.withLock({ $0.watches.values.map(\.core) }) {
             core.tick()
+            // Should the word have been lost to somebody who was killed.
+            core.awaitBell()
             let (last, isUsable) = (core.environment.lastTransaction, core.isUsable)
             let due = takeListeners(ObjectIdentifier(core)) { !isUsable || $0.transaction != last }
             for listener in due { listener.resume() }
