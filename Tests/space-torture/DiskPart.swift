@@ -1,6 +1,7 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SystemPackage
 
 /// A small file system that fills up at any moment, by the namespace's own doing or another's, in each mode: an error, never a
 /// signal; takes and claims work on, and everything does once there is room.
@@ -12,16 +13,25 @@ struct DiskPart {
 
     func run() -> Report {
         let refusal = Self.becomePrivate()
-        func mounted(_ sizes: Range<Int>, _ play: @escaping (Round) throws -> Void) -> (Round) throws -> Void {
+        func on(
+            _ mount: @escaping (Round, _ kibibytes: Int) throws -> Void,
+            _ sizes: Range<Int>,
+            _ play: @escaping (Round) throws -> Void
+        ) -> (Round) throws -> Void {
             { round in
                 if let refusal { throw Rounds.Skipped(reason: refusal) }
-                try Self.mount(round, kibibytes: round.random(sizes))
+                try mount(round, round.random(sizes))
                 try play(round)
             }
         }
+        let inMemory = Self.mountInMemory
+        let onBlocks = Self.mountOnBlocks
         return Rounds(part: .disk, options: options).report([
-            .init("fill", mounted(12_000..<26_000, fill)), .init("killed", mounted(12_000..<26_000, killed)),
-            .init("creating", mounted(8..<9000, creating)), .init("fileSize", fileSize),
+            .init("fill", on(inMemory, 12_000..<26_000, fill)), .init("fillExt4", on(onBlocks, 16_000..<30_000, fill)),
+            .init("killed", on(inMemory, 12_000..<26_000, killed)),
+            .init("killedExt4", on(onBlocks, 16_000..<30_000, killed)),
+            .init("creating", on(inMemory, 8..<9000, creating)),
+            .init("creatingExt4", on(onBlocks, 1000..<12_000, creating)), .init("fileSize", fileSize),
         ])
     }
 
@@ -34,14 +44,19 @@ struct DiskPart {
         let filler = try round.newcomer()
         let file = "\(round.root.path)/.filler"
         try other.run("write [\"kept\", 1]")
-        for writer in writers { try writer.send("fill \(round.one(of: [100, 700, 4000, 9000, 30_000])) 1000000") }
+        // Few and large where each is synchronised.
+        let sizes = mode == .durable ? [4000, 9000, 30_000] : [100, 700, 4000, 9000, 30_000]
+        for writer in writers { try writer.send("fill \(round.one(of: sizes)) 1000000") }
         usleep(UInt32(round.random(0..<30_000)))
         try filler.run("fill-file \(file)")
         var count = 0
         for writer in writers { count += try full(try writer.line() ?? "nothing more") }
         try round.expect(other, "count [\"fill\", \"?\", \"?\"]", "ok \(count)", "in \(mode)")
         try round.expect(other, "take [\"kept\", \"?int\"]", #"ok ["kept",1]"#)
-        round.check(try other.ask("claim [\"fill\", 0, \"?\"]").hasPrefix("ok") || count == 0, "no claim on a full disk")
+        round.check(
+            try other.ask("claim [\"fill\", 0, \"?\"]").hasPrefix("ok") || count == 0,
+            "no claim on a full disk"
+        )
         try other.run("release")
         // As one that comes new, too.
         let late = try round.newcomer()
@@ -67,8 +82,8 @@ struct DiskPart {
         let other = try round.player("mode=\(mode) limit=\(256 << 20)")
         let point = round.one(of: [CrashPoint.gateTaken, .begun, .beforeCommit, .afterCommit])
         let filler = try round.newcomer()
-        if round.coin() { try filler.run("fill-file \(round.root.path)/.filler") }
         let victim = try round.player()
+        if round.coin() { try filler.run("fill-file \(round.root.path)/.filler") }
         try victim.run("arm kill \(point) \(round.random(1..<400))")
         try victim.send("fill \(round.one(of: [700, 4000, 30_000])) 1000000")
         // Unless the disk was full before.
@@ -152,11 +167,38 @@ struct DiskPart {
         return nil
     }
 
-    private static func mount(_ round: Round, kibibytes: Int) throws {
+    private static func mountInMemory(_ round: Round, kibibytes: Int) throws {
         let path = round.root.path
         guard Glibc.mount("tmpfs", path, "tmpfs", 0, "size=\(kibibytes)k,mode=0700") == 0 else {
             throw Rounds.Skipped(reason: "mounting is not permitted: mount, errno \(errno)")
         }
+        unmountAtEnd(round)
+    }
+
+    /// An ext4 in a file, which goes with the mount: the loop device keeps it.
+    private static func mountOnBlocks(_ round: Round, kibibytes: Int) throws {
+        let script = """
+            exec >/dev/null 2>&1
+            PATH=$PATH:/usr/sbin:/sbin
+            mkfs.ext4 -q -F -m 0 "$1.ext4" "$2k" && mount -o loop "$1.ext4" "$1" && chmod 700 "$1"
+            status=$?
+            rm -f "$1.ext4"
+            exit $status
+            """
+        let words = ["sh", "-c", script, "sh", round.root.path, "\(kibibytes)"].map { (word: String) in strdup(word) }
+        defer { words.forEach { free($0) } }
+        let end = try Process.start {
+            execv("/bin/sh", words + [nil])
+            return 127
+        }
+        guard Process.wait(end) == .exited(0) else {
+            throw Rounds.Skipped(reason: "an ext4 can't be made and mounted by a loop device")
+        }
+        unmountAtEnd(round)
+    }
+
+    private static func unmountAtEnd(_ round: Round) {
+        let path = round.root.path
         // umount2(2), MNT_DETACH: also while something of it is open.
         round.atEnd = { umount2(path, 2) }
     }

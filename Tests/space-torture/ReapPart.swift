@@ -1,6 +1,8 @@
 import Glibc
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
+import SystemPackage
 
 /// Owners, openers, leavers, creators and reapers let go at once, and killed: a namespace with a living owner stays, and one
 /// without goes, with everything of it.
@@ -9,9 +11,10 @@ struct ReapPart {
 
     func run() -> Report {
         Rounds(part: .reap, options: options).report([
-            .init("forkedChild", forkedChild), .init("twoReapers", twoReapers),
-            .init("openerAgainstReaper", openerAgainstReaper), .init("lastTwo", lastTwo),
-            .init("folderRemoved", folderRemoved), .init("creatorKilled", creatorKilled), .init("enrolled", enrolled),
+            .init("forkedChild", forkedChild), .init("pidReused", pidReused), .init("mainThreadGone", mainThreadGone),
+            .init("twoReapers", twoReapers), .init("openerAgainstReaper", openerAgainstReaper),
+            .init("lastTwo", lastTwo), .init("folderRemoved", folderRemoved), .init("creatorKilled", creatorKilled),
+            .init("enrolled", enrolled),
         ])
     }
 
@@ -31,6 +34,86 @@ struct ReapPart {
         }
         let next = try round.player()
         try round.expect(next, "count", "ok 0")
+    }
+
+    /// Another process gets the PID of a dead owner, be it one whose lock a child still holds, or one that was enrolled.
+    private func pidReused(_ round: Round) throws {
+        let owner = try round.newcomer()
+        var child: pid_t = 0
+        if round.coin() {
+            try owner.open(round.root, "n")
+            child = Int32(try owner.run("fork-holding")) ?? 0
+        } else {
+            let opener = try round.player()
+            try opener.run("enrol \(owner.pid)")
+            try round.finish(opener)
+        }
+        defer { if child > 1 { kill(child, SIGKILL) } }
+        round.check(try round.root.space.namespaceNames() == ["n"], "deleted while its owner lives")
+        let start = ProcessIdentity.of(pid: owner.pid)?.startTime
+        try owner.kill()
+        var sleeper: pid_t?
+        defer { if let sleeper { Process.end(sleeper) } }
+        do throws(Errno) {
+            repeat {
+                if let sleeper { Process.end(sleeper) }
+                sleeper = nil
+                try Process.startSleeper(pid: owner.pid)
+                sleeper = owner.pid
+                // proc(5) counts in hundredths of a second: within one, nobody can tell the two apart.
+            } while ProcessIdentity.of(pid: owner.pid)?.startTime == start
+        } catch .fileExists {
+            // Somebody else was quicker, and has it now.
+        } catch {
+            throw Rounds.Skipped(reason: "a PID can't be chosen: \(error)")
+        }
+        round.check(
+            try round.root.space.namespaceNames().isEmpty,
+            "another process with its PID keeps a dead owner alive"
+        )
+        let next = try round.player()
+        try round.expect(next, "count", "ok 0")
+    }
+
+    /// proc(5) shows a process whose main thread has ended as a zombie; it lives, and owns.
+    private func mainThreadGone(_ round: Round) throws {
+        let ready = try FileDescriptor.pipe()
+        let order = try FileDescriptor.pipe()
+        defer { for end in [ready.readEnd, ready.writeEnd, order.readEnd, order.writeEnd] { try? end.close() } }
+        let root = round.root.path
+        let owner = try Process.start {
+            do {
+                let namespace = try Space(root: root).namespace("n")
+                try namespace.write("kept", 1)
+                try Survivor(namespace, ready: ready.writeEnd, order: order.readEnd).takeOver()
+            } catch {
+                note("an owner without a main thread failed: \(error)")
+            }
+            return 1
+        }
+        var isEnded = false
+        defer { if !isEnded { Process.end(owner) } }
+        try ready.writeEnd.close()
+        var byte: UInt8 = 0
+        guard try withUnsafeMutableBytes(of: &byte, { try ready.readEnd.read(into: $0) }) == 1 else {
+            throw TestFailure("an owner ended before its main thread did")
+        }
+        round.check(ProcessIdentity.state(of: owner) == "Z", "the main thread has not ended")
+        round.check(
+            try round.root.space.namespaceNames() == ["n"],
+            "deleted while its owner lives, without a main thread"
+        )
+        let visitor = try round.player("owning=0")
+        try round.expect(visitor, "take [\"kept\", \"?int\"]", #"ok ["kept",1]"#)
+        try round.expect(visitor, "verify", "ok ")
+        isEnded = true
+        if round.coin() {
+            Process.end(owner)
+        } else {
+            try order.writeEnd.writeAll([byte])
+            round.check(Process.wait(owner) == .exited(0), "an owner without a main thread did not exit well")
+        }
+        round.check(try round.root.space.namespaceNames().isEmpty, "its owner has ended, and it is still there")
     }
 
     /// A process that reaps: it has the space open, by another namespace.
@@ -156,8 +239,57 @@ struct ReapPart {
         try round.expect(visitor, "count", "ok 1")
         try round.expect(visitor, "verify", "ok ")
         try round.finish(owner)
-        round.check(try round.root.space.namespaceNames().isEmpty, "its enrolled owner has exited, and it is still there")
+        round.check(
+            try round.root.space.namespaceNames().isEmpty,
+            "its enrolled owner has exited, and it is still there"
+        )
         let said = try visitor.ask("count")
         round.check(said.hasPrefix("error namespaceDeleted"), "a visitor of what is gone: \(said)")
+    }
+}
+
+/// A thread that goes on when the main thread has ended.
+///
+/// Unchecked Sendable: handed from the one thread to the other.
+private final class Survivor: @unchecked Sendable {
+    /// Kept, since the last handle that goes would leave.
+    private let namespace: Namespace
+    private let ready: FileDescriptor
+    private let order: FileDescriptor
+
+    init(_ namespace: Namespace, ready: FileDescriptor, order: FileDescriptor) {
+        self.namespace = namespace
+        self.ready = ready
+        self.order = order
+    }
+
+    /// Ends the calling thread, which is the main one.
+    func takeOver() throws {
+        var thread = pthread_t()
+        let me = Unmanaged.passRetained(self)
+        let error = pthread_create(
+            &thread,
+            nil,
+            { me in
+                if let me { Unmanaged<Survivor>.fromOpaque(me).takeUnretainedValue().goOn() }
+                return nil
+            },
+            me.toOpaque()
+        )
+        guard error == 0 else { throw Errno(rawValue: error) }
+        pthread_exit(nil)
+    }
+
+    private func goOn() {
+        while ProcessIdentity.state(of: getpid()) != "Z" { sched_yield() }
+        var byte: UInt8 = 1
+        do {
+            try ready.writeAll([byte])
+            _ = try withUnsafeMutableBytes(of: &byte) { try order.read(into: $0) }
+        } catch {
+            _exit(2)
+        }
+        // exit(3), as programs end: it leaves what is open.
+        exit(0)
     }
 }

@@ -205,13 +205,16 @@ struct StopPart {
         let opener = try round.newcomer()
         for turn in 0..<10 {
             let holder = try round.newcomer()
-            let work = round.one(of: ["open-loop \(round.root.path) n 400 0", "write-loop 0 2000", "turn-over 2000 1000"])
+            let work = round.one(of: [
+                "open-loop \(round.root.path) n 400 0", "write-loop 0 2000", "turn-over 2000 1000",
+            ])
             if !work.hasPrefix("open") { try holder.open(round.root, "n") }
             try holder.send(work)
             usleep(UInt32(round.random(0..<20_000)))
             try holder.stop()
             let asked = [
-                (users[0], "write [\"mine\", \(turn)]"), (users[1], "take [\"mine\", \"?int\"]"), (opener, round.opening()),
+                (users[0], "write [\"mine\", \(turn)]"), (users[1], "take [\"mine\", \"?int\"]"),
+                (opener, round.opening()),
             ]
             for (agent, command) in asked { try agent.send(command) }
             for (agent, command) in asked {
