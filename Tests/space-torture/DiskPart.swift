@@ -1,7 +1,6 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
-import SystemPackage
 
 /// A small file system that fills up at any moment, by the namespace's own doing or another's, in each mode: an error, never a
 /// signal; takes and claims work on, and everything does once there is room.

@@ -17,7 +17,9 @@ struct StopPart {
     private var impatient: String { "timeout=\(Round.patience)" }
 
     private func gate(_ round: Round) throws {
-        let point = round.one(of: [CrashPoint.gateTaken, .begun, .beforeCommit, .afterCommit, .granted])
+        let point = round.one(of: [
+            CrashPoint.lockUnnamed, .gateTaken, .begun, .beforeCommit, .afterCommit, .granted, .lockForgotten,
+        ])
         let writer = try round.player(impatient)
         let taker = try round.player(impatient)
         try writer.run("write [\"kept\", 1]")
@@ -32,7 +34,7 @@ struct StopPart {
         ]
         try round.refused(asked, by: holder, while: "\(point)")
         try round.expect(taker, "read [\"kept\", \"?int\"]", #"ok ["kept",1]"#)
-        try round.expect(taker, "count", point == .afterCommit || point == .granted ? "ok 2" : "ok 1")
+        try round.expect(taker, "count", [.afterCommit, .granted, .lockForgotten].contains(point) ? "ok 2" : "ok 1")
 
         if round.coin() {
             holder.resume()
@@ -47,7 +49,7 @@ struct StopPart {
     }
 
     private func door(_ round: Round) throws {
-        let point = round.one(of: [CrashPoint.doorTaken, .joined, .dataOpened, .firstReader])
+        let point = round.one(of: [CrashPoint.lockUnnamed, .doorTaken, .joined, .dataOpened, .firstReader])
         let user = try round.player(impatient)
         let opener = try round.newcomer()
         let holder = try round.newcomer()
