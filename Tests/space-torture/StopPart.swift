@@ -215,7 +215,7 @@ struct StopPart {
             usleep(UInt32(round.random(0..<20_000)))
             try holder.stop()
             let asked = [
-                (users[0], "write [\"mine\", \(turn)]"), (users[1], "take [\"mine\", \"?int\"]"),
+                (users[0], "write [\"ours\", \(turn)]"), (users[1], "take [\"ours\", \"?int\"]"),
                 (opener, round.opening()),
             ]
             for (agent, command) in asked { try agent.send(command) }
