@@ -64,6 +64,8 @@ public struct SpaceError: Error, Sendable {
         public static let noSuchProcess = Code(rawValue: "noSuchProcess")
         /// The claim had already returned to the space.
         public static let claimLost = Code(rawValue: "claimLost")
+        /// A shared object (a collection, a lock …) was used under another type than the one it has.
+        public static let typeMismatch = Code(rawValue: "typeMismatch")
         /// The system refused a read, write or map for a reason without a code of its own.
         public static let inputOutput = Code(rawValue: "inputOutput")
     }

@@ -40,6 +40,7 @@ package struct IntegrityCheck {
         try checkExpiries(counters, expiries)
         try checkCells()
         try checkJournal(counters)
+        try checkObjects(counters)
     }
 
     /// Rows that have to be in `expiries`, found ones taken out.
@@ -205,6 +206,30 @@ package struct IntegrityCheck {
                 _ = try Value(encodedElement: entry.value)
             } catch {
                 report("the cell \(key.quotedForPeople) does not decode: \(error)")
+            }
+        }
+    }
+
+    private mutating func checkObjects(_ counters: Counters) throws(SpaceError) {
+        let (access, tables) = (snapshot.access, snapshot.tables)
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.objects) }
+        var names: [UInt64: String] = [:]
+        while let entry = try next(&cursor) {
+            guard let name = String(validating: entry.key, as: UTF8.self),
+                (1...Limits.objectNameBytes).contains(entry.key.count)
+            else {
+                report("an object's name is no UTF-8, or too long")
+                continue
+            }
+            guard let object = SharedObjectRow(entry.value) else {
+                report("the object \(name.quotedForPeople) does not decode")
+                continue
+            }
+            if object.number == 0 || object.number >= counters.nextObject {
+                report("the object \(name.quotedForPeople) has a number that was not given out")
+            }
+            if let other = names.updateValue(name, forKey: object.number) {
+                report("\(other.quotedForPeople) and \(name.quotedForPeople) have one number")
             }
         }
     }

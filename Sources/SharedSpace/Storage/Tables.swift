@@ -15,8 +15,14 @@ struct Tables {
     let expiries: Database
     let watchers: Database
     let journal: Database
+    /// Named objects: collections, queues, whatever is there also while nobody uses it.
+    let objects: Database
+    /// The rows of collections and recipes, each beginning with its object's number.
+    let elements: Database
+    /// What goes with a session: locks and places in their queues, responders.
+    let holds: Database
 
-    static let count = 9
+    static let count = 12
 
     /// The tables that exist are opened, the others created if `create` says so.
     init(_ access: Access, create: Bool) throws(LMDBError) {
@@ -29,13 +35,16 @@ struct Tables {
         expiries = try access.database("expiries", create: create)
         watchers = try access.database("watchers", create: create)
         journal = try access.database("journal", create: create)
+        objects = try access.database("objects", create: create)
+        elements = try access.database("elements", create: create)
+        holds = try access.database("holds", create: create)
     }
 }
 
 /// The numbers that every write needs, in one row of the main table.
 struct Counters: Equatable {
     static let key: StaticString = "counters"
-    static let size = 112
+    static let size = 128
 
     /// The id that the next tuple gets.
     ///
@@ -64,6 +73,10 @@ struct Counters: Equatable {
     var buried: UInt64 = 0
     /// After how many deliveries a returning tuple is set aside; 0: never.
     var deliveryLimit: UInt64 = 0
+    /// The number that the next named object gets.
+    var nextObject: UInt64 = 1
+    /// How many rows the table of holds has: with none, nobody looks whose they are.
+    var holds: UInt64 = 0
 
     init() {}
 
@@ -86,10 +99,12 @@ struct Counters: Equatable {
         historyBytes = word(11)
         buried = word(12)
         deliveryLimit = word(13)
+        nextObject = word(14)
+        holds = word(15)
         // 48 bits are what a waiter's slot has for an id; the others can't have come near 64.
         let all =
             sequence | nextClaim | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
-            | journalBytes | historyRows | historyBytes | buried | deliveryLimit
+            | journalBytes | historyRows | historyBytes | buried | deliveryLimit | nextObject | holds
         guard (1..<1 << 48).contains(nextTuple), all < 1 << 62, journalFirst <= sequence else { return nil }
     }
 
@@ -111,6 +126,8 @@ struct Counters: Equatable {
         store(11, historyBytes)
         store(12, buried)
         store(13, deliveryLimit)
+        store(14, nextObject)
+        store(15, holds)
     }
 }
 

@@ -34,7 +34,7 @@ extension ExitStatus {
         switch code {
         case .invalidArgument, .noOwner, .noSuchProcess:
             self = .usage
-        case .invalidName, .badData, .tooLarge, .transactionTooLarge:
+        case .invalidName, .badData, .tooLarge, .transactionTooLarge, .typeMismatch:
             self = .badData
         case .namespaceNotFound, .namespaceDeleted, .incompatible:
             self = .unavailable

@@ -38,7 +38,8 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func damage(_ scope: WriteScope, _ input: inout Input) throws(SpaceError) {
     let tables = [
         scope.tables.tuples, scope.tables.index, scope.tables.shapes, scope.tables.cells, scope.tables.claims,
-        scope.tables.expiries, scope.tables.watchers, scope.tables.journal,
+        scope.tables.expiries, scope.tables.watchers, scope.tables.journal, scope.tables.objects,
+        scope.tables.elements, scope.tables.holds,
     ]
     let choice = input.number(below: tables.count + 1)
     guard choice < tables.count else { return damageCounters(scope, &input) }
@@ -74,7 +75,7 @@ private func damage(_ scope: WriteScope, _ input: inout Input) throws(SpaceError
 /// Numbers that are near those that stand there, and far ones.
 private func damageCounters(_ scope: WriteScope, _ input: inout Input) {
     let value = input.bytes(atMost: 8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-    switch input.byte() % 8 {
+    switch input.byte() % 10 {
     case 0: scope.counters.nextTuple = value
     case 1: scope.counters.sequence = value
     case 2: scope.counters.nextClaim = value
@@ -82,6 +83,8 @@ private func damageCounters(_ scope: WriteScope, _ input: inout Input) {
     case 4: scope.counters.claimed = value
     case 5: scope.counters.watchers = value
     case 6: scope.counters.journalFirst = value
+    case 7: scope.counters.nextObject = value
+    case 8: scope.counters.holds = value
     default: scope.counters.journalBytes = value
     }
 }
