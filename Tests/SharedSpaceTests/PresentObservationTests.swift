@@ -105,7 +105,7 @@ import Testing
         #expect(present.suffix(300).allSatisfy { change in change.key == change.new.map { "k\($0.json)" } })
         #expect(
             seen.dropFirst(present.count).map(\.sequence)
-                == (1...seen.count - present.count).map { seen[0].sequence + UInt64($0) }
+                == (present.count..<seen.count).map { seen[0].sequence + UInt64($0 - present.count + 1) }
         )
         #expect(try Replica(seen) == Replica(of: jobs))
         token.cancel()

@@ -47,24 +47,6 @@ struct WaitingTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// A cancelled waiter to whom the tuple was granted already hands it on to who waits behind it.
-    @Test func aCancelledWaiterHandsOn() async throws {
-        let namespace = try root.space.namespace("n")
-        for _ in 0..<100 {
-            let first = Task { try await namespace.take("job", any(Int.self)) }
-            try await waitUntilBlocked(namespace, 1)
-            let second = Task { try await namespace.take("job", any(Int.self)) }
-            try await waitUntilBlocked(namespace, 2)
-            try namespace.write("job", 1)
-            first.cancel()
-            if (try? await first.value) != nil { try namespace.write("job", 2) }
-            _ = try await second.value
-        }
-        #expect(try namespace.count() == 0)
-        #expect(namespace.lateFinds == 0)
-        #expect(try namespace.verify() == [])
-    }
-
     @Test func aTaskCancelledBeforeItWaitsTakesNothing() async throws {
         let namespace = try root.space.namespace("n")
         try namespace.write("job", 1)
@@ -140,27 +122,5 @@ struct WaitingTests {
         }
         #expect(try otherRoot.space.namespaceNames() == [])
         #expect(try keeper.verify() == [])
-    }
-
-    /// Many tasks of one process, takers and writers at once; nobody is served by a tick.
-    @Test func aCrowdOfTasksIsServed() async throws {
-        let namespace = try root.space.namespace("n")
-        let count = 500
-        let taken = try await withThrowingTaskGroup(of: Int?.self) { group in
-            for _ in 0..<count { group.addTask { try await namespace.take("job", any(Int.self)).1 } }
-            for number in 0..<count {
-                group.addTask {
-                    try namespace.write("job", number)
-                    return nil
-                }
-            }
-            var taken: [Int] = []
-            while let number = try await group.next() { if let number { taken.append(number) } }
-            return taken
-        }
-        #expect(taken.sorted() == Array(0..<count))
-        #expect(namespace.lateFinds == 0)
-        #expect(try namespace.status().waiters == [])
-        #expect(try namespace.verify() == [])
     }
 }

@@ -63,7 +63,7 @@ extension Agent {
     private func bargeLoop() throws -> Int {
         let namespace = try namespace()
         var count = 0
-        while try namespace.readIfExists("stop") == nil {
+        while try goesOn(namespace) {
             if let job = try namespace.takeIfExists("job", any(Int.self)) {
                 ledger?.note(job.1)
                 count += 1

@@ -72,7 +72,7 @@ extension Agent {
     private func transferLoop() throws -> Int {
         let namespace = try namespace()
         var count = 0
-        while try namespace.readIfExists("stop") == nil {
+        while try goesOn(namespace) {
             try namespace.transaction { t in
                 guard let (_, _, mine) = try t.takeIfExists("account", 0, any(Int.self)),
                     let (_, _, theirs) = try t.takeIfExists("account", 1, any(Int.self))

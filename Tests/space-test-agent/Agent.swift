@@ -25,6 +25,13 @@ final class Agent {
         init(_ text: String) { self.text = text }
     }
 
+    private let parent = getppid()
+
+    /// Whether loops go on: nobody has said stop, and who would say so lives.
+    func goesOn(_ namespace: Namespace) throws -> Bool {
+        try getppid() == parent && namespace.readIfExists("stop") == nil
+    }
+
     func namespace() throws -> Namespace {
         guard let handle else { throw Failure("nothing is open") }
         return handle

@@ -1,0 +1,53 @@
+import SharedSpace
+
+// Tasks of one process that wait for each other's tuples.
+
+extension Agent {
+    func performWithTasks(_ command: String, _ words: [String]) async throws -> String? {
+        switch command {
+        case "ticks-off": Ticking.turnOff()
+        case "hand-on": return "ok \(try await handOn(try number(words, 0)))"
+        case "crowd": return "ok \(try await crowd(try number(words, 0)))"
+        default: return nil
+        }
+        return "ok"
+    }
+
+    /// Two wait, one tuple is written, and the first is cancelled: the second has it, or the one that is written then.
+    private func handOn(_ count: Int) async throws -> Int {
+        let namespace = try namespace()
+        func waitUntilBlocked(_ count: Int) async throws {
+            while try namespace.status().waiters.count != count { await Task.yield() }
+        }
+        for _ in 0..<count {
+            let first = Task { try await namespace.take("job", any(Int.self)) }
+            try await waitUntilBlocked(1)
+            let second = Task { try await namespace.take("job", any(Int.self)) }
+            try await waitUntilBlocked(2)
+            try namespace.write("job", 1)
+            first.cancel()
+            if (try? await first.value) != nil { try namespace.write("job", 2) }
+            _ = try await second.value
+        }
+        return count
+    }
+
+    /// As many tasks that take as tasks that write.
+    ///
+    /// - Returns: How many different tuples were taken.
+    private func crowd(_ count: Int) async throws -> Int {
+        let namespace = try namespace()
+        return try await withThrowingTaskGroup(of: Int?.self) { group in
+            for _ in 0..<count { group.addTask { try await namespace.take("job", any(Int.self)).1 } }
+            for number in 0..<count {
+                group.addTask {
+                    try namespace.write("job", number)
+                    return nil
+                }
+            }
+            var taken: Set<Int> = []
+            while let number = try await group.next() { if let number { taken.insert(number) } }
+            return taken.count
+        }
+    }
+}
