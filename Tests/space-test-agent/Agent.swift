@@ -10,6 +10,7 @@ final class Agent {
     private(set) var handle: Namespace?
     var space: Space?
     var claims: [HeldClaim] = []
+    var held: [String: Held] = [:]
     var ledger: LedgerFile?
     var changes: Changes?
     var spaceChanges: SpaceChanges?
@@ -56,6 +57,7 @@ final class Agent {
         case "ledger": ledger = try LedgerFile(try word(words, 0))
         default:
             return try performOnTuples(command, words) ?? performOnClaims(command, words)
+                ?? performOnRecipes(command, words)
                 ?? performInBulk(command, words)
                 ?? performOnProcess(command, words)
         }

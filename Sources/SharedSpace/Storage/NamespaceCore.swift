@@ -39,6 +39,8 @@ final class NamespaceCore: @unchecked Sendable {
     let spinHabit = SpinHabit()
     /// Claims that were dropped, and could not be returned then.
     let unreleased = Mutex<[HeldClaim]>([])
+    /// Holds that were let go, and could not be then.
+    let unreleasedHolds = Mutex<[HoldPlace]>([])
     /// The thread on which a transaction's body runs; 0: none does.
     let transactionThread = Atomic<UInt>(0)
     /// Whether others know that this session claims.

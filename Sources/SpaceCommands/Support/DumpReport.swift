@@ -48,6 +48,7 @@ struct DumpReport {
             object.add("value", json: cell.value.json)
             try print(object.line)
         }
+        for hold in status.holds { try print(StatusReport.object(hold, in: line("hold")).line) }
         for waiter in status.waiters { try print(StatusReport.object(waiter, in: line("waiter")).line) }
         for watcher in status.watchers { try print(StatusReport.object(watcher, in: line("watcher")).line) }
         for change in inspection.changes { try print(ChangeReport.object(change, in: line("change")).line) }

@@ -40,11 +40,11 @@ extension ExitStatus {
             self = .unavailable
         case .damaged, .storageFull, .limitReached, .readersExhausted, .descriptorsExhausted, .inputOutput:
             self = .inputOutput
-        case .holderStopped, .holderBusy, .claimLost:
+        case .holderStopped, .holderBusy, .claimLost, .holdLost:
             self = .tryAgain
         case .permissionDenied:
             self = .permission
-        case .cancelled:
+        case .cancelled, .timedOut:
             self = .nothing
         default:
             // `forked` and `closed` can only come from a mistake in a command; so do codes that this table has missed.

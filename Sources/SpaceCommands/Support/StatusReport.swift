@@ -30,6 +30,7 @@ struct StatusReport {
         object.add("claims", status.claims.map { Self.object($0) })
         object.add("buried", status.buried.map { Self.object(buried: $0) })
         object.add("delivery_limit", status.deliveryLimit)
+        object.add("holds", status.holds.map { Self.object($0) })
         object.add("shapes", status.shapes.map { Self.object($0) })
         object.add("persistent", status.isPersistent)
         object.add("created", status.created)
@@ -205,6 +206,11 @@ struct StatusReport {
             "\(PeopleText.count(status.buried.count, "tuple")) set aside",
             ["ID", "DELIVERIES", "TUPLE"],
             status.buried.map { ["\($0.id.rawValue)", "\($0.deliveries)", $0.tuple.json] }
+        )
+        section(
+            "held, and waited for",
+            Self.holdTitles,
+            holdRows(now: now)
         )
         section(
             PeopleText.count(status.shapes.count, "indexed shape"),
