@@ -19,6 +19,7 @@ final class Agent {
     /// Watchers that nobody asks.
     var idle: [Changes] = []
     var observed: Observed?
+    var follower: Follower?
 
     struct Failure: Error {
         let text: String

@@ -63,7 +63,12 @@ struct PresentState {
         guard try scanJournal(snapshot) else { return [] }
         return switch phase {
         case .tuples(let from): try readTuples(from: from, snapshot)
-        case .cells(let key): try readCells(after: key, snapshot)
+        case .cells(let key):
+            if case .key(let path) = filter.cells {
+                try readCells(on: path, snapshot)
+            } else {
+                try readCells(after: key, snapshot)
+            }
         case .done: []
         }
     }
@@ -199,10 +204,7 @@ struct PresentState {
             }
             slice.looked += 1
             last = Array(next.key)
-            var value: UnsafeRawBufferPointer? = next.value
-            if let number = firstOfCell.removeValue(forKey: last), let row = try journalRow(number, snapshot) {
-                value = row.old
-            }
+            let value = try valueBefore(last, next.value, snapshot)
             if let value, filter.includes(presentCell: next.key, value) {
                 found.append((last, try snapshot.value(String(decoding: last, as: UTF8.self), value)))
                 slice.count(last.count + value.count)
@@ -219,6 +221,37 @@ struct PresentState {
         phase = end.map { .cells(after: $0) } ?? .done
         found.sort { $0.key.lexicographicallyPrecedes($1.key) }
         return found.map { Change(presentCell: String(decoding: $0.key, as: UTF8.self), value: $0.value, at: sequence) }
+    }
+
+    /// The few cells in which a path may end, of however many there are.
+    private mutating func readCells(on path: String, _ snapshot: Snapshot) throws(SpaceError) -> [Change] {
+        var found: [Change] = []
+        for key in ChangeFilter.keys(on: path) {
+            let now = try snapshot.lmdb { () throws(LMDBError) in
+                try key.withBytes { (key) throws(LMDBError) in try snapshot.access.get(snapshot.tables.cells, key) }
+            }
+            guard let value = try valueBefore(key, now, snapshot),
+                key.withUnsafeBytes({ filter.includes(presentCell: $0, value) })
+            else { continue }
+            let text = String(decoding: key, as: UTF8.self)
+            found.append(Change(presentCell: text, value: try snapshot.value(text, value), at: sequence))
+        }
+        phase = .done
+        return found
+    }
+
+    /// A cell's value at the registration.
+    ///
+    /// `now`: Its value in the snapshot.
+    private mutating func valueBefore(
+        _ key: [UInt8],
+        _ now: UnsafeRawBufferPointer?,
+        _ snapshot: Snapshot
+    ) throws(SpaceError) -> UnsafeRawBufferPointer? {
+        guard let number = firstOfCell.removeValue(forKey: key), let row = try journalRow(number, snapshot) else {
+            return now
+        }
+        return row.old
     }
 
     /// How much a slice has got.
