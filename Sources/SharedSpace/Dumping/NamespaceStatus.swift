@@ -135,6 +135,10 @@ public struct NamespaceStatus: Sendable {
     public let deliveryLimit: Int?
     /// What is held by name, and who waits for it, by name and in the order of the queues.
     public let holds: [Hold]
+    /// Who answers requests, by name and in the order in which they are asked.
+    public let responders: [Responder]
+    /// What is asked and not done, in the order in which it was.
+    public let requests: [Request]
     /// What is indexed.
     public let shapes: [Shape]
 }

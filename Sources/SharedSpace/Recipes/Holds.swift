@@ -59,7 +59,11 @@ extension WriteScope {
         noteUpkeep()
         // Whoever asks whether it is still held.
         noteMoved(hold: ticket)
-        try settle(name)
+        switch row.kind {
+        case .responder: try settleResponders(to: name)
+        case .request: if let request = RequestRow(row) { try dropRequest(request) }
+        default: try settle(name)
+        }
         return row
     }
 
@@ -121,7 +125,7 @@ struct HoldFront {
             switch row.kind {
             case .lock: holders == 0 || isShared && row.isShared
             case .semaphore: weight + Int(row.weight) <= row.details.permits
-            case .responder: true
+            case .responder, .request: true
             default: holders == 0
             }
         isClosed = !isAdmitted

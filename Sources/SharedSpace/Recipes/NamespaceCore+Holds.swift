@@ -159,12 +159,14 @@ extension NamespaceCore {
     func dropHolds(timeout: Duration?, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
         let operation = "let go of what the dead held"
         while true {
-            let dead = try read(operation) { snapshot throws(SpaceError) in
-                guard try snapshot.counters().holds > 0 else { return [(name: String, row: HoldRow)]() }
-                return Array(try snapshot.allHolds().filter { hasEnded($0.row.holder) }.prefix(64))
+            let (dead, bytes) = try read(operation) { snapshot throws(SpaceError) in
+                guard try snapshot.counters().holds > 0 else { return ([(name: String, row: HoldRow)](), 0) }
+                let dead = Array(try snapshot.allHolds().filter { hasEnded($0.row.holder) }.prefix(64))
+                return (dead, try snapshot.movedBytes(dropping: dead.map(\.row)))
             }
             guard !dead.isEmpty else { return }
-            try write(operation, .removing(dead.count), timeout: timeout) { scope throws(SpaceError) in
+            let demand = Room.Demand.removing(2 * dead.count, bytes: bytes)
+            try write(operation, demand, timeout: timeout) { scope throws(SpaceError) in
                 for (name, row) in dead { try scope.removeHold(name, row.ticket) }
             }
         }

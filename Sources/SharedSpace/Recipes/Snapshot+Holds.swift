@@ -8,7 +8,7 @@ extension Snapshot {
     /// `pids`: The processes of the living sessions.
     func holdStatus(_ pids: [UInt64: Int32]) throws(SpaceError) -> [NamespaceStatus.Hold] {
         guard try counters().holds > 0 else { return [] }
-        return try allHolds().map { (name, row) in
+        return try allHolds().filter { $0.row.kind != .responder && $0.row.kind != .request }.map { (name, row) in
             let pid: Int32? =
                 switch row.holder {
                 case .session(let number): pids[number]

@@ -27,6 +27,7 @@ final class NamespaceCore: @unchecked Sendable {
     let shapeCache = ShapeCache()
     let owners = ObjectOwners()
     let observations = ObservationHub()
+    let responders = ResponderHub()
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
     /// When this process last looked after the namespace, monotonic ns.
