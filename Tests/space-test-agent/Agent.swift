@@ -19,6 +19,8 @@ final class Agent {
     /// Watchers that nobody asks.
     var idle: [Changes] = []
     var observed: Observed?
+    var responders: [ResponderToken] = []
+    var behaviour = Behaviour()
     var follower: Follower?
 
     struct Failure: Error {
