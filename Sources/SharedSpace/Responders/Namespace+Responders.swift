@@ -94,6 +94,7 @@ extension Namespace {
     /// The responders to a name, the one that is asked first in front, base handlers last; those of dead processes left out.
     ///
     /// - Parameter name: What they answer to; `nil`: all, by name.
+    /// - Returns: The responders.
     /// - Throws: `readersExhausted`, `damaged`.
     public func responders(to name: String? = nil) throws(SpaceError) -> [Responder] {
         try usableCore("list responders").responders(to: name).map { Responder($0.name, $0.row) }
@@ -104,6 +105,7 @@ extension Namespace {
     /// - Parameters:
     ///   - name: What they answer to.
     ///   - key: Of the one that is meant; `nil`: whichever.
+    /// - Returns: Whether there is one.
     /// - Throws: `readersExhausted`, `damaged`.
     public func hasResponder(to name: String, key: String? = nil) throws(SpaceError) -> Bool {
         try responders(to: name).contains { key == nil || $0.key == key }

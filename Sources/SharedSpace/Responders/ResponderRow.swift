@@ -27,7 +27,9 @@ struct ResponderPosition: Comparable, Hashable, Sendable {
     static func < (left: ResponderPosition, right: ResponderPosition) -> Bool { left.raw < right.raw }
 }
 
-/// A responder: a hold under the responder's name, with these details:
+/// A responder: a hold under the responder's name.
+///
+/// Its details:
 ///
 ///     [PID, flags: bit 0, a base handler; bit 1, taken off the stack and not done yet, key]
 struct ResponderRow {
