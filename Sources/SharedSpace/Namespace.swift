@@ -64,6 +64,7 @@ public final class Namespace: Sendable {
         if core.isInTransactionHere { throw core.usedWithinTransaction("leave the namespace") }
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
         stopObserving()
+        stopResponding()
         try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
     }
 

@@ -64,6 +64,14 @@ public struct SpaceError: Error, Sendable {
         public static let noSuchProcess = Code(rawValue: "noSuchProcess")
         /// The claim had already returned to the space.
         public static let claimLost = Code(rawValue: "claimLost")
+        /// What was to be held (a lock, a permit, leadership) was not to be had in time; ``SpaceError/holder`` names who has it.
+        public static let timedOut = Code(rawValue: "timedOut")
+        /// What was held is no longer: it was taken away, or the process's session had been given up for dead.
+        public static let holdLost = Code(rawValue: "holdLost")
+        /// The responder threw; ``SpaceError/holder`` names its process.
+        public static let responderFailed = Code(rawValue: "responderFailed")
+        /// Nobody answers the request, or nobody is left who was not asked.
+        public static let noResponder = Code(rawValue: "noResponder")
         /// A shared object (a collection, a lock …) was used under another type than the one it has.
         public static let typeMismatch = Code(rawValue: "typeMismatch")
         /// The system refused a read, write or map for a reason without a code of its own.

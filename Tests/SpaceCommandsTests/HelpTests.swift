@@ -11,7 +11,7 @@ struct HelpTests {
     static let commands = [
         "write", "read", "take", "count", "set", "get", "unset", "incr", "list", "show", "own", "disown", "persist",
         "unpersist", "delete", "wait", "reap", "load", "watch", "post", "claim",
-        "complete", "release", "extend", "claims", "bury", "kick", "move", "txn", "history",
+        "complete", "release", "extend", "claims", "bury", "kick", "move", "txn", "history", "respond", "request",
     ]
 
     @Test("Every command has help with an example, on standard output", arguments: commands)

@@ -10,6 +10,7 @@ final class Agent {
     private(set) var handle: Namespace?
     var space: Space?
     var claims: [HeldClaim] = []
+    var held: [String: Held] = [:]
     var ledger: LedgerFile?
     var changes: Changes?
     var spaceChanges: SpaceChanges?
@@ -18,6 +19,8 @@ final class Agent {
     /// Watchers that nobody asks.
     var idle: [Changes] = []
     var observed: Observed?
+    var responders: [ResponderToken] = []
+    var behaviour = Behaviour()
     var follower: Follower?
 
     struct Failure: Error {
@@ -64,6 +67,7 @@ final class Agent {
         case "ledger": ledger = try LedgerFile(try word(words, 0))
         default:
             return try performOnTuples(command, words) ?? performOnClaims(command, words)
+                ?? performOnRecipes(command, words)
                 ?? performInBulk(command, words)
                 ?? performOnProcess(command, words)
         }

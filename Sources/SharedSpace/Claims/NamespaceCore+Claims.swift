@@ -88,6 +88,7 @@ extension NamespaceCore {
     }
 
     func releaseRemembered(timeout: Duration? = nil) {
+        endRememberedHolds(timeout: timeout)
         let claims = unreleased.withLock { claims in
             defer { claims = [] }
             return claims
@@ -97,7 +98,7 @@ extension NamespaceCore {
 
     // MARK: Of holders that have ended
 
-    /// Returns what holders have claimed that have ended.
+    /// Returns what holders have claimed that have ended, and lets go of what they held.
     ///
     /// `timeout`: For the gate; `nil`: the space's.
     func returnClaims(timeout: Duration? = nil, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
@@ -107,6 +108,7 @@ extension NamespaceCore {
                 row.holder != .nobody && hasEnded(row.holder)
             }
         } while moved > 0
+        try dropHolds(timeout: timeout, where: hasEnded)
     }
 
     /// Returns the claims, or kicks the tuples set aside, that `isWanted` says yes to: so many that what they move fits the
@@ -146,11 +148,13 @@ extension NamespaceCore {
         }
     }
 
-    /// Who has claims out.
+    /// Who has claims out, or holds.
     func claimHolders() throws(SpaceError) -> Set<ClaimHolder> {
         try read("look at the claims") { (snapshot) throws(SpaceError) in
             var holders: Set<ClaimHolder> = []
-            guard try snapshot.counters().claimed > 0 else { return holders }
+            let counters = try snapshot.counters()
+            if counters.holds > 0 { for (_, row) in try snapshot.allHolds() { holders.insert(row.holder) } }
+            guard counters.claimed > 0 else { return holders }
             try snapshot.forEachClaim { (_, row) throws(SpaceError) in
                 holders.insert(row.holder)
                 return true

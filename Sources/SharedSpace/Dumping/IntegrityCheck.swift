@@ -7,6 +7,8 @@ import TupleCoding
 /// - Each shape with an index has a row for each tuple that it applies to (above the watermark while it is being built),
 ///   and no other.
 /// - Each expiry and deadline has its row in `expiries`, and each row there what it stands for.
+/// - What is held is held by those whom the order of the queue and the rule of its kind let hold, and nobody waits who need not.
+/// - Responders and requests stand where they can, and each request has what it asks.
 /// - Counters, cells and shapes decode, and the counts that they keep are right.
 package struct IntegrityCheck {
     private let snapshot: Snapshot
@@ -41,6 +43,8 @@ package struct IntegrityCheck {
         try checkCells()
         try checkJournal(counters)
         try checkObjects(counters)
+        for text in try snapshot.damageInHolds(counters) { report(text) }
+        for text in try snapshot.damageInResponders(counters) { report(text) }
     }
 
     /// Rows that have to be in `expiries`, found ones taken out.

@@ -70,6 +70,8 @@ extension NamespaceStatus {
             )
         }
         (claims, buried) = try Self.claims(snapshot, pids)
+        (responders, requests) = try snapshot.responderStatus(pids)
+        holds = try snapshot.holdStatus(pids)
         deliveryLimit = counters.deliveryLimit == 0 ? nil : Int(counters.deliveryLimit)
         shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration).all.map { index in
             Shape(description: index.shape.description, state: "\(index.state)")

@@ -1,5 +1,5 @@
 import LMDB
-import TupleCoding
+public import TupleCoding
 
 /// What a look at a namespace shows: what is in it, who keeps it alive, who waits, and what is claimed.
 ///
@@ -69,6 +69,28 @@ public struct NamespaceStatus: Sendable {
         public let deliveries: Int
     }
 
+    /// A place in the queue of something that is held by name: a lock, a semaphore, an election, a barrier.
+    public struct Hold: Sendable, Hashable {
+        /// The name.
+        public let name: String
+        /// What it is: `lock`, `semaphore`, …
+        public let kind: String
+        /// Whether it is held, or waited for.
+        public let isHeld: Bool
+        /// Whether it is, or is to be, shared.
+        public let isShared: Bool
+        /// How many permits.
+        public let weight: Int
+        /// The fencing number; who has the smallest of a name came first.
+        public let fencing: UInt64
+        /// The process; `nil` when its session has gone, and the place is about to go.
+        public let pid: Int32?
+        /// Since when.
+        public let since: Int64
+        /// What the kind keeps beside it: how many permits there are, a candidate's value.
+        public let details: Value
+    }
+
     /// A shape of templates that has an index.
     public struct Shape: Sendable, Hashable {
         /// Which fields are bound, for people.
@@ -111,6 +133,12 @@ public struct NamespaceStatus: Sendable {
     public let buried: [Claim]
     /// After how many deliveries a returning tuple is set aside; `nil`: never.
     public let deliveryLimit: Int?
+    /// What is held by name, and who waits for it, by name and in the order of the queues.
+    public let holds: [Hold]
+    /// Who answers requests, by name and in the order in which they are asked.
+    public let responders: [Responder]
+    /// What is asked and not done, in the order in which it was.
+    public let requests: [Request]
     /// What is indexed.
     public let shapes: [Shape]
 }

@@ -16,6 +16,7 @@ enum SharedObjectKind: UInt8, CaseIterable, Sendable {
     case semaphore
     case election
     case responder
+    case request
 
     /// With its article, for errors and for people: "a lock".
     var phrase: String {
@@ -31,6 +32,7 @@ enum SharedObjectKind: UInt8, CaseIterable, Sendable {
         case .semaphore: "a semaphore"
         case .election: "an election"
         case .responder: "a responder"
+        case .request: "a request"
         }
     }
 }
@@ -81,6 +83,8 @@ extension Snapshot {
     ///
     /// Throws: `damaged`.
     func object(_ name: String) throws(SpaceError) -> SharedObjectRow? {
+        // The name of requests; no key is empty.
+        guard !name.isEmpty else { return nil }
         var key = name
         let row: UnsafeRawBufferPointer?
         do throws(LMDBError) {

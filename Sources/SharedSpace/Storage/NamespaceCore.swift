@@ -27,6 +27,7 @@ final class NamespaceCore: @unchecked Sendable {
     let shapeCache = ShapeCache()
     let owners = ObjectOwners()
     let observations = ObservationHub()
+    let responders = ResponderHub()
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
     /// When this process last looked after the namespace, monotonic ns.
@@ -39,6 +40,8 @@ final class NamespaceCore: @unchecked Sendable {
     let spinHabit = SpinHabit()
     /// Claims that were dropped, and could not be returned then.
     let unreleased = Mutex<[HeldClaim]>([])
+    /// Holds that were let go, and could not be then.
+    let unreleasedHolds = Mutex<[HoldPlace]>([])
     /// The thread on which a transaction's body runs; 0: none does.
     let transactionThread = Atomic<UInt>(0)
     /// Whether others know that this session claims.

@@ -107,6 +107,8 @@ final class WriteScope {
 
     func noteSet(cell key: String) { setCells.append(Interest(cell: key)) }
 
+    func noteMoved(hold ticket: UInt64) { setCells.append(Interest(hold: ticket)) }
+
     /// Writes the counters back; the last step before the commit.
     func finish() throws(SpaceError) {
         let row = try lmdb { () throws(LMDBError) in

@@ -12,7 +12,7 @@ struct Interest: Equatable, Sendable {
     var selector: UInt64
     var hash: UInt64
 
-    enum Form: UInt64, Sendable { case none, anything, fields, record, cell }
+    enum Form: UInt64, Sendable { case none, anything, fields, record, cell, hold }
 
     fileprivate static let taking: UInt64 = 1 << 63
     private static let hashed: UInt64 = 1 << 62
@@ -54,6 +54,9 @@ struct Interest: Equatable, Sendable {
         self.init(.cell, hash: key.withUTF8 { Hash64.hash(UnsafeRawBufferPointer($0)) }, isTaking: false)
     }
 
+    /// Waits until something becomes of a place in a queue: it is served, or gone.
+    init(hold ticket: UInt64) { self.init(.hold, hash: ticket, isTaking: false) }
+
     var form: Form { Form(rawValue: selector >> 58 & 0xF) ?? .none }
     var isTaking: Bool { selector & Self.taking != 0 }
     var isHashed: Bool { selector & Self.hashed != 0 }
@@ -84,7 +87,7 @@ struct Appearance {
 
     private mutating func decide(_ interest: Interest) -> Bool {
         switch interest.form {
-        case .none, .cell: return false
+        case .none, .cell, .hold: return false
         case .anything: return true
         case .record:
             guard tuple.isRecord else { return false }

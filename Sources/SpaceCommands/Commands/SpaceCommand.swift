@@ -21,6 +21,7 @@ struct SpaceCommand: ParsableCommand {
               70  internal error
               74  storage: full, input/output
               75  try again: a lock is held (the process is named), or a claim was lost
+              76  a responder failed
               77  permission
             """,
         subcommands: [],
@@ -40,6 +41,10 @@ struct SpaceCommand: ParsableCommand {
                     ClaimsCommand.self,
                     BuryCommand.self, KickCommand.self, MoveCommand.self, TxnCommand.self,
                 ]
+            ),
+            CommandGroup(
+                name: "Requests",
+                subcommands: [RespondCommand.self, RequestCommand.self]
             ),
             CommandGroup(
                 name: "Changes",
@@ -73,6 +78,7 @@ struct SpaceCommand: ParsableCommand {
         case "complete": CompleteCommand.self
         case "release": ReleaseCommand.self
         case "move": MoveCommand.self
+        case "request": RequestCommand.self
         case "txn": TxnCommand.self
         default: nil
         }

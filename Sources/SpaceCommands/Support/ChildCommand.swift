@@ -31,28 +31,52 @@ struct ChildCommand {
     ///
     /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
     func run(input line: String) throws -> Ending {
+        var output: CommandOutput?
+        return try run(line, &output)
+    }
+
+    /// Runs the command, and keeps what it writes to its standard output.
+    ///
+    /// - Returns: How it ended, and what it wrote.
+    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
+    func runForOutput(input line: String) throws -> (ending: Ending, output: CommandOutput) {
+        let output = try CommandOutput()
+        var kept: CommandOutput? = output
+        let ending = try run(line, &kept)
+        return (ending, kept ?? output)
+    }
+
+    private func run(_ line: String, _ output: inout CommandOutput?) throws -> Ending {
+        defer { output?.close() }
         var feed = try Feed(line)
         // What fits the pipe is there before the command is.
         feed.write()
         let pid: pid_t
         do {
-            pid = try spawn(reading: feed.reading)
+            pid = try spawn(reading: feed.reading, writing: output?.writing)
         } catch {
             feed.close()
             throw error
         }
         feed.handOver()
+        output?.handOver()
         defer { feed.close() }
-        return try wait(for: pid, &feed)
+        return try wait(for: pid, &feed, &output)
     }
 
-    private func spawn(reading input: CInt) throws -> pid_t {
+    private func spawn(reading input: CInt, writing output: CInt?) throws -> pid_t {
         guard let file = words[0] else { throw CommandFailure.usage("the command to run is missing") }
         // wait(2): while SIGCHLD is ignored nobody learns how a child ended.
         signal(SIGCHLD, SIG_DFL)
         do throws(Errno) {
             // This is the process's first thread, which lives as long as the process.
-            return try ParentDeath.spawn(file, words, input: input, resetsBrokenPipe: !Signals.pipeWasIgnored)
+            return try ParentDeath.spawn(
+                file,
+                words,
+                input: input,
+                output: output,
+                resetsBrokenPipe: !Signals.pipeWasIgnored
+            )
         } catch {
             throw CommandFailure(
                 error == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute,
@@ -61,7 +85,7 @@ struct ChildCommand {
         }
     }
 
-    private func wait(for pid: pid_t, _ feed: inout Feed) throws -> Ending {
+    private func wait(for pid: pid_t, _ feed: inout Feed, _ output: inout CommandOutput?) throws -> Ending {
         let process = try? PIDFD(pid: pid)
         let exit =
             switch process {
@@ -74,7 +98,11 @@ struct ChildCommand {
         while true {
             var status: Int32 = 0
             let result = waitpid(pid, &status, WNOHANG)
-            if result == pid { return Ending(waitStatus: status) }
+            if result == pid {
+                // What it started in its turn may hold the pipe open: what is there is what it wrote.
+                output?.read()
+                return Ending(waitStatus: status)
+            }
             if result < 0, errno != EINTR {
                 throw CommandFailure(.internal, "cannot wait for process \(pid): \(Errno(rawValue: errno))")
             }
@@ -82,9 +110,11 @@ struct ChildCommand {
             var requests = [
                 pollfd(fd: exit, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: feed.writing, events: Int16(POLLOUT), revents: 0),
+                pollfd(fd: output?.reading ?? -1, events: Int16(POLLIN), revents: 0),
             ]
             let count = poll(&requests, nfds_t(requests.count), exit < 0 ? 20 : -1)
             if count > 0, requests[1].revents != 0 { feed.write() }
+            if count > 0, requests[2].revents != 0 { output?.read() }
             guard count < 0, let number = Signals.pending else { continue }
             // A terminal sends SIGINT to the command too, and a second one often means more than the first. So that one is
             // passed on at the first reminder, a second later, to a command that is still there.

@@ -64,7 +64,7 @@ struct DumpReader {
             }
             cells.append((key, value))
             return nil
-        case "owner", "waiter", "watcher", "change":
+        case "owner", "waiter", "watcher", "change", "hold", "responder", "request":
             // Who used the namespace then, and what happened in it: nothing to be written.
             return nil
         default:

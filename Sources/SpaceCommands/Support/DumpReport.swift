@@ -48,6 +48,11 @@ struct DumpReport {
             object.add("value", json: cell.value.json)
             try print(object.line)
         }
+        for responder in status.responders {
+            try print(StatusReport.object(responder, in: line("responder")).line)
+        }
+        for request in status.requests { try print(StatusReport.object(request, in: line("request")).line) }
+        for hold in status.holds { try print(StatusReport.object(hold, in: line("hold")).line) }
         for waiter in status.waiters { try print(StatusReport.object(waiter, in: line("waiter")).line) }
         for watcher in status.watchers { try print(StatusReport.object(watcher, in: line("watcher")).line) }
         for change in inspection.changes { try print(ChangeReport.object(change, in: line("change")).line) }

@@ -20,6 +20,8 @@ struct ExitStatus: RawRepresentable, Hashable, Sendable {
     static let inputOutput = ExitStatus(rawValue: 74)
     /// Another process is in the way; trying again may help.
     static let tryAgain = ExitStatus(rawValue: 75)
+    /// A responder failed.
+    static let responderFailed = ExitStatus(rawValue: 76)
     /// Not permitted.
     static let permission = ExitStatus(rawValue: 77)
     /// The shell's status for a command that exists and can't be run.
@@ -40,11 +42,13 @@ extension ExitStatus {
             self = .unavailable
         case .damaged, .storageFull, .limitReached, .readersExhausted, .descriptorsExhausted, .inputOutput:
             self = .inputOutput
-        case .holderStopped, .holderBusy, .claimLost:
+        case .holderStopped, .holderBusy, .claimLost, .holdLost:
             self = .tryAgain
+        case .responderFailed:
+            self = .responderFailed
         case .permissionDenied:
             self = .permission
-        case .cancelled:
+        case .cancelled, .timedOut, .noResponder:
             self = .nothing
         default:
             // `forked` and `closed` can only come from a mistake in a command; so do codes that this table has missed.

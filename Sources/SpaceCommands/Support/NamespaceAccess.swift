@@ -90,10 +90,19 @@ struct NamespaceAccess {
         owner: OwnerOptions,
         _ attempt: (Namespace, Duration?) throws -> Result?
     ) throws -> Result? {
+        try obtain(limit, opening: { try openExisting(owner: owner) }, attempt)
+    }
+
+    /// The same, for who opens it in another way.
+    func obtain<Result>(
+        _ limit: WaitLimit?,
+        opening open: () throws -> Namespace,
+        _ attempt: (Namespace, Duration?) throws -> Result?
+    ) throws -> Result? {
         let deadline: MonotonicInstant
         switch limit {
         case nil:
-            return try Self.use(try openExisting(owner: owner)) { try attempt($0, nil) }
+            return try Self.use(try open()) { try attempt($0, nil) }
         case .duration(let duration):
             deadline = .now.advanced(by: duration)
         case .unlimited:
@@ -101,7 +110,7 @@ struct NamespaceAccess {
         }
         while true {
             do {
-                return try Self.use(try openExisting(owner: owner)) { namespace in
+                return try Self.use(try open()) { namespace in
                     let remaining = deadline.remaining
                     return try attempt(namespace, remaining == .zero ? nil : remaining)
                 }

@@ -30,6 +30,9 @@ struct StatusReport {
         object.add("claims", status.claims.map { Self.object($0) })
         object.add("buried", status.buried.map { Self.object(buried: $0) })
         object.add("delivery_limit", status.deliveryLimit)
+        object.add("responders", status.responders.map { Self.object($0) })
+        object.add("requests", status.requests.map { Self.object($0) })
+        object.add("holds", status.holds.map { Self.object($0) })
         object.add("shapes", status.shapes.map { Self.object($0) })
         object.add("persistent", status.isPersistent)
         object.add("created", status.created)
@@ -206,6 +209,17 @@ struct StatusReport {
             ["ID", "DELIVERIES", "TUPLE"],
             status.buried.map { ["\($0.id.rawValue)", "\($0.deliveries)", $0.tuple.json] }
         )
+        section(
+            "held, and waited for",
+            Self.holdTitles,
+            holdRows(now: now)
+        )
+        section(
+            PeopleText.count(status.responders.count, "responder"),
+            Self.responderTitles,
+            responderRows(now: now)
+        )
+        section(PeopleText.count(status.requests.count, "request"), Self.requestTitles, requestRows(now: now))
         section(
             PeopleText.count(status.shapes.count, "indexed shape"),
             ["SHAPE", "STATE"],

@@ -48,7 +48,7 @@ enum Words {
     private static func mostWords(before command: String) -> Int? {
         switch command {
         case "own": 1
-        case "watch", "claim": 2
+        case "watch", "claim", "respond": 2
         default: nil
         }
     }

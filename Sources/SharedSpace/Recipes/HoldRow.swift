@@ -1,0 +1,161 @@
+import LMDB
+import TupleCoding
+
+/// A row of `holds`: that somebody holds a named thing, or waits for it.
+///
+/// The key is the name, encoded as a string, which ends itself and may have a NUL in it, then the ticket, big-endian: so the
+/// rows of a name stand together, in the order in which they came. The value:
+///
+///     0  kind (`SharedObjectKind`)
+///     1  state: 0 waits, 1 holds
+///     2  1: shared
+///     3  zero
+///     4  weight: how many permits
+///     8  holder (`ClaimHolder`)
+///     16 since, milliseconds since 1970
+///     24 what the kind keeps beside it (how many permits there are, a candidate's value), one encoded element
+struct HoldRow: Equatable {
+    private static let headerSize = 24
+
+    /// Given out once, and later ones are greater: who holds has a greater one than all who held before.
+    let ticket: UInt64
+    let kind: SharedObjectKind
+    var isHolding: Bool
+    let isShared: Bool
+    let weight: UInt32
+    let holder: ClaimHolder
+    let since: Int64
+    var details: Value
+
+    init(ticket: UInt64, _ request: HoldRequest, holder: ClaimHolder, since: Int64, isHolding: Bool) {
+        self.ticket = ticket
+        kind = request.kind
+        self.isHolding = isHolding
+        isShared = request.isShared
+        weight = request.weight
+        self.holder = holder
+        self.since = since
+        details = request.details
+    }
+
+    /// Copies the row out of the page; `nil` when it is none.
+    init?(ticket: UInt64, _ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > Self.headerSize, let kind = SharedObjectKind(rawValue: bytes[0]), bytes[1] < 2,
+            bytes[2] < 2,
+            let details = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
+        else { return nil }
+        self.ticket = ticket
+        self.kind = kind
+        isHolding = bytes[1] == 1
+        isShared = bytes[2] == 1
+        weight = bytes.little(4)
+        holder = ClaimHolder(raw: bytes.little(8))
+        since = bytes.little(16)
+        self.details = details
+    }
+
+    var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.headerSize + 16)
+        bytes += [kind.rawValue, isHolding ? 1 : 0, isShared ? 1 : 0, 0]
+        withUnsafeBytes(of: weight.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: holder.raw.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: since.littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes + details.encodedElement
+    }
+}
+
+/// What somebody asks to hold.
+struct HoldRequest: Sendable {
+    let name: String
+    let kind: SharedObjectKind
+    var isShared = false
+    var weight: UInt32 = 1
+    var details = Value.null
+
+    /// What its row takes at most, the key's escaped NULs aside.
+    var bytes: Int { 2 * name.utf8.count + details.encodedElement.count + 64 }
+}
+
+/// The keys of a name's rows.
+struct HoldKeys {
+    private let prefix: [UInt8]
+
+    init(_ name: String) {
+        var encoder = TupleEncoder()
+        encoder.encode(name)
+        prefix = encoder.bytes
+    }
+
+    /// The key of a ticket; 0 stands before all.
+    func key(_ ticket: UInt64) -> [UInt8] {
+        var key = prefix
+        withUnsafeBytes(of: ticket.bigEndian) { key.append(contentsOf: $0) }
+        return key
+    }
+
+    /// The ticket of a key; `nil` when it belongs to another name.
+    func ticket(of key: UnsafeRawBufferPointer) -> UInt64? {
+        guard key.count == prefix.count + 8, key.starts(with: prefix) else { return nil }
+        return key.big(prefix.count)
+    }
+
+    /// The name and ticket of any key; `nil` when it is none.
+    static func parts(of key: UnsafeRawBufferPointer) -> (name: String, ticket: UInt64)? {
+        guard key.count > 8,
+            case .string(let name) = try? Value(
+                encodedElement: UnsafeRawBufferPointer(rebasing: key[..<(key.count - 8)])
+            )
+        else { return nil }
+        return (name, key.big(key.count - 8))
+    }
+}
+
+extension Snapshot {
+    /// A row by its ticket; `nil` when it has gone.
+    func hold(_ keys: HoldKeys, _ ticket: UInt64) throws(SpaceError) -> HoldRow? {
+        let bytes = try lmdb { () throws(LMDBError) in
+            try keys.key(ticket).withBytes { (key) throws(LMDBError) in try access.get(tables.holds, key) }
+        }
+        guard let bytes else { return nil }
+        guard let row = HoldRow(ticket: ticket, bytes) else { throw damaged("hold \(ticket) does not decode") }
+        return row
+    }
+
+    /// The rows of a name in the order in which they came, until `visit` says false; all are copies.
+    func forEachHold(_ keys: HoldKeys, _ visit: (HoldRow) throws(SpaceError) -> Bool) throws(SpaceError) {
+        var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.holds) }
+        var isFirst = true
+        while true {
+            let entry: Cursor.Entry?
+            do throws(LMDBError) {
+                entry =
+                    isFirst
+                    ? try keys.key(0).withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
+                    : try cursor.next()
+            } catch {
+                throw SpaceError(error, operation, namespace: namespace)
+            }
+            isFirst = false
+            guard let entry, let ticket = keys.ticket(of: entry.key) else { return }
+            guard let row = HoldRow(ticket: ticket, entry.value) else {
+                throw damaged("hold \(ticket) does not decode")
+            }
+            if try !visit(row) { return }
+        }
+    }
+
+    /// The rows of all names, by name; those that don't decode are left out.
+    func allHolds() throws(SpaceError) -> [(name: String, row: HoldRow)] {
+        var rows: [(String, HoldRow)] = []
+        try lmdb { () throws(LMDBError) in
+            var cursor = try access.cursor(tables.holds)
+            while let entry = try cursor.next() {
+                guard let (name, ticket) = HoldKeys.parts(of: entry.key), let row = HoldRow(ticket: ticket, entry.value)
+                else { continue }
+                rows.append((name, row))
+            }
+        }
+        return rows
+    }
+}

@@ -1,0 +1,167 @@
+import LMDB
+import TupleCoding
+
+/// Named things that processes hold for as long as they live: locks, permits, leadership; and the queues for them.
+///
+/// Guarantees: who came first is served first, and nobody is overtaken; what is held is held by those alone whom the
+/// rule of its kind allows side by side; it is let go when its holder says so or ends, however it ends, and the next in the
+/// queue holds it by that very transaction. Who waits has a row too, and does nothing but wait until somebody turns it
+/// into a holder's: no two race for what was let go, and the ticket of a later holder is always the greater.
+///
+/// The rows say it all. Whoever adds or removes one settles the name within the same write transaction, so a kill leaves
+/// every name settled; the rows of the dead are removed where their claims are returned. A waiter's own death
+/// is noticed the same way, whether it had been turned into a holder or not.
+extension WriteScope {
+    /// Enters the queue of a name, and holds at once if it may.
+    ///
+    /// Returns: The ticket, and whether it holds; `nil` when it would have had to wait and `waits` is false.
+    /// Throws: `typeMismatch` when the name is something else, or those who use it mean another number of permits.
+    func addHold(
+        _ request: HoldRequest,
+        holder: ClaimHolder,
+        waits: Bool
+    ) throws(SpaceError) -> (ticket: UInt64, isHolding: Bool)? {
+        let keys = HoldKeys(request.name)
+        let ticket = counters.nextClaim
+        var row = HoldRow(ticket: ticket, request, holder: holder, since: time, isHolding: false)
+        var front = HoldFront()
+        var isAlone = true
+        var refusal: SpaceError?
+        try snapshot.forEachHold(keys) { other throws(SpaceError) in
+            if isAlone { refusal = snapshot.refusal(request, beside: other) }
+            isAlone = false
+            return refusal == nil && front.admits(other)
+        }
+        if let refusal { throw refusal }
+        if isAlone { try checkUnused(request.name, for: request.kind) }
+        row.isHolding = front.admits(row)
+        guard row.isHolding || waits else { return nil }
+        counters.nextClaim += 1
+        counters.holds += 1
+        try put(row, keys)
+        // What came last changes nothing for those before it, but that it may complete a barrier.
+        guard request.kind == .barrier else { return (ticket, row.isHolding) }
+        try settle(request.name)
+        return (ticket, try snapshot.hold(keys, ticket)?.isHolding ?? false)
+    }
+
+    /// Leaves the queue of a name, or lets go of it.
+    ///
+    /// Returns: The row as it was; `nil` when it had gone already.
+    @discardableResult
+    func removeHold(_ name: String, _ ticket: UInt64) throws(SpaceError) -> HoldRow? {
+        let keys = HoldKeys(name)
+        guard let row = try snapshot.hold(keys, ticket) else { return nil }
+        _ = try lmdb { () throws(LMDBError) in
+            try keys.key(ticket).withBytes { (key) throws(LMDBError) in try access.delete(tables.holds, key) }
+        }
+        counters.holds -= min(1, counters.holds)
+        noteUpkeep()
+        // Whoever asks whether it is still held.
+        noteMoved(hold: ticket)
+        switch row.kind {
+        case .responder: try settleResponders(to: name)
+        case .request: if let request = RequestRow(row) { try dropRequest(request) }
+        default: try settle(name)
+        }
+        return row
+    }
+
+    /// Turns those who wait for a name into holders who may be it now.
+    func settle(_ name: String) throws(SpaceError) {
+        let keys = HoldKeys(name)
+        var front = HoldFront()
+        var served: [HoldRow] = []
+        try snapshot.forEachHold(keys) { row throws(SpaceError) in
+            let isAdmitted = front.admits(row)
+            if isAdmitted, !row.isHolding { served.append(row) }
+            return isAdmitted || row.kind == .barrier
+        }
+        for row in served + front.complete { try serve(row, keys) }
+    }
+
+    private func serve(_ row: HoldRow, _ keys: HoldKeys) throws(SpaceError) {
+        var row = row
+        row.isHolding = true
+        try put(row, keys)
+        noteMoved(hold: row.ticket)
+    }
+
+    func put(_ row: HoldRow, _ keys: HoldKeys) throws(SpaceError) {
+        let value = row.encoded
+        try lmdb { () throws(LMDBError) in
+            try keys.key(row.ticket).withBytes { (key) throws(LMDBError) in
+                try value.withBytes { (value) throws(LMDBError) in try access.put(tables.holds, key, value) }
+            }
+        }
+        noteUpkeep()
+    }
+
+    /// Throws: `typeMismatch` when an object has the name.
+    private func checkUnused(_ name: String, for kind: SharedObjectKind) throws(SpaceError) {
+        guard let object = try snapshot.object(name) else { return }
+        guard object.kind == kind else { throw snapshot.mismatch(name, object.kind, wanted: kind) }
+    }
+}
+
+/// The front of a name's queue: says of one row after the other whether it may hold beside those before it.
+///
+/// The first that may not ends it: nobody is overtaken. A barrier is the exception: there all who wait are let through
+/// together, when they are enough.
+struct HoldFront {
+    private var holders = 0
+    private var isShared = true
+    private var weight = 0
+    private var isClosed = false
+    private var waiting: [HoldRow] = []
+
+    mutating func admits(_ row: HoldRow) -> Bool {
+        if row.kind == .barrier {
+            if !row.isHolding { waiting.append(row) }
+            return row.isHolding
+        }
+        guard !isClosed else { return false }
+        let isAdmitted =
+            switch row.kind {
+            case .lock: holders == 0 || isShared && row.isShared
+            case .semaphore: weight + Int(row.weight) <= row.details.permits
+            case .responder, .request: true
+            default: holders == 0
+            }
+        isClosed = !isAdmitted
+        holders += 1
+        isShared = isShared && row.isShared
+        weight += Int(row.weight)
+        return isAdmitted
+    }
+
+    /// Those who wait at a barrier, so far as they are enough.
+    var complete: [HoldRow] {
+        guard let parties = waiting.first?.details.permits, parties > 0 else { return [] }
+        return Array(waiting.prefix(waiting.count / parties * parties))
+    }
+}
+
+extension Value {
+    /// How many permits a semaphore's row says there are, or how many a barrier's waits for.
+    var permits: Int { if case .int(let count) = self { count } else { 0 } }
+}
+
+extension Snapshot {
+    /// Why a request can't stand in a queue beside another row; `nil`: it can.
+    fileprivate func refusal(_ request: HoldRequest, beside other: HoldRow) -> SpaceError? {
+        guard other.kind == request.kind else { return mismatch(request.name, other.kind, wanted: request.kind) }
+        guard request.kind == .semaphore || request.kind == .barrier, other.details != request.details else {
+            return nil
+        }
+        let what = request.kind == .semaphore ? "permits" : "parties"
+        return SpaceError(
+            .typeMismatch,
+            operation,
+            namespace: namespace,
+            reason: "\(request.name.quotedForPeople) is in use with \(other.details.json) \(what), "
+                + "and was asked for with \(request.details.json)",
+            advice: "use the same number everywhere, or wait until nobody uses it"
+        )
+    }
+}

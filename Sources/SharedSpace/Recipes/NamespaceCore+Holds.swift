@@ -1,0 +1,240 @@
+import SpaceSystem
+import Synchronization
+import SystemPackage
+import TupleCoding
+
+// Holding: at once, blocking the thread, suspending the task; letting go; and letting go for those who have ended.
+
+/// A place in the queue of a name, or what is held.
+struct HoldPlace: Sendable, Hashable {
+    let name: String
+    let kind: SharedObjectKind
+    let ticket: UInt64
+}
+
+extension NamespaceCore {
+    // MARK: Holding
+
+    /// Holds at once, or not at all: then it leaves no trace.
+    func tryHold(_ operation: String, _ request: HoldRequest) throws(SpaceError) -> HoldPlace? {
+        guard let (place, _) = try enter(operation, request, waits: false) else { return nil }
+        return place
+    }
+
+    /// Waits for its turn; blocks the calling thread.
+    ///
+    /// `timeout`: `nil`: no limit but the interruption.
+    /// Returns: `nil` when the time has passed; the place in the queue is given up then.
+    func holdBlocking(
+        _ operation: String,
+        _ request: HoldRequest,
+        timeout: Duration?,
+        interruption: Interruption? = nil
+    ) throws(SpaceError) -> HoldPlace? {
+        let deadline = MonotonicInstant.deadline(after: timeout)
+        guard let (place, isHolding) = try enter(operation, request, waits: deadline?.hasPassed != true) else {
+            return nil
+        }
+        guard !isHolding else { return place }
+        do throws(SpaceError) {
+            let served: Void? = try block(
+                operation,
+                Interest(hold: place.ticket),
+                text: place.text,
+                until: deadline,
+                interruption: interruption
+            ) { () throws(SpaceError) in try lookWhetherServed(place, operation) }
+            return try served == nil ? endWaiting(place, operation) : place
+        } catch {
+            endOrRemember(place)
+            throw error
+        }
+    }
+
+    /// Waits for its turn, suspending the task.
+    ///
+    /// `timeout`: `nil`: no limit.
+    /// Returns: `nil` when the time has passed; the place in the queue is given up then.
+    /// Throws: `cancelled` when the task is; the place is given up too.
+    func holdSuspending(
+        _ operation: String,
+        _ request: HoldRequest,
+        timeout: Duration?
+    ) async throws(SpaceError) -> HoldPlace? {
+        if Task.isCancelled { throw cancelled(operation) }
+        let deadline = MonotonicInstant.deadline(after: timeout)
+        guard let (place, isHolding) = try enter(operation, request, waits: deadline?.hasPassed != true) else {
+            return nil
+        }
+        guard !isHolding else { return place }
+        do throws(SpaceError) {
+            let served: Void? = try await suspend(
+                operation,
+                Interest(hold: place.ticket),
+                text: { place.text },
+                until: deadline
+            ) { () throws(SpaceError) in try lookWhetherServed(place, operation) }
+            return try served == nil ? endWaiting(place, operation) : place
+        } catch {
+            endOrRemember(place)
+            throw error
+        }
+    }
+
+    private func enter(
+        _ operation: String,
+        _ request: HoldRequest,
+        waits: Bool
+    ) throws(SpaceError) -> (HoldPlace, isHolding: Bool)? {
+        try checkUsable(operation)
+        // Before the row: who waits behind us, or whom we wait for, is to listen for our end.
+        announceClaimant()
+        endRememberedHolds()
+        func add() throws(SpaceError) -> (ticket: UInt64, isHolding: Bool)? {
+            try write(operation, .adding(1, bytes: request.bytes)) { scope throws(SpaceError) in
+                try scope.addHold(request, holder: .session(session.number), waits: waits)
+            }
+        }
+        var entered = try add()
+        // Where nobody waits nobody listens for the holder's end, and who tries once is not to find a dead one in its way.
+        if entered == nil, returnClaimsOfTheDead(timeout: Self.upkeepPatience) { entered = try add() }
+        return entered.map { (HoldPlace(name: request.name, kind: request.kind, ticket: $0.ticket), $0.isHolding) }
+    }
+
+    private func lookWhetherServed(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> Found<Void>? {
+        guard let row = try hold(place) else { throw lost(place, operation) }
+        return row.isHolding ? Found(result: (), removed: nil) : nil
+    }
+
+    /// At the end of the time: gives the place up, unless it was served meanwhile.
+    private func endWaiting(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> HoldPlace? {
+        let isServed = try write(operation, .removing(1)) { scope throws(SpaceError) in
+            guard let row = try scope.snapshot.hold(HoldKeys(place.name), place.ticket), !row.isHolding else {
+                return true
+            }
+            try scope.removeHold(place.name, place.ticket)
+            return false
+        }
+        return isServed ? place : nil
+    }
+
+    func hold(_ place: HoldPlace) throws(SpaceError) -> HoldRow? {
+        try read("look at \(place.kind.phrase)") { snapshot throws(SpaceError) in
+            try snapshot.hold(HoldKeys(place.name), place.ticket)
+        }
+    }
+
+    // MARK: Letting go
+
+    /// Throws: `holdLost` when it had gone already.
+    func end(_ place: HoldPlace, _ operation: String, timeout: Duration? = nil) throws(SpaceError) {
+        let row = try write(operation, .removing(1), timeout: timeout) { scope throws(SpaceError) in
+            try scope.removeHold(place.name, place.ticket)
+        }
+        if row == nil { throw lost(place, operation) }
+    }
+
+    /// Lets go; if that fails (the gate, a full disk), it is tried again at ticks and the next time that something is to be held.
+    func endOrRemember(_ place: HoldPlace, timeout: Duration? = nil) {
+        do throws(SpaceError) {
+            try end(place, "let go of \(place.kind.phrase)", timeout: timeout)
+        } catch  where error.code != .holdLost && !isLeft && !isInherited {
+            unreleasedHolds.withLock { $0.append(place) }
+        } catch {
+            // Gone already, as all has that this process held when it left; a child made by fork holds nothing.
+        }
+    }
+
+    func endRememberedHolds(timeout: Duration? = nil) {
+        let places = unreleasedHolds.withLock { places in
+            defer { places = [] }
+            return places
+        }
+        for place in places { endOrRemember(place, timeout: timeout) }
+    }
+
+    /// Lets go of what those hold who have ended, and takes them out of the queues.
+    ///
+    /// In slices, each of which fits the reserve: a full namespace lets go too.
+    func dropHolds(timeout: Duration?, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
+        let operation = "let go of what the dead held"
+        while true {
+            let (dead, bytes) = try read(operation) { snapshot throws(SpaceError) in
+                guard try snapshot.counters().holds > 0 else { return ([(name: String, row: HoldRow)](), 0) }
+                let dead = Array(try snapshot.allHolds().filter { hasEnded($0.row.holder) }.prefix(64))
+                return (dead, try snapshot.movedBytes(dropping: dead.map(\.row)))
+            }
+            guard !dead.isEmpty else { return }
+            let demand = Room.Demand.removing(2 * dead.count, bytes: bytes)
+            try write(operation, demand, timeout: timeout) { scope throws(SpaceError) in
+                for (name, row) in dead { try scope.removeHold(name, row.ticket) }
+            }
+        }
+    }
+
+    // MARK: Telling
+
+    func lost(_ place: HoldPlace, _ operation: String) -> SpaceError {
+        SpaceError(
+            .holdLost,
+            operation,
+            namespace: name.text,
+            reason: "\(place.kind.phrase), \(place.name.quotedForPeople), is no longer this process's (fencing number "
+                + "\(place.ticket)): it was taken away, or the session was given up for dead",
+            advice: "take nothing for granted that it protected, and ask for it again"
+        )
+    }
+
+    /// Why something was not to be had in time: names who holds it.
+    func timedOut(_ operation: String, _ request: HoldRequest) -> SpaceError {
+        let holder = try? firstHold(request.name, request.kind, operation)
+        let subject = "\(request.kind.phrase), \(request.name.quotedForPeople),"
+        guard let holder, let pid = pid(of: holder.holder) else {
+            return SpaceError(
+                .timedOut,
+                operation,
+                namespace: name.text,
+                reason: "\(subject) was not to be had in time",
+                advice: "try again"
+            )
+        }
+        let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
+        let isStopped = ProcessIdentity.state(of: pid) == "T"
+        let seconds = Swift.max(0, Clock.realtimeMilliseconds() - holder.since) / 1000
+        return SpaceError(
+            .timedOut,
+            operation,
+            namespace: name.text,
+            holder: pid,
+            reason: "\(subject) is held by process \(pid)\(command)\(isStopped ? ", which is stopped," : "") "
+                + "since \(seconds) s ago",
+            advice: isStopped ? "let it go on (kill -CONT \(pid)) or end it" : "try again, or end process \(pid)"
+        )
+    }
+
+    func firstHold(_ name: String, _ kind: SharedObjectKind, _ operation: String) throws(SpaceError) -> HoldRow? {
+        try read(operation) { snapshot throws(SpaceError) in try snapshot.firstHold(name, kind) }
+    }
+
+    func pid(of holder: ClaimHolder) -> Int32? {
+        switch holder {
+        case .process(let process): return process.pid
+        case .nobody: return nil
+        case .session(let number):
+            guard let folder = try? openFolder("look at a session"),
+                let sessions = try? SessionFolder(in: folder.descriptor)
+            else { return nil }
+            return (try? sessions.look(at: String(number)))?.record?.process.pid
+        }
+    }
+}
+
+extension HoldPlace {
+    /// For those who look who waits, as JSON.
+    var text: String { Value.string("\(kind.word) \(name)").json }
+}
+
+extension SharedObjectKind {
+    /// Without its article: "lock".
+    var word: String { phrase.split(separator: " ").dropFirst().joined(separator: " ") }
+}

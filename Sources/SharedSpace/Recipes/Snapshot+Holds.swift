@@ -1,0 +1,80 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+// What is held, as it is looked at from outside: for people, and for the check.
+
+extension Snapshot {
+    /// `pids`: The processes of the living sessions.
+    func holdStatus(_ pids: [UInt64: Int32]) throws(SpaceError) -> [NamespaceStatus.Hold] {
+        guard try counters().holds > 0 else { return [] }
+        return try allHolds().filter { $0.row.kind != .responder && $0.row.kind != .request }.map { (name, row) in
+            let pid: Int32? =
+                switch row.holder {
+                case .session(let number): pids[number]
+                case .process(let process): process.life == .alive ? process.pid : nil
+                case .nobody: nil
+                }
+            return NamespaceStatus.Hold(
+                name: name,
+                kind: row.kind.word,
+                isHeld: row.isHolding,
+                isShared: row.isShared,
+                weight: Int(row.weight),
+                fencing: row.ticket,
+                pid: pid,
+                since: row.since,
+                details: row.details
+            )
+        }
+    }
+
+    /// What is wrong with the rows of `holds`, a sentence each.
+    func damageInHolds(_ counters: Counters) throws(SpaceError) -> [String] {
+        var damage: [String] = []
+        var rows: [(name: String, row: HoldRow)] = []
+        var count = 0
+        try lmdb { () throws(LMDBError) in
+            var cursor = try access.cursor(tables.holds)
+            while let entry = try cursor.next() {
+                count += 1
+                guard let (name, ticket) = HoldKeys.parts(of: entry.key), let row = HoldRow(ticket: ticket, entry.value)
+                else {
+                    damage.append("a row of what is held does not decode")
+                    continue
+                }
+                rows.append((name, row))
+            }
+        }
+        if count != counters.holds { damage.append("\(count) holds are kept, and the counter says \(counters.holds)") }
+        var name: String?
+        var front = HoldFront()
+        var isFirst = true
+        var kind = SharedObjectKind.lock
+        func endName() {
+            if let name, !front.complete.isEmpty { damage.append("enough wait at the barrier \(name.quotedForPeople)") }
+        }
+        for (rowName, row) in rows {
+            if rowName != name {
+                endName()
+                (name, front, isFirst, kind) = (rowName, HoldFront(), true, row.kind)
+            }
+            let subject = "hold \(row.ticket) of \(rowName.quotedForPeople)"
+            if row.ticket == 0 || row.ticket >= counters.nextClaim {
+                damage.append("\(subject) has a number that was not given out")
+            }
+            if row.kind != kind {
+                damage.append("\(subject) is \(row.kind.phrase) among others that are \(kind.phrase)")
+            }
+            if isFirst, let object = try object(rowName), object.kind != row.kind {
+                damage.append("\(subject) has the name of \(object.kind.phrase)")
+            }
+            isFirst = false
+            if front.admits(row) != row.isHolding {
+                damage.append("\(subject) \(row.isHolding ? "holds out of turn" : "waits, and could hold")")
+            }
+        }
+        endName()
+        return damage
+    }
+}

@@ -1,0 +1,210 @@
+import SpaceSystem
+import TupleCoding
+
+// What those who answer, and those who ask, do with the rows: one transaction each.
+
+extension NamespaceCore {
+    // MARK: Responders
+
+    func enrolResponder(_ name: String, key: String, isBase: Bool) throws(SpaceError) -> ResponderPosition {
+        announceClaimant()
+        return try write("respond", .adding(1, bytes: 256 + name.utf8.count + key.utf8.count)) {
+            scope throws(SpaceError) in
+            try scope.enrol(name, key: key, isBase: isBase, session: session.number)
+        }
+    }
+
+    /// Takes the responders that `isMeant` says yes to off the stack.
+    ///
+    /// Returns: Whether there were any.
+    func retireResponders(to name: String, where isMeant: (ResponderRow) -> Bool) throws(SpaceError) -> Bool {
+        try write("remove a responder", .removing(1, bytes: 4096)) { scope throws(SpaceError) in
+            let rows = try scope.snapshot.responders(to: name).rows.filter { !$0.isRetired && isMeant($0) }
+            for row in rows { try scope.retire(row, of: name) }
+            return !rows.isEmpty
+        }
+    }
+
+    func removeResponder(_ position: ResponderPosition, of name: String) throws(SpaceError) {
+        try write("remove a responder", .removing(1)) { scope throws(SpaceError) in
+            try scope.removeResponder(position, of: name)
+        }
+    }
+
+    /// The responders that can be asked, those of dead processes left out.
+    ///
+    /// `name`: `nil`: all names.
+    func responders(to name: String?) throws(SpaceError) -> [(name: String, row: ResponderRow)] {
+        let rows = try read("list responders") { snapshot throws(SpaceError) -> [(name: String, row: ResponderRow)] in
+            guard let name else { return try snapshot.allResponders() }
+            return try snapshot.responders(to: name).rows.map { (name, $0) }
+        }
+        var isAlive: [UInt64: Bool] = [session.number: true]
+        return rows.filter { _, row in
+            guard !row.isRetired else { return false }
+            let alive = isAlive[row.session] ?? self.isAlive(session: row.session)
+            isAlive[row.session] = alive
+            return alive
+        }
+    }
+
+    // MARK: Asking
+
+    func hasResponder(to name: String, below limit: ResponderPosition = .top) throws(SpaceError) -> Bool {
+        try read("request") { snapshot throws(SpaceError) in
+            try snapshot.responders(to: name).top(below: limit) != nil
+        }
+    }
+
+    /// Returns: The ticket of the request; `nil`: nobody is there to be asked.
+    func ask(_ request: OutgoingRequest) throws(SpaceError) -> UInt64? {
+        // Looked at first: it costs nobody the gate to ask where nobody is.
+        guard try hasResponder(to: request.name, below: request.below) else {
+            try read("request") { snapshot throws(SpaceError) in try snapshot.checkIsForResponders(request.name) }
+            return nil
+        }
+        announceClaimant()
+        takeBackRemembered()
+        let size = RequestRow.size(name: request.name, body: request.argument.count)
+        return try write("request", .adding(2, bytes: size)) { scope throws(SpaceError) in
+            try scope.ask(request, session: session.number)
+        }
+    }
+
+    func standing(of ticket: UInt64) throws(SpaceError) -> RequestStanding {
+        try read("request") { snapshot throws(SpaceError) in
+            guard let request = try snapshot.request(ticket) else { return .nobody }
+            return try snapshot.standing(of: request)
+        }
+    }
+
+    /// Ends a request; if that fails (the gate, a full disk), it is tried again at the next one.
+    ///
+    /// Returns: How it stood; `nil` where it could not be ended.
+    @discardableResult
+    func takeBackOrRemember(_ ticket: UInt64) -> RequestStanding? {
+        do throws(SpaceError) {
+            return try write("request", .removing(3, bytes: 1024)) { scope throws(SpaceError) in
+                try scope.takeBack(ticket)
+            }
+        } catch {
+            if error.mayPass { responders.remember(ticket) }
+            return nil
+        }
+    }
+
+    private func takeBackRemembered() {
+        for ticket in responders.takeRemembered() { takeBackOrRemember(ticket) }
+    }
+
+    // MARK: Answering
+
+    /// Begins a request that this process was asked.
+    ///
+    /// Returns: What is asked; `nil` when it is not, or not any more, this responder's.
+    func begin(_ asking: Asking, at position: ResponderPosition) throws(SpaceError) -> IncomingRequest? {
+        let found = try read("respond") { snapshot throws(SpaceError) -> (request: IncomingRequest, isAt: Bool)? in
+            guard let row = try snapshot.request(asking, of: position) else { return nil }
+            let request = IncomingRequest(
+                asking: asking,
+                position: position,
+                name: row.name,
+                argument: Array(try snapshot.body(of: row.ticket)),
+                deadline: row.deadline,
+                pid: row.pid
+            )
+            return (request, row.at == position)
+        }
+        guard let found else { return nil }
+        if found.isAt { return found.request }
+        let hasBegun = try write("respond", .removing(1, bytes: 1024)) { scope throws(SpaceError) in
+            try scope.begin(asking, at: position)
+        }
+        return hasBegun ? found.request : nil
+    }
+
+    func pass(_ asking: Asking, from position: ResponderPosition) throws(SpaceError) {
+        try write("respond", .removing(1, bytes: 1024)) { scope throws(SpaceError) in
+            try scope.pass(asking, from: position)
+        }
+    }
+
+    /// Answers a request; where the reply can't be stored, with that as the failure.
+    func answer(_ request: IncomingRequest, _ reply: Result<[UInt8], ResponderFailure>) throws(SpaceError) {
+        do throws(SpaceError) {
+            switch reply {
+            case .success(let value):
+                guard value.count <= Limits.valueBytes else {
+                    throw SpaceError(.tooLarge, "respond", reason: "it has \(value.count) bytes")
+                }
+                let demand = Room.Demand.adding(2, bytes: RequestRow.size(name: request.name, body: value.count))
+                try write("respond", demand) { scope throws(SpaceError) in
+                    try scope.answer(request.asking, at: request.position, .answered, value)
+                }
+            case .failure(let failure): try fail(request, failure)
+            }
+        } catch  where error.isOfStorage {
+            try fail(request, ResponderFailure("its reply could not be stored: \(error.reason)"))
+        }
+    }
+
+    /// May use the reserve: who asks is told also when the namespace is full.
+    private func fail(_ request: IncomingRequest, _ failure: ResponderFailure) throws(SpaceError) {
+        let message = failure.encoded
+        let demand = Room.Demand.removing(2, bytes: RequestRow.size(name: request.name, body: message.count))
+        try write("respond", demand) { scope throws(SpaceError) in
+            try scope.answer(request.asking, at: request.position, .failed, message)
+        }
+    }
+
+    /// How much time a request that is being answered has left; `nil`: it has no limit.
+    func remaining(of request: IncomingRequest) -> Duration? {
+        request.deadline == 0 ? nil : .milliseconds(max(0, request.deadline &- clock.milliseconds))
+    }
+}
+
+/// A request as the one who answers has it.
+struct IncomingRequest: Sendable {
+    let asking: Asking
+    let position: ResponderPosition
+    let name: String
+    /// One encoded element.
+    let argument: [UInt8]
+    /// Milliseconds of the namespace's clock; 0: none.
+    let deadline: Int64
+    /// Who asks.
+    let pid: Int32
+}
+
+/// Why a responder gave no reply, as its asker is told.
+package struct ResponderFailure: Error {
+    private static let longest = 4096
+    package let message: String
+
+    package init(_ message: String) { self.message = message }
+
+    init(_ error: any Error) { message = (error as? SpaceError)?.reason ?? "\(error)" }
+
+    /// One encoded element.
+    var encoded: [UInt8] { Value.string(String(message.prefix(Self.longest))).encodedElement }
+}
+
+extension SpaceError {
+    /// Whether it was too much to store: something smaller may do.
+    fileprivate var isOfStorage: Bool {
+        switch code {
+        case .storageFull, .limitReached, .tooLarge, .transactionTooLarge: true
+        default: false
+        }
+    }
+
+    /// Whether trying again may help.
+    var mayPass: Bool {
+        switch code {
+        case .holderStopped, .holderBusy, .storageFull, .limitReached, .readersExhausted, .descriptorsExhausted,
+            .inputOutput:
+            true
+        default: false
+        }
+    }
+}

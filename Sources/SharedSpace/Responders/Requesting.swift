@@ -1,0 +1,186 @@
+import SpaceSystem
+import TupleCoding
+
+/// What becomes of a request that nobody is there to answer.
+public enum AbsentResponder: Sendable {
+    /// It is an error, at once.
+    case fails
+    /// It waits for a responder, within its time-out.
+    case waits
+}
+
+/// A request on its way: asked, waited for, and ended, however that is.
+///
+/// The same for threads and for tasks; they differ only in how they sleep.
+struct Requesting {
+    static let operation = "request"
+
+    let core: NamespaceCore
+    let request: OutgoingRequest
+    let absent: AbsentResponder
+    let deadline: MonotonicInstant?
+
+    init(_ core: NamespaceCore, _ request: OutgoingRequest, _ absent: AbsentResponder, timeout: Duration?) {
+        self.core = core
+        self.request = request
+        self.absent = absent
+        deadline = MonotonicInstant.deadline(after: timeout)
+    }
+
+    // MARK: Forms
+
+    /// Blocks the thread.
+    ///
+    /// Returns: The reply, one encoded element.
+    func block(interruption: Interruption? = nil) throws(SpaceError) -> Reply {
+        while true {
+            guard let ticket = try ask() else {
+                let came: Void? = try core.block(
+                    Self.operation,
+                    Awaited.responders(to: request.name).interest,
+                    text: text,
+                    until: deadline,
+                    interruption: interruption,
+                    lookForResponder
+                )
+                if came == nil { throw nobody() }
+                continue
+            }
+            do throws(SpaceError) {
+                let interest = Awaited.reply(to: ticket).interest
+                let _: Void? = try core.block(
+                    Self.operation,
+                    interest,
+                    text: text,
+                    until: deadline,
+                    interruption: interruption
+                ) { () throws(SpaceError) in
+                    try lookForEnd(of: ticket)
+                }
+            } catch {
+                core.takeBackOrRemember(ticket)
+                throw error
+            }
+            if let reply = try end(ticket) { return reply }
+        }
+    }
+
+    /// Suspends the task.
+    ///
+    /// Throws: `cancelled` when the task is; the request was taken back then.
+    func suspend() async throws(SpaceError) -> Reply {
+        while true {
+            guard let ticket = try ask() else {
+                let came: Void? = try await core.suspend(
+                    Self.operation,
+                    Awaited.responders(to: request.name).interest,
+                    text: { text },
+                    until: deadline,
+                    lookForResponder
+                )
+                if came == nil { throw nobody() }
+                continue
+            }
+            do throws(SpaceError) {
+                let _: Void? = try await core.suspend(
+                    Self.operation,
+                    Awaited.reply(to: ticket).interest,
+                    text: { text },
+                    until: deadline
+                ) { () throws(SpaceError) in
+                    try lookForEnd(of: ticket)
+                }
+            } catch {
+                core.takeBackOrRemember(ticket)
+                throw error
+            }
+            if let reply = try end(ticket) { return reply }
+        }
+    }
+
+    // MARK: Steps
+
+    /// A reply, and whose it is.
+    struct Reply {
+        let pid: Int32
+        /// One encoded element.
+        let value: [UInt8]
+    }
+
+    private var text: String { "a reply to \(request.name.quotedForPeople)" }
+
+    /// Returns: The ticket; `nil`: nobody is there, and it is to wait.
+    private func ask() throws(SpaceError) -> UInt64? {
+        var request = request
+        if request.deadline == nil { request.deadline = deadline.map { core.clock.time(after: $0.remaining) } }
+        if let ticket = try core.ask(request) { return ticket }
+        guard absent == .waits else { throw nobody() }
+        return nil
+    }
+
+    private func lookForResponder() throws(SpaceError) -> Found<Void>? {
+        try core.hasResponder(to: request.name, below: request.below) ? Found(result: (), removed: nil) : nil
+    }
+
+    private func lookForEnd(of ticket: UInt64) throws(SpaceError) -> Found<Void>? {
+        if case .pending = try core.standing(of: ticket) { nil } else { Found(result: (), removed: nil) }
+    }
+
+    /// Ends a request that was answered, or whose time has passed.
+    ///
+    /// Returns: The reply; `nil`: nobody is left, and it is to be asked anew.
+    private func end(_ ticket: UInt64) throws(SpaceError) -> Reply? {
+        let seen = try core.standing(of: ticket)
+        // The answer may have come since; where the request can't be ended now, what was seen counts.
+        switch core.takeBackOrRemember(ticket) ?? seen {
+        case .answered(let pid, let value): return Reply(pid: pid, value: value)
+        case .failed(let pid, let message): throw failed(pid, message)
+        case .pending(let pid): throw late(pid)
+        case .nobody:
+            guard absent == .waits, !(deadline?.hasPassed ?? false) else { throw nobody() }
+            return nil
+        }
+    }
+
+    // MARK: Errors
+
+    private var what: String { "\(Self.operation) \(request.name.quotedForPeople)" }
+
+    private func nobody() -> SpaceError {
+        let isNext = request.below < .top
+        return SpaceError(
+            .noResponder,
+            what,
+            namespace: core.name.text,
+            reason: isNext ? "nobody below answers it" : "nobody answers it",
+            advice: isNext ? "register a base handler" : "start a process that responds to it"
+        )
+    }
+
+    private func failed(_ pid: Int32, _ message: String) -> SpaceError {
+        SpaceError(
+            .responderFailed,
+            what,
+            namespace: core.name.text,
+            holder: pid,
+            reason: "process \(pid), which answers it, failed: \(message)"
+        )
+    }
+
+    private func late(_ pid: Int32) -> SpaceError {
+        let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
+        let state = ProcessIdentity.state(of: pid)
+        let isStopped = state == "T" || state == "t"
+        return SpaceError(
+            .timedOut,
+            what,
+            namespace: core.name.text,
+            holder: pid,
+            reason: isStopped
+                ? "process \(pid)\(command), which was asked, is stopped"
+                : "process \(pid)\(command), which was asked, has not answered in time",
+            advice: isStopped
+                ? "let it go on (kill -CONT \(pid)) or end it, then try again" : "give it more time, or try again"
+        )
+    }
+}

@@ -1,0 +1,316 @@
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+/// The responders of this process in one namespace: what each has been asked, what it is answering, and who listens for more.
+///
+/// Guarantees: a responder answers in the order in which it was asked, as many requests side by side as its author allows, each
+/// once; a request that was taken back is cancelled, and one that was not begun when its responder left is passed on. One
+/// task listens for all, as long as there are any. What the rows say decides (`NamespaceCore.begin`, `answer`); what is
+/// kept here says only what has been begun by this process.
+final class ResponderHub: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var entries: [ResponderPosition: Entry] = [:]
+        var isListening = false
+        /// Requests that could not be taken back.
+        var remembered: [UInt64] = []
+    }
+
+    private struct Entry {
+        let responder: LocalResponder
+        var waiting: [Asking] = []
+        /// By work.
+        var running: [UInt64: Running] = [:]
+        /// Off the stack: it begins nothing more.
+        var isEnding = false
+    }
+
+    private struct Running {
+        let asking: Asking
+        let task: Task<Void, Never>
+        var isCancelled = false
+    }
+
+    // MARK: What could not be taken back
+
+    func remember(_ ticket: UInt64) { state.withLock { $0.remembered.append(ticket) } }
+
+    func takeRemembered() -> [UInt64] {
+        state.withLock { state in
+            defer { state.remembered = [] }
+            return state.remembered
+        }
+    }
+
+    // MARK: Coming and going
+
+    func add(_ responder: LocalResponder, to core: NamespaceCore) {
+        let mustListen = state.withLock { state in
+            state.entries[responder.position] = Entry(responder: responder)
+            defer { state.isListening = true }
+            return !state.isListening
+        }
+        guard !mustListen else {
+            Task.detached { await self.listen(core) }
+            return
+        }
+        // What was asked between the row and the entry told nobody here anything.
+        if let news = (try? look(core)) ?? nil { act(on: news, in: core) }
+    }
+
+    func isActive(_ position: ResponderPosition) -> Bool {
+        state.withLock { $0.entries[position].map { !$0.isEnding } ?? false }
+    }
+
+    /// Takes a responder off the stack: at once if it is idle, else when it has answered what it has begun.
+    func end(_ position: ResponderPosition, of core: NamespaceCore) {
+        let leaving = state.withLock { state -> (name: String, isIdle: Bool, waiting: [Asking])? in
+            guard var entry = state.entries[position], !entry.isEnding else { return nil }
+            entry.isEnding = true
+            let waiting = entry.waiting
+            entry.waiting = []
+            state.entries[position] = entry
+            return (entry.responder.name, entry.running.isEmpty, waiting)
+        }
+        guard let leaving else { return }
+        if leaving.isIdle { return remove(position, leaving.name, of: core) }
+        insist(on: core) { core throws(SpaceError) in
+            _ = try core.retireResponders(to: leaving.name) { $0.position == position }
+            for asking in leaving.waiting { try core.pass(asking, from: position) }
+        }
+    }
+
+    /// The responders that were made with a handle.
+    func end(_ core: NamespaceCore, madeWith handle: ObjectIdentifier) {
+        let positions = state.withLock { state in
+            state.entries.values.filter { $0.responder.handle == handle }.map(\.responder.position)
+        }
+        for position in positions { end(position, of: core) }
+    }
+
+    private func remove(_ position: ResponderPosition, _ name: String, of core: NamespaceCore) {
+        insist(on: core) { core throws(SpaceError) in
+            try core.removeResponder(position, of: name)
+            self.forget(position)
+        }
+    }
+
+    private func forget(_ position: ResponderPosition) {
+        // Released outside the lock: what the handler holds, and the handle, may end with it.
+        let entry = state.withLock { $0.entries.removeValue(forKey: position) }
+        extendLifetime(entry)
+    }
+
+    /// Does what must be done: where the gate is not had, again and again, in a task.
+    private func insist(
+        on core: NamespaceCore,
+        _ body: @escaping @Sendable (NamespaceCore) throws(SpaceError) -> Void
+    ) {
+        do throws(SpaceError) {
+            try body(core)
+        } catch  where error.mayPass {
+            Task.detached { await Self.insist(on: core, body) }
+        } catch {
+            // Left or deleted: the rows went with it.
+        }
+    }
+
+    private static func insist(
+        on core: NamespaceCore,
+        _ body: @Sendable (NamespaceCore) throws(SpaceError) -> Void
+    ) async {
+        while true {
+            try? await Task.sleep(for: Limits.tick)
+            do throws(SpaceError) { return try body(core) } catch { if !error.mayPass { return } }
+        }
+    }
+
+    // MARK: Listening
+
+    private func listen(_ core: NamespaceCore) async {
+        while true {
+            do throws(SpaceError) {
+                let news = try await core.suspend(
+                    "respond",
+                    Awaited.requests(of: core.session.number).interest,
+                    text: { "requests" },
+                    until: nil
+                ) { () throws(SpaceError) in
+                    try self.look(core).map { Found(result: $0, removed: nil) }
+                }
+                if let news { act(on: news, in: core) }
+            } catch {
+                guard error.mayPass else { return endAll() }
+                try? await Task.sleep(for: Limits.tick)
+            }
+            let isDone = state.withLock { state in
+                state.isListening = !Self.isNobodyLeft(state.entries)
+                return !state.isListening
+            }
+            if isDone { return }
+        }
+    }
+
+    /// Whether nobody is left who answers, or will.
+    private static func isNobodyLeft(_ entries: [ResponderPosition: Entry]) -> Bool {
+        entries.values.allSatisfy { $0.isEnding && $0.running.isEmpty }
+    }
+
+    /// The namespace was left or deleted: nobody asks any more.
+    private func endAll() {
+        let entries = state.withLock { state in
+            defer { state.entries = [:] }
+            state.isListening = false
+            return state.entries
+        }
+        for entry in entries.values { for running in entry.running.values { running.task.cancel() } }
+    }
+
+    /// What the rows show that is not known here.
+    private struct News {
+        var asked: [(ResponderPosition, Asking)] = []
+        /// Asked of a responder that begins nothing more.
+        var unwanted: [(ResponderPosition, Asking)] = []
+        var takenBack: [(ResponderPosition, work: UInt64)] = []
+        /// Taken off the stack by somebody else, or replaced.
+        var removed: [ResponderPosition] = []
+        var isNobodyLeft = false
+
+        var isEmpty: Bool {
+            asked.isEmpty && unwanted.isEmpty && takenBack.isEmpty && removed.isEmpty && !isNobodyLeft
+        }
+    }
+
+    /// Looks through the requests.
+    ///
+    /// What is known is noted before: a request that is answered meanwhile is not taken for a new one.
+    private func look(_ core: NamespaceCore) throws(SpaceError) -> News? {
+        let entries = state.withLock { $0.entries }
+        var news = News()
+        news.isNobodyLeft = Self.isNobodyLeft(entries)
+        try core.read("respond") { snapshot throws(SpaceError) in
+            var stacks: [String: ResponderStack] = [:]
+            for name in Set(entries.values.map(\.responder.name)) { stacks[name] = try snapshot.responders(to: name) }
+            for (position, entry) in entries where !entry.isEnding {
+                let row = stacks[entry.responder.name]?.rows.first { $0.position == position }
+                if row?.isRetired ?? true { news.removed.append(position) }
+            }
+            var present: [ResponderPosition: Set<UInt64>] = [:]
+            try snapshot.forEachRequest { request throws(SpaceError) in
+                guard request.isPending, let position = stacks[request.name]?.addressee(of: request)?.position,
+                    let entry = entries[position]
+                else { return }
+                present[position, default: []].insert(request.work)
+                let asking = Asking(ticket: request.ticket, work: request.work)
+                guard entry.running[request.work] == nil, !entry.waiting.contains(asking) else { return }
+                if entry.isEnding {
+                    news.unwanted.append((position, asking))
+                } else {
+                    news.asked.append((position, asking))
+                }
+            }
+            for (position, entry) in entries {
+                for (work, running) in entry.running
+                where !running.isCancelled && !(present[position]?.contains(work) ?? false) {
+                    news.takenBack.append((position, work))
+                }
+            }
+        }
+        return news.isEmpty ? nil : news
+    }
+
+    private func act(on news: News, in core: NamespaceCore) {
+        var cancelled: [Task<Void, Never>] = []
+        state.withLock { state in
+            for (position, asking) in news.asked {
+                // Two may have looked at once.
+                guard let entry = state.entries[position], entry.running[asking.work] == nil,
+                    !entry.waiting.contains(asking)
+                else { continue }
+                state.entries[position]?.waiting.append(asking)
+            }
+            for (position, work) in news.takenBack {
+                guard let running = state.entries[position]?.running[work] else { continue }
+                state.entries[position]?.running[work]?.isCancelled = true
+                cancelled.append(running.task)
+            }
+        }
+        for task in cancelled { task.cancel() }
+        for position in news.removed { end(position, of: core) }
+        for (position, asking) in news.unwanted {
+            insist(on: core) { core throws(SpaceError) in try core.pass(asking, from: position) }
+        }
+        for position in Set(news.asked.map(\.0)) { startWaiting(position, in: core) }
+    }
+
+    // MARK: Answering
+
+    /// Begins as many of the requests that wait for a responder as it may answer side by side.
+    private func startWaiting(_ position: ResponderPosition, in core: NamespaceCore) {
+        state.withLock { state in
+            guard var entry = state.entries[position], !entry.isEnding else { return }
+            while entry.running.count < entry.responder.concurrency, !entry.waiting.isEmpty {
+                let asking = entry.waiting.removeFirst()
+                let responder = entry.responder
+                let task = Task.detached { await self.answer(asking, by: responder, in: core) }
+                entry.running[asking.work] = Running(asking: asking, task: task)
+            }
+            state.entries[position] = entry
+        }
+    }
+
+    private func answer(_ asking: Asking, by responder: LocalResponder, in core: NamespaceCore) async {
+        let begun = await persist { () throws(SpaceError) in try core.begin(asking, at: responder.position) }
+        if let request = begun ?? nil {
+            let reply = await responder.reply(to: request)
+            await persist { () throws(SpaceError) in try core.answer(request, reply) }
+        }
+        finish(asking, by: responder, in: core)
+    }
+
+    /// Tries until it is done, or can't be any more.
+    @discardableResult
+    private func persist<R>(_ body: () throws(SpaceError) -> R) async -> R? {
+        while true {
+            do throws(SpaceError) {
+                return try body()
+            } catch {
+                guard error.mayPass else { return nil }
+                // Not cancelled with the request: without an answer whoever asks would wait for it.
+                await Task.detached { try? await Task.sleep(for: Limits.tick) }.value
+            }
+        }
+    }
+
+    private func finish(_ asking: Asking, by responder: LocalResponder, in core: NamespaceCore) {
+        let position = responder.position
+        let isDone = state.withLock { state in
+            state.entries[position]?.running[asking.work] = nil
+            return state.entries[position].map { $0.isEnding && $0.running.isEmpty } ?? false
+        }
+        if isDone { remove(position, responder.name, of: core) } else { startWaiting(position, in: core) }
+    }
+}
+
+/// A responder of this process.
+struct LocalResponder: Sendable {
+    let name: String
+    let key: String
+    let position: ResponderPosition
+    let concurrency: Int
+    /// The handle that it was made with, and keeps as long as it is there.
+    let namespace: Namespace
+    let body: @Sendable (IncomingRequest) async throws -> Value
+
+    var handle: ObjectIdentifier { ObjectIdentifier(namespace) }
+
+    func reply(to request: IncomingRequest) async -> Result<[UInt8], ResponderFailure> {
+        do {
+            return .success(try await body(request).encodedElement)
+        } catch {
+            return .failure(ResponderFailure(error))
+        }
+    }
+}

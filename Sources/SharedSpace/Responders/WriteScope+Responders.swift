@@ -1,0 +1,300 @@
+import LMDB
+import TupleCoding
+
+/// Responders and requests, among what goes with a session.
+///
+/// Guarantees: a request is with one responder at a time, and is put to none twice. It stands in one row, which is its asker's
+/// and goes with his session; whose turn it is follows from that row and the stack (`ResponderStack.addressee`). A responder
+/// that dies leaves the stack, and with that its unanswered requests are the next one's, without a write; one that is
+/// taken off the stack alive keeps its row, retired, until what it has begun is answered. Whoever begins a request that
+/// has come down to it puts its own position into the row first, lest a newcomer come between. What was asked with
+/// `next` is a request within a request. When the responder that asked so dies, the outer request takes the inner one
+/// over, with whoever is answering it; when the inner one ends otherwise, the outer one is from then on put to nobody
+/// whom the inner one has reached.
+extension WriteScope {
+    // MARK: Responders
+
+    /// Puts a responder on top of its name's stack, or at the head of the base handlers.
+    ///
+    /// One with the same key leaves.
+    func enrol(
+        _ name: String,
+        key: String,
+        isBase: Bool,
+        session: UInt64
+    ) throws(SpaceError) -> ResponderPosition {
+        try snapshot.checkIsForResponders(name)
+        for row in try snapshot.responders(to: name).rows where row.key == key && !row.isRetired {
+            try retire(row, of: name)
+        }
+        let row = ResponderRow(
+            ticket: nextTicket(),
+            session: session,
+            since: time,
+            pid: process,
+            isBase: isBase,
+            key: key
+        )
+        counters.holds += 1
+        try put(row, of: name)
+        noteAwaited(.responders(to: name))
+        return row.position
+    }
+
+    /// Takes a responder off the stack; what it has begun it goes on with.
+    func retire(_ row: ResponderRow, of name: String) throws(SpaceError) {
+        var row = row
+        row.isRetired = true
+        try put(row, of: name)
+        noteAwaited(.requests(of: row.session))
+    }
+
+    /// Removes a responder for good: its requests are the next one's.
+    func removeResponder(_ position: ResponderPosition, of name: String) throws(SpaceError) {
+        guard let hold = try removeHold(name, position.ticket) else { return }
+        // Who listens for its process may be done.
+        if case .session(let session) = hold.holder { noteAwaited(.requests(of: session)) }
+    }
+
+    /// After responders of a name have gone: tells those to whom their requests have come down, or else those who asked.
+    func settleResponders(to name: String) throws(SpaceError) {
+        let stack = try snapshot.responders(to: name)
+        var awaited: Set<Awaited> = []
+        try snapshot.forEachRequest { request throws(SpaceError) in
+            guard request.isPending, request.name == name, !stack.rows.contains(where: { $0.position == request.at })
+            else { return }
+            awaited.insert(stack.addressee(of: request).map { .requests(of: $0.session) } ?? .reply(to: request.ticket))
+        }
+        for awaited in awaited { noteAwaited(awaited) }
+    }
+
+    // MARK: Asking
+
+    /// Puts a request to the responder on top, below a limit.
+    ///
+    /// Returns: Its ticket; `nil`: nobody is there, and nothing was written.
+    func ask(_ request: OutgoingRequest, session: UInt64) throws(SpaceError) -> UInt64? {
+        guard let top = try snapshot.responders(to: request.name).top(below: request.below) else { return nil }
+        let ticket = nextTicket()
+        counters.holds += 1
+        try put(
+            RequestRow(
+                ticket: ticket,
+                session: session,
+                since: time,
+                at: top.position,
+                below: top.position,
+                work: ticket,
+                within: request.within?.work ?? 0,
+                deadline: request.deadline ?? 0,
+                pid: process,
+                name: request.name
+            )
+        )
+        try put(body: request.argument, of: ticket)
+        noteAwaited(.requests(of: top.session))
+        return ticket
+    }
+
+    /// Ends a request, answered or not: what its asker does in the end.
+    ///
+    /// Returns: How it stood.
+    func takeBack(_ ticket: UInt64) throws(SpaceError) -> RequestStanding {
+        guard let request = try snapshot.request(ticket) else { return .nobody }
+        let standing = try snapshot.standing(of: request)
+        var reached = request.below
+        if request.isPending, let addressee = try snapshot.responders(to: request.name).addressee(of: request) {
+            reached = min(reached, addressee.position)
+            noteAwaited(.requests(of: addressee.session))
+        }
+        try delete(request)
+        if var outer = try outer(of: request), reached < outer.below {
+            outer.below = reached
+            try put(outer)
+        }
+        return standing
+    }
+
+    /// The asker's session has ended, and the request's row is gone.
+    ///
+    /// What it asked within another request is taken over by that one, with whoever is answering it.
+    func dropRequest(_ request: RequestRow) throws(SpaceError) {
+        if var outer = try outer(of: request), try isStillWith(request.session, outer) {
+            outer.at = request.at
+            outer.below = min(outer.below, request.below)
+            outer.work = request.work
+            outer.state = request.state
+            outer.answeredBy = request.answeredBy
+            let body = Array(try snapshot.body(of: request.ticket))
+            try put(outer)
+            try put(body: body, of: outer.ticket)
+            noteAwaited(.reply(to: outer.ticket))
+        }
+        try delete(request)
+        // Whoever answers it stops, or, where it was taken over, may have not begun yet.
+        if request.isPending, let addressee = try snapshot.responders(to: request.name).addressee(of: request) {
+            noteAwaited(.requests(of: addressee.session))
+        }
+    }
+
+    /// The request within which another was asked, if it is not answered yet.
+    private func outer(of request: RequestRow) throws(SpaceError) -> RequestRow? {
+        guard request.within != 0 else { return nil }
+        let outer = try snapshot.request(Asking(ticket: request.within, work: request.within))
+        return outer.flatMap { $0.isPending ? $0 : nil }
+    }
+
+    /// Whether nobody outside a session has begun a request.
+    private func isStillWith(_ session: UInt64, _ request: RequestRow) throws(SpaceError) -> Bool {
+        let holder = try snapshot.responders(to: request.name).rows.first { $0.position == request.at }
+        return holder == nil || holder?.session == session
+    }
+
+    // MARK: Answering
+
+    /// Begins a request: from here on it is this responder's, whoever comes.
+    ///
+    /// Returns: `false` when it is not: taken back, or with another.
+    func begin(_ asking: Asking, at position: ResponderPosition) throws(SpaceError) -> Bool {
+        guard var request = try snapshot.request(asking, of: position) else { return false }
+        request.at = position
+        request.below = min(request.below, position)
+        try put(request)
+        return true
+    }
+
+    /// Passes a request that was not begun on to the next responder below.
+    func pass(_ asking: Asking, from position: ResponderPosition) throws(SpaceError) {
+        guard var request = try snapshot.request(asking, of: position) else { return }
+        request.at = .none
+        request.below = min(request.below, position)
+        try put(request)
+        let next = try snapshot.responders(to: request.name).addressee(of: request)
+        noteAwaited(next.map { .requests(of: $0.session) } ?? .reply(to: request.ticket))
+    }
+
+    /// Answers a request, if anybody still waits for the answer.
+    func answer(
+        _ asking: Asking,
+        at position: ResponderPosition,
+        _ state: RequestRow.State,
+        _ reply: [UInt8]
+    ) throws(SpaceError) {
+        guard var request = try snapshot.request(asking, of: position) else { return }
+        request.state = state
+        request.answeredBy = process
+        try put(request)
+        try put(body: reply, of: request.ticket)
+        noteAwaited(.reply(to: request.ticket))
+    }
+
+    // MARK: Rows
+
+    private func nextTicket() -> UInt64 {
+        defer { counters.nextClaim += 1 }
+        return counters.nextClaim
+    }
+
+    private func put(_ row: ResponderRow, of name: String) throws(SpaceError) {
+        try put(hold(row.ticket, .responder, row.session, row.since, row.details), HoldKeys(name))
+    }
+
+    private func put(_ row: RequestRow) throws(SpaceError) {
+        try put(
+            hold(row.ticket, .request, row.session, row.since, row.details),
+            HoldKeys(RequestRow.holdName)
+        )
+    }
+
+    private func hold(
+        _ ticket: UInt64,
+        _ kind: SharedObjectKind,
+        _ session: UInt64,
+        _ since: Int64,
+        _ details: Value
+    ) -> HoldRow {
+        HoldRow(
+            ticket: ticket,
+            HoldRequest(name: "", kind: kind, details: details),
+            holder: .session(session),
+            since: since,
+            isHolding: true
+        )
+    }
+
+    /// Deletes a request's rows, as far as they are there.
+    private func delete(_ request: RequestRow) throws(SpaceError) {
+        let wasThere = try lmdb { () throws(LMDBError) in
+            _ = try RequestRow.bodyKey(request.ticket).withBytes { (key) throws(LMDBError) in
+                try access.delete(tables.elements, key)
+            }
+            return try HoldKeys(RequestRow.holdName).key(request.ticket).withBytes { (key) throws(LMDBError) in
+                try access.delete(tables.holds, key)
+            }
+        }
+        if wasThere { counters.holds -= min(1, counters.holds) }
+        noteUpkeep()
+    }
+
+    private func put(body: [UInt8], of ticket: UInt64) throws(SpaceError) {
+        try lmdb { () throws(LMDBError) in
+            try RequestRow.bodyKey(ticket).withBytes { (key) throws(LMDBError) in
+                try body.withBytes { (body) throws(LMDBError) in try access.put(tables.elements, key, body) }
+            }
+        }
+    }
+
+    private func noteAwaited(_ awaited: Awaited) { noteMoved(hold: awaited.ticket) }
+}
+
+/// A request that a responder is asked, by its row and by what tells one asking from another.
+struct Asking: Hashable, Sendable {
+    let ticket: UInt64
+    let work: UInt64
+}
+
+/// What is asked of whom.
+struct OutgoingRequest: Sendable {
+    let name: String
+    /// One encoded element.
+    let argument: [UInt8]
+    /// Only responders below are asked.
+    var below = ResponderPosition.top
+    /// The request within whose handler it is asked.
+    var within: Asking?
+    /// What the one who answers is told: milliseconds of the namespace's clock; `nil`: no limit.
+    var deadline: Int64?
+}
+
+/// How a request stands.
+enum RequestStanding: Sendable {
+    /// Not answered, and this process is at work on it.
+    case pending(Int32)
+    /// By a process, with one encoded element.
+    case answered(Int32, [UInt8])
+    /// By a process, with its words.
+    case failed(Int32, String)
+    /// Nobody is left who has not been asked.
+    case nobody
+}
+
+/// What those wait for who answer and who ask, announced like places in a queue; their tickets are below 2⁶².
+enum Awaited: Hashable {
+    /// Requests to responders of a session.
+    case requests(of: UInt64)
+    /// The end of a request.
+    case reply(to: UInt64)
+    /// A responder to a name.
+    case responders(to: String)
+
+    /// A number for each; that of a name may be another's too, who then looks for nothing.
+    var ticket: UInt64 {
+        switch self {
+        case .reply(let ticket): ticket
+        case .requests(let session): 1 << 63 | session
+        case .responders(let name): 3 << 62 | hash64(Array(name.utf8)) >> 2
+        }
+    }
+
+    var interest: Interest { Interest(hold: ticket) }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import SharedSpace
+import SpaceSystem
+
+/// The command `space request NS NAME [VALUE]`.
+struct RequestCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "request",
+        abstract: "Ask who responds to a name, and print the reply.",
+        discussion: """
+            Waits 5 s for a reply, or as long as --wait says, also for somebody to respond at all; with --wait a missing \
+            namespace counts as nobody yet. --wait 0 asks once: it waits for a reply of whoever is there, and for nobody else. The \
+            status is 1 when nobody answers in time, and 76 when the responder failed; a line says which process was asked.
+
+            EXAMPLES:
+              space request jobs resize '{"file": "cat.png", "width": 640}'
+              space request jobs status --wait 500ms || echo "nobody"
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var waiting: WaitOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup var arguments: JSONArguments
+
+    @Flag(name: [.customShort("r"), .customLong("raw")], help: "Print a string as it is, without quotes.")
+    var raw = false
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "What is asked for.")
+    var name: String
+
+    @Argument(help: "What it is asked with, in JSON form (default: null).")
+    var value: String?
+
+    /// How long it waits unless told.
+    private static let patience = Duration.seconds(5)
+
+    func run() throws {
+        let values = try arguments.resolved()
+        let value = try value.map { try JSONText.value($0, what: "the value", arguments: values) } ?? .null
+        let access = try NamespaceAccess(common, namespace)
+        let reply: Value?
+        do {
+            reply = try access.obtain(waiting.wait, opening: { try access.openExisting() }) { namespace, remaining in
+                try ask(namespace, value, remaining)
+            }
+        } catch let error as SpaceError where error.code == .cancelled {
+            throw Terminated()
+        } catch let error as SpaceError where error.code == .noResponder || error.code == .timedOut {
+            throw CommandFailure(status.nothingObtained.status, "\(error)")
+        }
+        guard let reply else { throw status.nothingObtained }
+        try Signals.check()
+        let output = Output()
+        output.append(line: PrintOptions.line(reply, raw: raw))
+        try output.flush()
+    }
+
+    private func ask(_ namespace: Namespace, _ value: Value, _ remaining: Duration?) throws -> Value {
+        let absent: AbsentResponder
+        let timeout: Duration?
+        switch (waiting.wait, remaining) {
+        case (nil, _): (absent, timeout) = (.waits, Self.patience)
+        // Who is there needs time to answer.
+        case (_, nil): (absent, timeout) = (.fails, Self.patience)
+        case (.unlimited, _): (absent, timeout) = (.waits, nil)
+        case (_, let remaining): (absent, timeout) = (.waits, remaining)
+        }
+        return try namespace.requestBlocking(
+            name,
+            value: value,
+            ifAbsent: absent,
+            timeout: timeout,
+            interruption: Signals.interruption
+        )
+    }
+}

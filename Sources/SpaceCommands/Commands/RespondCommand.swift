@@ -1,0 +1,107 @@
+import ArgumentParser
+import SharedSpace
+import SpaceSystem
+
+/// The command `space respond NS NAME -- CMD…`.
+///
+/// The responder goes with this process. What CMD was at work on when it dies is then the next responder's, and CMD dies with it.
+struct RespondCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "respond",
+        abstract: "Answer requests of a name with a command's output.",
+        usage: "space respond [<options>] <ns> <name> -- <cmd> ...",
+        discussion: """
+            CMD runs for each request, one after the other. It gets the argument, in JSON form, on its standard input, and what \
+            it prints is the reply: a JSON value, null if it prints nothing, or with --raw a string. If its status is not 0 the request \
+            fails, and whoever asks learns the status.
+
+            The newest responder of a name answers. One with the same key is replaced; this command then ends, as it does when its \
+            key is removed, and after one answer with --once. It ends by SIGTERM or SIGINT otherwise.
+
+            EXAMPLES:
+              space respond jobs double -- jq '. * 2'
+              space respond jobs hostname --raw --key here -- hostname
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var creation: CreationOptions
+
+    @Option(help: ArgumentHelp("The responder's key (default: a UUID).", valueName: "key"))
+    var key: String?
+
+    @Flag(help: "Answer one request, then end.")
+    var once = false
+
+    @Flag(help: "Lie under the responders that are no base handlers.")
+    var base = false
+
+    @Flag(
+        name: [.customShort("r"), .customLong("raw")],
+        help: "The reply is a string: the output without its last newline."
+    )
+    var raw = false
+
+    /// How many words after `--` are the command's: `Words` adds it.
+    @Option(name: .customLong("command-words"), help: .hidden)
+    var commandWords: Int?
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "What it responds to.")
+    var name: String
+
+    @Argument(help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
+    var command: [String] = []
+
+    func validate() throws {
+        guard let commandWords else {
+            throw ValidationError("the command to run is missing: put '--' and the command at the end")
+        }
+        if commandWords != command.count { throw ValidationError("before '--' there are the namespace and the name") }
+    }
+
+    func run() throws {
+        let access = try NamespaceAccess(common, namespace)
+        let command = ChildCommand(wordCount: commandWords ?? 0)
+        do {
+            try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
+                try namespace.respondBlocking(
+                    to: name,
+                    key: key,
+                    base: base,
+                    once: once,
+                    interruption: Signals.interruption
+                ) { argument in
+                    let reply = try answer(argument, command)
+                    // Ended with it: the request is the next responder's.
+                    try Signals.check()
+                    return reply
+                }
+            }
+        } catch let error as SpaceError where error.code == .cancelled {
+            throw Terminated()
+        }
+    }
+
+    /// - Returns: The reply, or why there is none.
+    private func answer(_ argument: Value, _ command: ChildCommand) throws -> Result<Value, ResponderFailure> {
+        let (ending, output) = try command.runForOutput(input: argument.json)
+        guard ending.status == 0 else {
+            return .failure(ResponderFailure("the command ended with status \(ending.status)"))
+        }
+        guard !output.isTooLong else { return .failure(ResponderFailure("the command's output is too long")) }
+        guard let text = String(validating: output.bytes, as: UTF8.self) else {
+            return .failure(ResponderFailure("the command's output is no UTF-8"))
+        }
+        if raw { return .success(.string(text.hasSuffix("\n") ? String(text.dropLast()) : text)) }
+        if text.allSatisfy(\.isWhitespace) { return .success(.null) }
+        do throws(TupleCodingError) {
+            return .success(try Value(json: text))
+        } catch {
+            return .failure(ResponderFailure("the command's output is no JSON value: \(error)"))
+        }
+    }
+}

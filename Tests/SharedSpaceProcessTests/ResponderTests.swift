@@ -1,0 +1,279 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Requests between processes of which any may be killed or stopped: each is answered once, or ends in an error that says why.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ResponderTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("jobs")
+    }
+
+    /// A process with a responder to `f`.
+    private func responder(_ key: String, _ steps: String, _ more: String = "") throws -> Agent {
+        let agent = try Agent(root, "jobs")
+        try agent.run("respond f \(key) \(steps) \(more)")
+        return agent
+    }
+
+    private func keys() throws -> [String] { try namespace.responders(to: "f").map(\.key) }
+
+    /// Nothing is left of requests, and what is left agrees.
+    private func end() throws {
+        #expect(try eventually { try namespace.status().requests == [] })
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func theStackGoesThroughProcesses() throws {
+        let base = try responder("base", "reply", "base")
+        let below = try responder("below", "next")
+        let top = try responder("top", "next")
+        let asker = try Agent(root, "jobs")
+        #expect(try asker.run("request f 60000 [1]") == "top(below(base:[1]))")
+        #expect(try asker.run("request-blocking f 60000 2") == "top(below(base:2))")
+        #expect(try keys() == ["top", "below", "base"])
+        #expect(try namespace.responders(to: "f").map(\.pid) == [top.pid, below.pid, base.pid])
+        // Another process replaces it, and moves it to the top.
+        let newer = try responder("below", "next")
+        #expect(try eventually { try keys() == ["below", "top", "base"] })
+        #expect(try asker.run("request f 60000 3") == "below(top(base:3))")
+        // And removes what is another's.
+        #expect(try namespace.removeResponder(to: "f", key: "top"))
+        #expect(try asker.run("request f 60000 4") == "below(base:4)")
+        try newer.exit()
+        #expect(try asker.run("request f 60000 5") == "base:5")
+        try base.run("unrespond")
+        #expect(try asker.ask("request f 60000 6").hasPrefix("error noResponder"))
+        #expect(try namespace.responders() == [])
+        try end()
+    }
+
+    @Test func aDeadProcessLeavesTheStack() throws {
+        let below = try responder("below", "reply")
+        let top = try responder("top", "reply")
+        let asker = try Agent(root, "jobs")
+        #expect(try keys() == ["top", "below"])
+        try top.kill()
+        #expect(try keys() == ["below"])
+        #expect(try asker.run("request f 60000 1") == "below:1")
+        try below.kill()
+        #expect(try keys() == [])
+        #expect(try asker.ask("request f 60000 1").hasPrefix("error noResponder"))
+        try end()
+    }
+
+    @Test(arguments: ["request", "request-blocking"])
+    func whenTheOneThatAnswersDiesTheNextIsAsked(_ command: String) throws {
+        let below = try responder("below", "say")
+        let top = try responder("top", "say,hold")
+        let asker = try Agent(root, "jobs")
+        try asker.send("\(command) f 60000 [1]")
+        #expect(try top.line() == "at top")
+        try top.kill()
+        #expect(try below.line() == "at below")
+        #expect(try asker.line() == "ok below:[1]")
+        #expect(try keys() == ["below"])
+        // Served because the asker heard of the death, and not by a tick.
+        try end()
+    }
+
+    @Test func whenTheLastOneDiesNobodyAnswers() throws {
+        let top = try responder("top", "say,hold")
+        let asker = try Agent(root, "jobs")
+        try asker.send("request f 60000 1")
+        #expect(try top.line() == "at top")
+        try top.kill()
+        #expect(try asker.line()?.hasPrefix("error noResponder") == true)
+        try end()
+    }
+
+    /// Several wait for the one that dies: all go to the next, in order.
+    @Test func whatWasNotBegunGoesToTheNextToo() throws {
+        let below = try responder("below", "reply")
+        let top = try responder("top", "say,hold")
+        let askers = try (0..<4).map { _ in try Agent(root, "jobs") }
+        for (n, asker) in askers.enumerated() { try asker.send("request f 60000 \(n)") }
+        #expect(try top.line() == "at top")
+        #expect(try eventually { try namespace.status().requests.count == 4 })
+        try top.kill()
+        for (n, asker) in askers.enumerated() { #expect(try asker.line() == "ok below:\(n)") }
+        try end()
+        try below.exit()
+    }
+
+    // MARK: In the middle of a chain
+
+    /// The middle one dies while it answers, before it has asked below: what the top asked goes to the bottom.
+    @Test func theMiddleOfAChainDies() throws {
+        let base = try responder("base", "reply", "base")
+        let middle = try responder("middle", "say,hold,next")
+        let top = try responder("top", "next")
+        let asker = try Agent(root, "jobs")
+        try asker.send("request f 60000 1")
+        #expect(try middle.line() == "at middle")
+        try middle.kill()
+        #expect(try asker.line() == "ok top(base:1)")
+        try end()
+        withExtendedLifetime((base, top)) {}
+    }
+
+    /// The top dies while it waits for the one below: that one is not asked again, and what it comes to is the reply.
+    @Test(arguments: [false, true])
+    func theTopOfAChainDies(_ diesBelowToo: Bool) throws {
+        let base = try responder("base", "say,hold", "base")
+        let middle = try responder("middle", "say,next")
+        let top = try responder("top", "say,next")
+        let asker = try Agent(root, "jobs")
+        try asker.send("request f 60000 1")
+        #expect(try top.line() == "at top")
+        #expect(try middle.line() == "at middle")
+        #expect(try base.line() == "at base")
+        try top.kill()
+        // Its request is the middle's now, which goes on as if it had been asked by the asker.
+        #expect(try eventually { try namespace.status().requests.count == 2 })
+        if diesBelowToo {
+            try middle.kill()
+            #expect(try eventually { try namespace.status().requests.count == 1 })
+        }
+        try base.run("let-go")
+        #expect(try asker.line() == (diesBelowToo ? "ok base:1" : "ok middle(base:1)"))
+        // Nobody was asked twice: what it says next is its answer to this.
+        #expect(try base.ask("let-go") == "ok")
+        try end()
+    }
+
+    /// The top has its reply from below, and dies before it gives its own: who was reached is not asked again.
+    @Test func theTopDiesAfterNextReturned() throws {
+        let base = try responder("base", "reply", "base")
+        let middle = try responder("middle", "say")
+        let top = try responder("top", "next,say,hold")
+        let asker = try Agent(root, "jobs")
+        try asker.send("request f 60000 1")
+        #expect(try middle.line() == "at middle")
+        #expect(try top.line() == "at top")
+        try top.kill()
+        #expect(try asker.line() == "ok base:1")
+        #expect(try middle.ask("let-go") == "ok")
+        try end()
+        withExtendedLifetime(base) {}
+    }
+
+    // MARK: Those who ask
+
+    /// The handler of a request whose asker was killed is cancelled, below too, and the responders answer on.
+    @Test func aRequestGoesWithItsAsker() throws {
+        let base = try responder("base", "say,hold", "base")
+        let top = try responder("top", "next")
+        let asker = try Agent(root, "jobs")
+        try asker.send("request f 60000 1")
+        #expect(try base.line() == "at base")
+        try asker.kill()
+        #expect(try base.line() == "cancelled base")
+        #expect(try eventually { try namespace.status().requests == [] })
+        let other = try Agent(root, "jobs")
+        try base.run("let-go")
+        try other.send("request f 60000 2")
+        #expect(try base.line() == "at base")
+        #expect(try other.line() == "ok top(base:2)")
+        try end()
+        withExtendedLifetime(top) {}
+    }
+
+    @Test func aTimeOutNamesAStoppedResponder() throws {
+        let below = try responder("below", "reply")
+        let top = try responder("top", "reply")
+        let asker = try Agent(root, "jobs")
+        try top.stop()
+        for command in ["request", "request-blocking"] {
+            let answer = try asker.ask("\(command) f 100 1")
+            #expect(answer.hasPrefix("error timedOut \(top.pid) "), "\(answer)")
+            #expect(answer.contains("is stopped"), "\(answer)")
+        }
+        #expect(try namespace.status().requests == [])
+        top.resume()
+        #expect(try asker.run("request f 60000 2") == "top:2")
+        try end()
+        withExtendedLifetime(below) {}
+    }
+
+    @Test func aTimeOutNamesASlowResponder() throws {
+        let top = try responder("top", "say,hold")
+        let asker = try Agent(root, "jobs")
+        try asker.send("request f 100 1")
+        #expect(try top.line() == "at top")
+        let answer = try asker.line()
+        #expect(answer?.hasPrefix("error timedOut \(top.pid) ") == true && answer?.contains("not answered") == true)
+        #expect(try top.line() == "cancelled top")
+        try end()
+    }
+
+    @Test func anErrorTravels() throws {
+        let broken = try responder("broken", "throw")
+        let asker = try Agent(root, "jobs")
+        let answer = try asker.ask("request f 60000 1")
+        #expect(
+            answer.hasPrefix("error responderFailed \(broken.pid) ") && answer.contains("broken is broken"),
+            "\(answer)"
+        )
+        try end()
+    }
+
+    // MARK: Coming and going
+
+    @Test func whoWaitsForAResponderIsServed() throws {
+        let askers = try (0..<2).map { _ in try Agent(root, "jobs") }
+        for (n, asker) in askers.enumerated() {
+            try asker.send("request-waiting f \(n)")
+            #expect(try asker.line() == "waiting")
+        }
+        #expect(try eventually { try namespace.status().waiters.count == 2 })
+        // One that dies with what it was asked leaves them waiting for the next.
+        let first = try responder("first", "say,hold")
+        #expect(try first.line() == "at first")
+        #expect(try eventually { try namespace.status().requests.count == 2 })
+        try first.kill()
+        #expect(try eventually { try namespace.status().requests == [] })
+        let second = try responder("second", "reply")
+        for (n, asker) in askers.enumerated() { #expect(try asker.line() == "ok second:\(n)") }
+        try end()
+        withExtendedLifetime(second) {}
+    }
+
+    @Test func oneShotAnswersOnce() throws {
+        let below = try responder("below", "reply")
+        let once = try responder("once", "once,say,hold")
+        let asker = try Agent(root, "jobs")
+        try asker.send("request f 60000 1")
+        #expect(try once.line() == "at once")
+        #expect(try keys() == ["below"])
+        let other = try Agent(root, "jobs")
+        #expect(try other.run("request f 60000 2") == "below:2")
+        try once.run("let-go")
+        #expect(try asker.line() == "ok once:1")
+        #expect(try asker.run("request f 60000 3") == "below:3")
+        #expect(try eventually { try namespace.status().responders.count == 1 })
+        try end()
+        withExtendedLifetime(below) {}
+    }
+
+    /// Responders that are killed again and again while others ask: every request is answered, and by its own argument.
+    @Test func respondersDieWhileOthersAsk() throws {
+        let base = try responder("base", "reply", "base")
+        let askers = try (0..<3).map { _ in try Agent(root, "jobs") }
+        for asker in askers { try asker.send("request-loop f 200") }
+        for _ in 0..<10 {
+            let top = try responder("top", "reply")
+            let also = try responder("also", "reply")
+            try top.kill()
+            try also.kill()
+        }
+        for asker in askers { #expect(try asker.line() == "ok 0") }
+        try end()
+        withExtendedLifetime(base) {}
+    }
+}

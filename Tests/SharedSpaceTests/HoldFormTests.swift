@@ -1,0 +1,196 @@
+import SharedSpace
+import SpaceTestSupport
+import Synchronization
+import Testing
+
+/// Locks, semaphores and elections within one process, in all their forms.
+@Suite(.timeLimit(.minutes(2)))
+struct HoldFormTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("locks")
+    }
+
+    @Test func whatGoesOutOfScopeIsLetGo() throws {
+        let lock = namespace.lock("a")
+        do {
+            let hold = try lock.acquire(timeout: .zero)
+            #expect(try hold.isHeld())
+            #expect(try lock.tryAcquire() == nil)
+        }
+        guard let hold = try lock.tryAcquire() else { throw TestFailure("it is still held") }
+        try hold.release()
+        #expect(try !hold.isHeld())
+        let error = #expect(throws: SpaceError.self) { try hold.release() }
+        #expect(error?.code == .invalidArgument)
+        #expect(try namespace.status().holds == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func theFencingNumberRises() throws {
+        var last: UInt64 = 0
+        for _ in 0..<5 {
+            let number = try namespace.lock("a").withLock(timeout: .zero) { $0 }
+            #expect(number > last)
+            last = number
+        }
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aBodyThatThrowsLetsGo() async throws {
+        await #expect(throws: TestFailure.self) {
+            try await namespace.lock("a").withLock { _ in throw TestFailure("on purpose") }
+        }
+        #expect(try namespace.status().holds == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A cancelled wait gives its place up, and who stands behind it is served.
+    @Test func aCancelledWaitIsPassedOver() async throws {
+        let lock = namespace.lock("a")
+        let hold = try await lock.acquire()
+        let cancelled = Task { try await lock.acquire().release() }
+        #expect(try await eventually { try namespace.status().holds.count == 2 })
+        let next = Task { try await lock.withLock(.shared) { $0 } }
+        #expect(try await eventually { try namespace.status().holds.count == 3 })
+        cancelled.cancel()
+        let error = await #expect(throws: SpaceError.self) { try await cancelled.value }
+        #expect(error?.code == .cancelled)
+        #expect(try namespace.status().holds.count == 2)
+        try hold.release()
+        _ = try await next.value
+        #expect(try namespace.status().holds == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aNameIsOneThing() throws {
+        let hold = try namespace.lock("a").acquire(timeout: .zero)
+        for body: () throws -> Void in [
+            { _ = try namespace.semaphore("a", permits: 1).tryAcquire() },
+            { _ = try namespace.election("a").stand(timeout: .zero) },
+            { _ = try namespace.election("a").leader() },
+        ] {
+            let error = #expect(throws: SpaceError.self) { try body() }
+            #expect(error?.code == .typeMismatch)
+        }
+        for name in ["", String(repeating: "x", count: 241)] {
+            #expect(throws: SpaceError.self) { _ = try namespace.lock(name).tryAcquire() }
+        }
+        #expect(throws: SpaceError.self) { _ = try namespace.semaphore("b", permits: 0).tryAcquire() }
+        #expect(throws: SpaceError.self) { _ = try namespace.semaphore("b", permits: 2).tryAcquire(3) }
+        try hold.release()
+        _ = try namespace.semaphore("a", permits: 1).tryAcquire()
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Names with NULs, and names of which one begins with the other, are different names.
+    @Test func similarNamesAreDifferent() throws {
+        var holds: [Box] = []
+        for name in ["a", "a\0", "a\0b", "ab", "a\u{ff}", String(repeating: "\0", count: 240)] {
+            let hold = try namespace.lock(name).acquire(timeout: .zero)
+            holds.append(Box(hold))
+        }
+        #expect(try namespace.status().holds.count == holds.count)
+        #expect(try namespace.verify() == [])
+    }
+
+    private final class Box {
+        let hold: Hold
+        init(_ hold: consuming Hold) { self.hold = hold }
+    }
+
+    /// Many threads of one process are as many contenders.
+    @Test func oneAtATimeAmongThreads() async throws {
+        let lock = namespace.lock("a")
+        let inside = Counted()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    try await onThread {
+                        for _ in 0..<100 {
+                            try lock.withLock(timeout: watchdog) { _ in
+                                inside.enter()
+                                inside.leave()
+                            }
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(inside.total == 400)
+        #expect(inside.most == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    // MARK: Elections
+
+    @Test func theDeposedLearnOfIt() async throws {
+        let election = namespace.election("leader")
+        let (losses, told) = AsyncStream.makeStream(of: SpaceError.Code.self)
+        let leadership = try await election.stand(as: "first") { told.yield($0.code) }
+        #expect(try election.leader()?.value == "first")
+        #expect(try election.leader()?.term == leadership.term)
+        let second = Task { try await election.lead(as: "second") { term in term } }
+        #expect(try await eventually { try namespace.status().holds.count == 2 })
+        #expect(try !election.depose(term: leadership.term + 1_000))
+        #expect(try election.depose())
+        var iterator = losses.makeAsyncIterator()
+        #expect(await iterator.next() == .holdLost)
+        #expect(try !leadership.isLeading())
+        let error = #expect(throws: SpaceError.self) { try leadership.resign() }
+        #expect(error?.code == .holdLost)
+        #expect(try await second.value > leadership.term)
+        #expect(try election.leader() == nil)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// The body of a deposed leader is cancelled.
+    @Test func aDeposedBodyIsCancelled() async throws {
+        let election = namespace.election("leader")
+        let work = Task {
+            try await election.lead { _ in
+                while true { try await Task.sleep(for: .seconds(60)) }
+            }
+        }
+        #expect(try await eventually { try election.leader() != nil })
+        try election.depose()
+        let error = await #expect(throws: SpaceError.self) { try await work.value }
+        #expect(error?.code == .holdLost)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Whoever resigns is not told of a loss.
+    @Test func resigningIsNoLoss() async throws {
+        let election = namespace.election("leader")
+        let (losses, told) = AsyncStream.makeStream(of: SpaceError.Code.self)
+        do {
+            let leadership = try await election.stand { told.yield($0.code) }
+            try leadership.resign()
+        }
+        let other = try await election.stand { told.yield($0.code) }
+        try namespace.leave()
+        var iterator = losses.makeAsyncIterator()
+        #expect(await iterator.next() == .closed)
+        withExtendedLifetime(other) {}
+    }
+}
+
+/// How many are in at a time.
+private final class Counted: Sendable {
+    private let state = Mutex((inside: 0, most: 0, total: 0))
+
+    func enter() {
+        state.withLock {
+            $0.inside += 1
+            $0.total += 1
+            $0.most = max($0.most, $0.inside)
+        }
+    }
+    func leave() { state.withLock { $0.inside -= 1 } }
+    var most: Int { state.withLock { $0.most } }
+    var total: Int { state.withLock { $0.total } }
+}

@@ -1,0 +1,339 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Synchronization
+import Testing
+
+/// What requests and responders do within one process; with others, see the process tests.
+@Suite(.timeLimit(.minutes(2))) struct ResponderTests {
+    let root: TemporaryRoot
+    let jobs: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        jobs = try root.space.namespace("jobs")
+    }
+
+    private struct Size: Codable, Equatable { var width: Int }
+
+    /// Answers with the key, and what is below in brackets.
+    private func stacked(_ key: String, base: Bool = false) throws -> ResponderToken {
+        try jobs.respond(to: "f", key: key, base: base) { (n: Int, next) -> String in
+            try next.exists ? "\(key)(\(try await next()))" : "\(key)\(n)"
+        }
+    }
+
+    private func end() throws {
+        #expect(try eventually { try jobs.status().responders == [] })
+        #expect(try jobs.verify() == [])
+    }
+
+    // MARK: The stack
+
+    @Test func theNewestAnswersAndNextIsBelow() async throws {
+        let a = try stacked("a")
+        #expect(try await jobs.request("f", 1) == "a1")
+        let b = try stacked("b")
+        let base = try stacked("base", base: true)
+        let olderBase = try stacked("base 2", base: true)
+        #expect(try await jobs.request("f", 1) == "b(a(base 2(base1)))")
+        #expect(try jobs.responders(to: "f").map(\.key) == ["b", "a", "base 2", "base"])
+        #expect(try jobs.responders().map(\.isBase) == [false, false, true, true])
+        // Replaced, it comes to the top, and the token of old has ended.
+        let newer = try stacked("a")
+        #expect(try await jobs.request("f", 1) == "a(b(base 2(base1)))")
+        #expect(try await eventually { !a.isActive } && newer.isActive)
+        olderBase.cancel()
+        b.cancel()
+        b.cancel()
+        #expect(try await jobs.request("f", 1) == "a(base1)")
+        #expect(try jobs.hasResponder(to: "f") && jobs.hasResponder(to: "f", key: "a"))
+        #expect(try !jobs.hasResponder(to: "f", key: "b") && !jobs.hasResponder(to: "g"))
+        #expect(try jobs.removeResponder(to: "f", key: "a"))
+        #expect(try !jobs.removeResponder(to: "f", key: "a"))
+        #expect(try await jobs.request("f", 1) == "base1")
+        base.cancel()
+        try end()
+    }
+
+    @Test func withoutAKeyItGetsAUUID() throws {
+        let first = try jobs.respond(to: "f") { (n: Int, _) -> Int in n }
+        let second = try jobs.respond(to: "f") { (n: Int, _) -> Int in n }
+        #expect(TupleUUID(first.key) != nil && first.key != second.key && first.id != second.id)
+        #expect(try jobs.responders(to: "f").count == 2)
+        first.cancel()
+        second.cancel()
+        try end()
+    }
+
+    @Test func aTokenThatGoesEndsItsResponder() async throws {
+        var token: ResponderToken? = try stacked("a")
+        let newer = try stacked("b")
+        // Assigning a new token over an old one ends the old responder alone.
+        token = newer
+        #expect(try jobs.responders(to: "f").map(\.key) == ["b"])
+        #expect(token?.isActive == true)
+        _ = consume token
+        newer.cancel()
+        #expect(try jobs.responders() == [])
+        try end()
+    }
+
+    @Test func oneRemovesItselfWhileItAnswers() async throws {
+        let below = try stacked("below")
+        let once = try jobs.respond(to: "f", key: "once") { (_: Int, next) -> String in
+            next.removeCurrent()
+            #expect(try !jobs.hasResponder(to: "f", key: "once"))
+            // What is below is there all the same.
+            return "once, then \(try await next())"
+        }
+        #expect(try await jobs.request("f", 1) == "once, then below1")
+        #expect(try await jobs.request("f", 2) == "below2")
+        #expect(!once.isActive)
+        below.cancel()
+        try end()
+    }
+
+    /// What was asked and not begun goes to the next when its responder leaves; what was begun does not.
+    @Test func whatWasNotBegunIsPassedOn() async throws {
+        let below = try stacked("below")
+        let (gate, began) = (Slot<Bool>(), Count())
+        let top = try jobs.respond(to: "f", key: "top") { (n: Int, _) -> String in
+            began.add()
+            while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+            return "top\(n)"
+        }
+        async let first: String = jobs.request("f", 1, timeout: nil)
+        #expect(try await eventually { began.value == 1 })
+        async let second: String = jobs.request("f", 2, timeout: nil)
+        #expect(try await eventually { try jobs.status().requests.count == 2 })
+        top.cancel()
+        #expect(try await second == "below2")
+        #expect(try await jobs.request("f", 3) == "below3")
+        gate.value = true
+        #expect(try await first == "top1")
+        #expect(began.value == 1)
+        below.cancel()
+        try end()
+    }
+
+    @Test func nextTakesAnotherArgument() async throws {
+        let base = try jobs.respond(to: "double", base: true) { (n: Int, _) -> Int in 2 * n }
+        let top = try jobs.respond(to: "double") { (n: Int, next) -> Int in try await next(n + 1) }
+        #expect(try await jobs.request("double", 3) == 8)
+        for token in [base, top] { token.cancel() }
+        try end()
+    }
+
+    // MARK: Values and errors
+
+    @Test func valuesAreTyped() async throws {
+        let token = try jobs.respond(to: "wider") { (size: Size, _) -> Size in Size(width: size.width + 1) }
+        #expect(try await jobs.request("wider", Size(width: 1)) == Size(width: 2))
+        let wrong = await #expect(throws: SpaceError.self) { try await jobs.request("wider", "no size", as: Size.self) }
+        #expect(wrong?.code == .responderFailed && wrong?.holder == getpid())
+        #expect(wrong?.reason.contains("the argument is no Size") == true)
+        let other = await #expect(throws: SpaceError.self) {
+            try await jobs.request("wider", Size(width: 1), as: String.self)
+        }
+        #expect(other?.code == .badData && other?.reason.contains("is no String") == true)
+        // And it answers on.
+        #expect(try await jobs.request("wider", Size(width: 5)) == Size(width: 6))
+        token.cancel()
+        try end()
+    }
+
+    @Test func withoutAnArgumentItIsNull() async throws {
+        let token = try jobs.respond(to: "ping") { (value: Value, _) -> Bool in value == .null }
+        #expect(try await jobs.request("ping") == true)
+        #expect(try await onThread { try jobs.request("ping", timeout: .seconds(60)) } == true)
+        token.cancel()
+        try end()
+    }
+
+    @Test func errorsTravel() async throws {
+        struct Broken: Error, CustomStringConvertible { var description: String { "the disk is on fire" } }
+        let token = try jobs.respond(to: "f") { (_: Int, _) -> Int in throw Broken() }
+        let above = try jobs.respond(to: "f") { (n: Int, next) -> Int in try await next() }
+        let error = await #expect(throws: SpaceError.self) { try await jobs.request("f", 1, as: Int.self) }
+        #expect(error?.code == .responderFailed && error?.holder == getpid())
+        #expect(error?.reason.contains("the disk is on fire") == true)
+        for token in [token, above] { token.cancel() }
+        try end()
+    }
+
+    @Test func nobodyIsAnErrorOrIsWaitedFor() async throws {
+        let error = await #expect(throws: SpaceError.self) { try await jobs.request("f", 1, as: String.self) }
+        #expect(error?.code == .noResponder)
+        let late = await #expect(throws: SpaceError.self) {
+            try await jobs.request("f", 1, as: String.self, ifAbsent: .waits, timeout: .milliseconds(1))
+        }
+        #expect(late?.code == .noResponder)
+        async let reply: String = jobs.request("f", 1, ifAbsent: .waits, timeout: .seconds(60))
+        async let other: String = onThread {
+            try jobs.request("f", 2, ifAbsent: .waits, timeout: .seconds(60))
+        }
+        #expect(try await eventually { try jobs.status().waiters.count == 2 })
+        let token = try stacked("a")
+        #expect(try await reply == "a1")
+        #expect(try await other == "a2")
+        let below = await #expect(throws: SpaceError.self) {
+            let above = try jobs.respond(to: "g") { (n: Int, next) -> Int in try await next() }
+            defer { above.cancel() }
+            return try await jobs.request("g", 1, as: Int.self)
+        }
+        #expect(below?.code == .responderFailed && below?.reason.contains("nobody below") == true)
+        token.cancel()
+        try end()
+    }
+
+    /// The handler is cancelled, and what it asks below too; nothing of the request is left.
+    @Test(arguments: [true, false])
+    func aRequestThatIsTakenBackCancelsItsHandlers(_ byTimeout: Bool) async throws {
+        let (began, cancelled) = (Count(), Count())
+        let base = try jobs.respond(to: "f", base: true) { (_: Int, next) -> Int in
+            began.add()
+            #expect(byTimeout == (next.remaining != nil))
+            do { try await Task.sleep(for: .seconds(600)) } catch { cancelled.add() }
+            return 0
+        }
+        let top = try jobs.respond(to: "f") { (_: Int, next) -> Int in
+            do { return try await next() } catch {
+                cancelled.add()
+                throw error
+            }
+        }
+        let asking = Task {
+            try await jobs.request("f", 1, as: Int.self, timeout: byTimeout ? .milliseconds(200) : nil)
+        }
+        #expect(try await eventually { began.value == 1 })
+        if !byTimeout { asking.cancel() }
+        let error = await #expect(throws: SpaceError.self) { try await asking.value }
+        #expect(error?.code == (byTimeout ? .timedOut : .cancelled))
+        if byTimeout { #expect(error?.holder == getpid()) }
+        #expect(try await eventually { cancelled.value == 2 })
+        #expect(try await eventually { try jobs.status().requests == [] })
+        for token in [base, top] { token.cancel() }
+        try end()
+    }
+
+    @Test func asManyRunSideBySideAsItsAuthorAllows() async throws {
+        let (meter, gate) = (Meter(), Slot<Bool>())
+        let token = try jobs.respond(to: "f", concurrency: 2) { (n: Int, _) -> Int in
+            meter.begin(n)
+            while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+            meter.end()
+            return n
+        }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for n in 0..<6 {
+                group.addTask { try await jobs.request("f", n, timeout: nil) }
+                #expect(try await eventually { try jobs.status().requests.count == n + 1 })
+            }
+            #expect(try await eventually { meter.order.count == 2 })
+            gate.value = true
+            var sum = 0
+            for try await n in group { sum += n }
+            #expect(sum == 15)
+        }
+        #expect(meter.most == 2)
+        // In the order in which they were asked, but that two begin at once.
+        #expect(Set(meter.order.prefix(2)) == [0, 1])
+        token.cancel()
+        try end()
+    }
+
+    /// What runs side by side.
+    private final class Meter: Sendable {
+        private let state = Mutex<(order: [Int], running: Int, most: Int)>(([], 0, 0))
+
+        var order: [Int] { state.withLock { $0.order } }
+        var most: Int { state.withLock { $0.most } }
+
+        func begin(_ n: Int) {
+            state.withLock { state in
+                state.order.append(n)
+                state.running += 1
+                state.most = max(state.most, state.running)
+            }
+        }
+
+        func end() { state.withLock { $0.running -= 1 } }
+    }
+
+    // MARK: Names, limits, ends
+
+    @Test func aNameIsOneThing() async throws {
+        let lock = try jobs.lock("l").tryAcquire()
+        let error = #expect(throws: SpaceError.self) { try jobs.respond(to: "l") { (n: Int, _) -> Int in n } }
+        #expect(error?.code == .typeMismatch)
+        let asked = await #expect(throws: SpaceError.self) { try await jobs.request("l", 1, as: Int.self) }
+        #expect(asked?.code == .typeMismatch)
+        extendLifetime(lock)
+        let token = try jobs.respond(to: "r") { (n: Int, _) -> Int in n }
+        let other = #expect(throws: SpaceError.self) { _ = try jobs.lock("r").tryAcquire() }
+        #expect(other?.code == .typeMismatch)
+        token.cancel()
+    }
+
+    @Test func whatIsOutOfRangeIsRefused() async throws {
+        for (name, key) in [("", "k"), (String(repeating: "n", count: 241), "k"), ("n", "")] {
+            let error = #expect(throws: SpaceError.self) {
+                try jobs.respond(to: name, key: key) { (n: Int, _) -> Int in n }
+            }
+            #expect(error?.code == .invalidArgument)
+        }
+        let none = #expect(throws: SpaceError.self) {
+            try jobs.respond(to: "n", concurrency: 0) { (n: Int, _) -> Int in n }
+        }
+        #expect(none?.code == .invalidArgument)
+        let request = await #expect(throws: SpaceError.self) { try await jobs.request("", 1, as: Int.self) }
+        #expect(request?.code == .invalidArgument)
+        try end()
+    }
+
+    /// A request is no tuple: whoever takes anything does not get it.
+    @Test func requestsAreNoTuples() async throws {
+        let gate = Slot<Bool>()
+        let token = try jobs.respond(to: "f") { (n: Int, _) -> Int in
+            while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+            return n
+        }
+        async let reply: Int = jobs.request("f", 1, timeout: nil)
+        #expect(try await eventually { try jobs.status().requests.count == 1 })
+        #expect(try jobs.takeIfExists(matching: .any) == nil)
+        #expect(try jobs.count() == 0)
+        #expect(try jobs.cells().isEmpty)
+        #expect(try jobs.verify() == [])
+        gate.value = true
+        #expect(try await reply == 1)
+        token.cancel()
+        try end()
+    }
+
+    /// A large reply that has no room is told as a failure, and the responder answers on.
+    @Test func aReplyThatIsTooLargeIsAFailure() async throws {
+        let small = try root.space.namespace("small", options: NamespaceOptions(byteLimit: 16 << 20))
+        let token = try small.respond(to: "zeros") { (n: Int, _) -> String in String(repeating: "0", count: n) }
+        #expect(try await small.request("zeros", 1 << 20, as: String.self, timeout: nil).utf8.count == 1 << 20)
+        let error = await #expect(throws: SpaceError.self) {
+            try await small.request("zeros", 40 << 20, as: String.self, timeout: nil)
+        }
+        #expect(error?.code == .responderFailed && error?.reason.contains("could not be stored") == true)
+        #expect(try await small.request("zeros", 2, as: String.self) == "00")
+        token.cancel()
+        #expect(try small.verify() == [])
+    }
+
+    @Test func leavingEndsTheHandlesResponders() async throws {
+        let other = try root.space.namespace("jobs")
+        let mine = try stacked("mine")
+        let theirs = try other.respond(to: "f", key: "theirs") { (_: Int, _) -> String in "theirs" }
+        #expect(try await jobs.request("f", 1) == "theirs")
+        try other.leave()
+        #expect(!theirs.isActive && mine.isActive)
+        #expect(try await jobs.request("f", 1) == "mine1")
+        mine.cancel()
+        try end()
+    }
+}
