@@ -42,8 +42,8 @@ int space_die_with_parent(int signal, int32_t expectedParent) {
 
 // The child's side. Other threads' locks are as they were at the fork, so nothing here may allocate (signal-safety(7));
 // glibc's execvp searches the path on its stack.
-static void become(const char *file, char *const *words, int input, bool resetBrokenPipe, pid_t parent, int report,
-                   const sigset_t *mask) {
+static void become(const char *file, char *const *words, int input, int output, bool resetBrokenPipe, pid_t parent,
+                   int report, const sigset_t *mask) {
     // All signals are blocked here: none of the parent's handlers runs in the child.
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
@@ -62,6 +62,7 @@ static void become(const char *file, char *const *words, int input, bool resetBr
             result = space_result(dup2(input, STDIN_FILENO));
         }
     }
+    if (result >= 0 && output >= 0) result = space_result(dup2(output, STDOUT_FILENO));
     if (result >= 0) {
         sigprocmask(SIG_SETMASK, mask, NULL);
         execvp(file, words);
@@ -71,7 +72,7 @@ static void become(const char *file, char *const *words, int input, bool resetBr
     _exit(127);
 }
 
-int space_spawn_bound(const char *file, char *const *words, int input, bool resetBrokenPipe) {
+int space_spawn_bound(const char *file, char *const *words, int input, int output, bool resetBrokenPipe) {
     // Closed by a successful exec, so that end of file says that it was one.
     int ends[2];
     int result = space_result(pipe2(ends, O_CLOEXEC));
@@ -81,7 +82,7 @@ int space_spawn_bound(const char *file, char *const *words, int input, bool rese
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     pid_t parent = getpid();
     pid_t child = fork();
-    if (child == 0) become(file, words, input, resetBrokenPipe, parent, ends[1], &mask);
+    if (child == 0) become(file, words, input, output, resetBrokenPipe, parent, ends[1], &mask);
     result = space_result(child);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     close(ends[1]);

@@ -25,6 +25,7 @@ package enum ParentDeath {
     ///   - file: the program, looked for as execvp(3) does.
     ///   - words: its words, ended by a null pointer.
     ///   - input: what it reads as its standard input.
+    ///   - output: where its standard output goes; nil: where this process's does. Above 2 and close-on-exec.
     ///   - resetsBrokenPipe: whether SIGPIPE, which this process ignores, gets its usual meaning back.
     /// - Returns: its PID.
     /// - Throws: what fork(2) or execve(2) said.
@@ -32,8 +33,9 @@ package enum ParentDeath {
         _ file: UnsafePointer<CChar>,
         _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
         input: CInt,
+        output: CInt? = nil,
         resetsBrokenPipe: Bool
     ) throws(Errno) -> Int32 {
-        try checked(space_spawn_bound(file, words, input, resetsBrokenPipe))
+        try checked(space_spawn_bound(file, words, input, output ?? -1, resetsBrokenPipe))
     }
 }

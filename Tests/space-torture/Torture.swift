@@ -38,13 +38,14 @@ struct Torture {
 }
 
 enum Part: String, CaseIterable {
-    case kill, handoff, history
+    case kill, handoff, history, recipes
 
     func run(_ options: Options) throws -> Report {
         switch self {
         case .kill: try KillPart(options).run()
         case .handoff: try HandOffPart(options).run()
         case .history: try HistoryPart(options).run()
+        case .recipes: try RecipesPart(options).run()
         }
     }
 }

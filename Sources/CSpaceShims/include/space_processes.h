@@ -25,11 +25,12 @@ int32_t space_thread_id(void);
 int space_die_with_parent(int signal, int32_t expectedParent);
 
 /// Starts a program, found as execvp(3) does, that is killed (SIGKILL) when the calling thread ends; posix_spawn(3) has no
-/// place for that. It gets the descriptor `input` as its standard input, this process's environment and signal mask, and
+/// place for that. It gets the descriptor `input` as its standard input, and `output` as its standard output unless
+/// that is negative, this process's environment and signal mask, and
 /// default dispositions for the signals that are handled here; those that are ignored stay ignored, but for SIGPIPE if
 /// `resetBrokenPipe`. Returns its PID, or the error of fork(2) or of execve(2) in the child, which has been waited for then.
 int space_spawn_bound(
-    const char *_Nonnull file, char *_Nullable const *_Nonnull words, int input, bool resetBrokenPipe);
+    const char *_Nonnull file, char *_Nullable const *_Nonnull words, int input, int output, bool resetBrokenPipe);
 
 /// How many processors this thread may run on, at least 1.
 int space_usable_processors(void);

@@ -42,7 +42,7 @@ package struct IntegrityCheck {
         try checkCells()
         try checkJournal(counters)
         try checkObjects(counters)
-        for text in try snapshot.damageInHolds(counters) { report(text) }
+        for text in try snapshot.damageInHolds(counters) + snapshot.damageInQueues() { report(text) }
     }
 
     /// Rows that have to be in `expiries`, found ones taken out.

@@ -42,6 +42,13 @@ struct SpaceCommand: ParsableCommand {
                 ]
             ),
             CommandGroup(
+                name: "Coordination",
+                subcommands: [
+                    LockCommand.self, SemaphoreCommand.self, ElectCommand.self, BarrierCommand.self, LatchCommand.self,
+                    CounterCommand.self, RateCommand.self, QueueCommand.self, EvalCommand.self,
+                ]
+            ),
+            CommandGroup(
                 name: "Changes",
                 subcommands: [WatchCommand.self, PostCommand.self, HistoryCommand.self]
             ),
@@ -74,6 +81,8 @@ struct SpaceCommand: ParsableCommand {
         case "release": ReleaseCommand.self
         case "move": MoveCommand.self
         case "txn": TxnCommand.self
+        case "lock": LockCommand.self
+        case "counter": CounterCommand.self
         default: nil
         }
     }

@@ -44,7 +44,7 @@ extension ExitStatus {
             self = .tryAgain
         case .permissionDenied:
             self = .permission
-        case .cancelled, .timedOut:
+        case .cancelled, .timedOut, .evaluationFailed:
             self = .nothing
         default:
             // `forked` and `closed` can only come from a mistake in a command; so do codes that this table has missed.
