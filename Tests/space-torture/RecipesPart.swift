@@ -167,6 +167,8 @@ struct RecipesWorker {
     private func hold(_ thing: Int, _ mode: Mode, _ acquire: () throws -> Hold) throws {
         if plant == .doubled {
             enter(thing, mode)
+            // Without the lock nothing keeps two apart but luck.
+            usleep(200)
             return ledger.place(worker).store(0)
         }
         let hold = try acquire()
