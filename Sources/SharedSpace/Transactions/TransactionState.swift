@@ -184,7 +184,7 @@ extension Room.Demand {
         var demand = self
         demand.bytes = min(bytes, limit)
         demand.removedBytes = min(removedBytes, limit)
-        demand.replaced = []
+        demand.replaced = nil
         return demand
     }
 }

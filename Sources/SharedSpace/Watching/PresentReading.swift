@@ -165,7 +165,7 @@ struct PresentState {
                 } ?? true
             if wasVisible, filter.includes(present: row.encoded) {
                 found.append((id, try snapshot.tuple(id, row)))
-                slice.count(row.bytes.count)
+                slice.count(row.size)
             }
             entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
         }
