@@ -192,6 +192,8 @@ struct RecipesWorker {
             guard word != 0, word >> 4 & 0xFFF == UInt64(thing), mode == .exclusive || word & 0xF == 1 else { continue }
             if !isEnding(Int32(truncatingIfNeeded: word >> 16), word, other) { _ = ledger.overlaps.add(1) }
         }
+        // Long enough for another to come in, if anything let it.
+        usleep(30)
     }
 
     /// Whether a process that seems to hold something is one that was killed, and has only not quite gone.
