@@ -66,6 +66,8 @@ public struct SpaceError: Error, Sendable {
         public static let claimLost = Code(rawValue: "claimLost")
         /// What was to be held (a lock, a permit, leadership) was not to be had in time; ``SpaceError/holder`` names who has it.
         public static let timedOut = Code(rawValue: "timedOut")
+        /// The program whose output was to become a tuple failed, or printed none.
+        public static let evaluationFailed = Code(rawValue: "evaluationFailed")
         /// What was held is no longer: it was taken away, or the process's session had been given up for dead.
         public static let holdLost = Code(rawValue: "holdLost")
         /// The responder threw; ``SpaceError/holder`` names its process.

@@ -65,6 +65,16 @@ extension OwnedDescriptor {
         try openat(directory: parent, name, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     }
 
+    /// A pipe, both ends close-on-exec; the caller owns them.
+    package static func pipe() throws(Errno) -> (reading: CInt, writing: CInt) {
+        var ends: (CInt, CInt) = (-1, -1)
+        let result = withUnsafeMutablePointer(to: &ends) { pointer in
+            pointer.withMemoryRebound(to: CInt.self, capacity: 2) { space_pipe($0) }
+        }
+        try checked(result)
+        return (ends.0, ends.1)
+    }
+
     /// Another descriptor of the same open file, close-on-exec; locks and offset are shared with it.
     package borrowing func duplicate() throws(Errno) -> OwnedDescriptor {
         OwnedDescriptor(adopting: try checked(space_duplicate(raw)))

@@ -150,14 +150,19 @@ struct HoldTests {
     /// A death is heard of from the kernel, and not at a tick.
     @Test func aDeathIsNotNoticedByTickingAlone() throws {
         let namespace = try root.space.namespace("locks")
-        let (holder, waiter) = (try Agent(root, "locks"), try Agent(root, "locks"))
-        try queue(holder, "lock build 60000", in: namespace)
-        _ = try fencing(holder.line())
-        try queue(waiter, "lock build 60000", in: namespace)
-        #expect(try eventually { try namespace.status().waiters.contains { $0.pid == waiter.pid } })
-        #expect(try eventually { try namespace.status().waiters.first?.template.isEmpty == false })
-        try holder.kill()
-        _ = try fencing(waiter.line())
-        #expect(try namespace.verify() == [])
+        // A tick may come first on a busy machine; not each time.
+        for _ in 0..<3 {
+            let (holder, waiter) = (try Agent(root, "locks"), try Agent(root, "locks"))
+            try queue(holder, "lock build 60000", in: namespace)
+            _ = try fencing(holder.line())
+            try queue(waiter, "lock build 60000", in: namespace)
+            // It sleeps once it has said what for.
+            #expect(try eventually { try namespace.status().waiters.first?.template == #""lock build""# })
+            try holder.kill()
+            _ = try fencing(waiter.line())
+            #expect(try namespace.verify() == [])
+            if try waiter.run("late") == "0" { return }
+        }
+        Issue.record("served by ticks alone")
     }
 }

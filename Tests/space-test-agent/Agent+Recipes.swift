@@ -31,9 +31,59 @@ extension Agent {
         case "is-held":
             guard let held = held[try word(words, 0)] else { throw Failure("it holds no such thing") }
             return "ok \(try held.hold.isHeld())"
+        case "elect":
+            // `elect <name> <ms>`.
+            let hold = try namespace().election(try word(words, 0))
+            say("waiting")
+            let leadership = try hold.stand(timeout: .milliseconds(try number(words, 1) as Int))
+            leaderships.append(Leading(leadership))
+            return "ok \(leaderships[leaderships.count - 1].leadership.term)"
+        case "barrier":
+            // `barrier <name> <ms> <parties>`.
+            let barrier = try namespace().barrier(try word(words, 0), parties: try number(words, 2))
+            say("waiting")
+            return try barrier.wait(timeout: .milliseconds(try number(words, 1) as Int)) ? "ok" : "none"
+        case "count-down":
+            let latch = try namespace().latch(try word(words, 0), count: try number(words, 1))
+            return "ok \(try latch.countDown())"
+        case "latch":
+            // `latch <name> <ms> <count>`.
+            let latch = try namespace().latch(try word(words, 0), count: try number(words, 2))
+            say("waiting")
+            return try latch.wait(timeout: .milliseconds(try number(words, 1) as Int)) ? "ok" : "none"
+        case "add-loop":
+            // Counts until it is killed, and says every number.
+            let counter = try namespace().counter(try word(words, 0))
+            while true { say("\(try counter.add())") }
+        case "rate":
+            let rate = try namespace().rateLimit(try word(words, 0), try number(words, 1), per: .seconds(3600))
+            return try rate.tryAcquire() ? "ok" : "none"
+        case "queue-take":
+            // `queue-take <name> <ms>`.
+            let queue = try namespace().queue(try word(words, 0), deliveries: 3)
+            say("waiting")
+            guard let item = try queue.take(timeout: .milliseconds(try number(words, 1) as Int)) else { return "none" }
+            items.append(Working(item))
+            return "ok \(items[items.count - 1].item.value.json)"
+        case "queue-complete": try items.removeFirst().item.complete()
+        case "evaluate":
+            // `evaluate <script>`.
+            say("waiting")
+            let script = rest(words, from: 0)
+            return "ok \(try namespace().evaluate(["/bin/sh", "-c", script], timeout: .seconds(60)))"
         default: return nil
         }
         return "ok"
+    }
+
+    final class Leading {
+        let leadership: Leadership
+        init(_ leadership: consuming Leadership) { self.leadership = leadership }
+    }
+
+    final class Working {
+        let item: QueueItem
+        init(_ item: consuming QueueItem) { self.item = item }
     }
 
     private func hold(_ words: [String], _ acquire: (Duration) throws(SpaceError) -> Hold) throws -> String {

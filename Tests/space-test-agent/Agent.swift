@@ -11,6 +11,8 @@ final class Agent {
     var space: Space?
     var claims: [HeldClaim] = []
     var held: [String: Held] = [:]
+    var leaderships: [Leading] = []
+    var items: [Working] = []
     var ledger: LedgerFile?
     var changes: Changes?
     var spaceChanges: SpaceChanges?

@@ -38,13 +38,14 @@ struct Torture {
 }
 
 enum Part: String, CaseIterable {
-    case kill, handoff, history, stop, exhaust, reap, disk
+    case kill, handoff, history, stop, exhaust, reap, disk, recipes
 
     func run(_ options: Options) throws -> Report {
         switch self {
         case .kill: try KillPart(options).run()
         case .handoff: try HandOffPart(options).run()
         case .history: try HistoryPart(options).run()
+        case .recipes: try RecipesPart(options).run()
         case .stop: StopPart(options: options).run()
         case .exhaust: ExhaustPart(options: options).run()
         case .reap: ReapPart(options: options).run()

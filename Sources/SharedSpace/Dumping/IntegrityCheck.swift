@@ -43,7 +43,7 @@ package struct IntegrityCheck {
         try checkCells()
         try checkJournal(counters)
         try checkObjects(counters)
-        for text in try snapshot.damageInHolds(counters) { report(text) }
+        for text in try snapshot.damageInHolds(counters) + snapshot.damageInQueues() { report(text) }
         for text in try snapshot.damageInResponders(counters) { report(text) }
     }
 

@@ -73,7 +73,7 @@ public struct NamespaceStatus: Sendable {
     public struct Hold: Sendable, Hashable {
         /// The name.
         public let name: String
-        /// What it is: `lock`, `semaphore`, …
+        /// What it is, such as `lock` and `semaphore`.
         public let kind: String
         /// Whether it is held, or waited for.
         public let isHeld: Bool

@@ -135,7 +135,9 @@ extension WriteScope {
     /// Makes an object, which must not exist.
     ///
     /// Returns: Its number.
+    /// Throws: `typeMismatch` when the name is held, or waited for, as something else.
     func makeObject(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
+        try checkNotHeld(name, as: kind)
         let number = counters.nextObject
         counters.nextObject += 1
         try store(name, SharedObjectRow(kind: kind, number: number, details: details))

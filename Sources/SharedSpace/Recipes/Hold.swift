@@ -59,19 +59,28 @@ final class HoldState: Sendable {
     }
 
     func release() throws(SpaceError) {
-        let operation = "let go of \(place.kind.phrase)"
+        try end("let go of \(place.kind.phrase)") { (core, operation) throws(SpaceError) in
+            try core.end(place, operation)
+        }
+    }
+
+    /// Ends it, once; what could not be ended for a reason that passes is still held.
+    func end(
+        _ operation: String,
+        _ body: (NamespaceCore, String) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
         let core = try namespace.usableCore(operation)
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else {
             throw SpaceError(
                 .invalidArgument,
                 operation,
                 namespace: namespace.name,
-                reason: "\(place.name.quotedForPeople) was released before",
-                advice: "release it once"
+                reason: "\(place.name.quotedForPeople) was let go before",
+                advice: "end what is held once"
             )
         }
         do throws(SpaceError) {
-            try core.end(place, operation)
+            try body(core, operation)
         } catch {
             if error.code != .holdLost { hasEnded.store(false, ordering: .releasing) }
             throw error

@@ -10,7 +10,8 @@ extension Namespace {
         return try core.tryHold(operation, request).map { Hold($0, in: self) }
     }
 
-    /// `timeout`: `nil`: no limit but the interruption.
+    /// Blocks the thread, without a limit but the interruption where `timeout` is `nil`.
+    ///
     /// Throws: `timedOut`.
     func acquireBlocking(
         _ request: HoldRequest,
@@ -23,6 +24,8 @@ extension Namespace {
         return Hold(place, in: self)
     }
 
+    /// Suspends the task.
+    ///
     /// Throws: `timedOut`, `cancelled`.
     func acquireSuspending(_ request: HoldRequest, timeout: Duration?) async throws(SpaceError) -> Hold {
         let (core, operation) = try acquiringCore(request)

@@ -73,8 +73,11 @@ struct HoldRequest: Sendable {
     var weight: UInt32 = 1
     var details = Value.null
 
-    /// What its row takes at most, the key's escaped NULs aside.
-    var bytes: Int { 2 * name.utf8.count + details.encodedElement.count + 64 }
+    /// What asking demands: the row and its key; at a queue also the rows of the items that are served.
+    var demand: Room.Demand {
+        let bytes = 2 * name.utf8.count + details.encodedElement.count + 64
+        return kind == .queue ? .adding(16, bytes: bytes + 4096) : .adding(1, bytes: bytes)
+    }
 }
 
 /// The keys of a name's rows.

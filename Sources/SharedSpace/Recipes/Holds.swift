@@ -35,21 +35,25 @@ extension WriteScope {
         if let refusal { throw refusal }
         if isAlone { try checkUnused(request.name, for: request.kind) }
         row.isHolding = front.admits(row)
-        guard row.isHolding || waits else { return nil }
+        // A queue's taker, and who completes a barrier, stand in the queue for the time of the transaction at least.
+        let isServedLater = request.kind == .queue || request.kind == .barrier
+        guard row.isHolding || waits || isServedLater else { return nil }
         counters.nextClaim += 1
         counters.holds += 1
         try put(row, keys)
-        // What came last changes nothing for those before it, but that it may complete a barrier.
-        guard request.kind == .barrier else { return (ticket, row.isHolding) }
+        // What came last changes nothing for those before it, but that it may complete a barrier; and a queue's taker gets an item.
+        guard isServedLater else { return (ticket, row.isHolding) }
         try settle(request.name)
         return (ticket, try snapshot.hold(keys, ticket)?.isHolding ?? false)
     }
 
     /// Leaves the queue of a name, or lets go of it.
     ///
+    /// `wasDelivered`: Whether it counts when a queue's item returns by it: what nobody got to see was not delivered.
+    ///
     /// Returns: The row as it was; `nil` when it had gone already.
     @discardableResult
-    func removeHold(_ name: String, _ ticket: UInt64) throws(SpaceError) -> HoldRow? {
+    func removeHold(_ name: String, _ ticket: UInt64, wasDelivered: Bool = true) throws(SpaceError) -> HoldRow? {
         let keys = HoldKeys(name)
         guard let row = try snapshot.hold(keys, ticket) else { return nil }
         _ = try lmdb { () throws(LMDBError) in
@@ -62,7 +66,9 @@ extension WriteScope {
         switch row.kind {
         case .responder: try settleResponders(to: name)
         case .request: if let request = RequestRow(row) { try dropRequest(request) }
-        default: try settle(name)
+        default:
+            if row.kind == .queue, row.isHolding { try returnItem(row, of: name, wasDelivered: wasDelivered) }
+            try settle(name)
         }
         return row
     }
@@ -75,12 +81,16 @@ extension WriteScope {
         try snapshot.forEachHold(keys) { row throws(SpaceError) in
             let isAdmitted = front.admits(row)
             if isAdmitted, !row.isHolding { served.append(row) }
-            return isAdmitted || row.kind == .barrier
+            return isAdmitted || row.kind == .barrier || row.kind == .queue
         }
-        for row in served + front.complete { try serve(row, keys) }
+        if front.takers.isEmpty {
+            for row in served + front.complete { try serve(row, keys) }
+        } else {
+            try serve(front.takers, name, keys)
+        }
     }
 
-    private func serve(_ row: HoldRow, _ keys: HoldKeys) throws(SpaceError) {
+    func serve(_ row: HoldRow, _ keys: HoldKeys) throws(SpaceError) {
         var row = row
         row.isHolding = true
         try put(row, keys)
@@ -97,6 +107,15 @@ extension WriteScope {
         noteUpkeep()
     }
 
+    /// Throws: `typeMismatch` when somebody holds the name, or waits for it, as something else.
+    func checkNotHeld(_ name: String, as kind: SharedObjectKind) throws(SpaceError) {
+        guard counters.holds > 0 else { return }
+        try snapshot.forEachHold(HoldKeys(name)) { row throws(SpaceError) in
+            if row.kind != kind { throw snapshot.mismatch(name, row.kind, wanted: kind) }
+            return false
+        }
+    }
+
     /// Throws: `typeMismatch` when an object has the name.
     private func checkUnused(_ name: String, for kind: SharedObjectKind) throws(SpaceError) {
         guard let object = try snapshot.object(name) else { return }
@@ -107,7 +126,7 @@ extension WriteScope {
 /// The front of a name's queue: says of one row after the other whether it may hold beside those before it.
 ///
 /// The first that may not ends it: nobody is overtaken. A barrier is the exception: there all who wait are let through
-/// together, when they are enough.
+/// together, when they are enough; and at a queue, where whoever holds has an item of his own.
 struct HoldFront {
     private var holders = 0
     private var isShared = true
@@ -116,7 +135,7 @@ struct HoldFront {
     private var waiting: [HoldRow] = []
 
     mutating func admits(_ row: HoldRow) -> Bool {
-        if row.kind == .barrier {
+        if row.kind == .barrier || row.kind == .queue {
             if !row.isHolding { waiting.append(row) }
             return row.isHolding
         }
@@ -135,9 +154,14 @@ struct HoldFront {
         return isAdmitted
     }
 
+    /// Those who wait for a queue's items, in turn.
+    var takers: [HoldRow] { waiting.first?.kind == .queue ? waiting : [] }
+
     /// Those who wait at a barrier, so far as they are enough.
     var complete: [HoldRow] {
-        guard let parties = waiting.first?.details.permits, parties > 0 else { return [] }
+        guard waiting.first?.kind == .barrier, let parties = waiting.first?.details.permits, parties > 0 else {
+            return []
+        }
         return Array(waiting.prefix(waiting.count / parties * parties))
     }
 }

@@ -81,7 +81,7 @@ extension NamespaceCore {
         }
     }
 
-    private func enter(
+    func enter(
         _ operation: String,
         _ request: HoldRequest,
         waits: Bool
@@ -91,8 +91,13 @@ extension NamespaceCore {
         announceClaimant()
         endRememberedHolds()
         func add() throws(SpaceError) -> (ticket: UInt64, isHolding: Bool)? {
-            try write(operation, .adding(1, bytes: request.bytes)) { scope throws(SpaceError) in
-                try scope.addHold(request, holder: .session(session.number), waits: waits)
+            try write(operation, request.demand) { scope throws(SpaceError) in
+                guard let added = try scope.addHold(request, holder: .session(session.number), waits: waits) else {
+                    return nil
+                }
+                if added.isHolding || waits { return added }
+                try scope.removeHold(request.name, added.ticket, wasDelivered: false)
+                return nil
             }
         }
         var entered = try add()
@@ -107,7 +112,7 @@ extension NamespaceCore {
     }
 
     /// At the end of the time: gives the place up, unless it was served meanwhile.
-    private func endWaiting(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> HoldPlace? {
+    func endWaiting(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> HoldPlace? {
         let isServed = try write(operation, .removing(1)) { scope throws(SpaceError) in
             guard let row = try scope.snapshot.hold(HoldKeys(place.name), place.ticket), !row.isHolding else {
                 return true
@@ -127,17 +132,26 @@ extension NamespaceCore {
     // MARK: Letting go
 
     /// Throws: `holdLost` when it had gone already.
-    func end(_ place: HoldPlace, _ operation: String, timeout: Duration? = nil) throws(SpaceError) {
-        let row = try write(operation, .removing(1), timeout: timeout) { scope throws(SpaceError) in
-            try scope.removeHold(place.name, place.ticket)
+    func end(
+        _ place: HoldPlace,
+        _ operation: String,
+        wasDelivered: Bool = true,
+        timeout: Duration? = nil
+    ) throws(SpaceError) {
+        let row = try write(
+            operation,
+            place.kind == .queue ? .removing(16, bytes: 4096) : .removing(1),
+            timeout: timeout
+        ) { scope throws(SpaceError) in
+            try scope.removeHold(place.name, place.ticket, wasDelivered: wasDelivered)
         }
         if row == nil { throw lost(place, operation) }
     }
 
     /// Lets go; if that fails (the gate, a full disk), it is tried again at ticks and the next time that something is to be held.
-    func endOrRemember(_ place: HoldPlace, timeout: Duration? = nil) {
+    func endOrRemember(_ place: HoldPlace, wasDelivered: Bool = true, timeout: Duration? = nil) {
         do throws(SpaceError) {
-            try end(place, "let go of \(place.kind.phrase)", timeout: timeout)
+            try end(place, "let go of \(place.kind.phrase)", wasDelivered: wasDelivered, timeout: timeout)
         } catch  where error.code != .holdLost && !isLeft && !isInherited {
             unreleasedHolds.withLock { $0.append(place) }
         } catch {
@@ -161,11 +175,11 @@ extension NamespaceCore {
         while true {
             let (dead, bytes) = try read(operation) { snapshot throws(SpaceError) in
                 guard try snapshot.counters().holds > 0 else { return ([(name: String, row: HoldRow)](), 0) }
-                let dead = Array(try snapshot.allHolds().filter { hasEnded($0.row.holder) }.prefix(64))
+                let dead = Array(try snapshot.allHolds().filter { hasEnded($0.row.holder) }.prefix(16))
                 return (dead, try snapshot.movedBytes(dropping: dead.map(\.row)))
             }
             guard !dead.isEmpty else { return }
-            let demand = Room.Demand.removing(2 * dead.count, bytes: bytes)
+            let demand = Room.Demand.removing(16 * dead.count, bytes: bytes + 4096)
             try write(operation, demand, timeout: timeout) { scope throws(SpaceError) in
                 for (name, row) in dead { try scope.removeHold(name, row.ticket) }
             }

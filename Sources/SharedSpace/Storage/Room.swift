@@ -219,6 +219,8 @@ struct Room {
         changed += touched(try access.statistics(tables.journal), rows: 5 * max(1, changes), bytes: 0)
         // Large rows drop as many bytes of small ones, which lie in a row; LMDB's pages are a quarter full at least.
         if demand.isJournaled { changed += 4 * (demand.bytes / pageSize) }
+        changed += touched(try access.statistics(tables.objects), rows: 1, bytes: 0)
+        changed += touched(try access.statistics(tables.elements), rows: max(1, changes), bytes: 64)
         changed += touched(try access.statistics(tables.holds), rows: max(1, changes), bytes: 64)
         changed += touched(try access.statistics(tables.shapes), rows: 1, bytes: 0)
         changed += touched(try access.statistics(tables.main), rows: 1, bytes: 0) + touched(free, rows: 1, bytes: 0)

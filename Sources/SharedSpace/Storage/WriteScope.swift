@@ -109,6 +109,8 @@ final class WriteScope {
 
     func noteMoved(hold ticket: UInt64) { setCells.append(Interest(hold: ticket)) }
 
+    func noteMoved(object name: String) { setCells.append(Interest(object: name)) }
+
     /// Writes the counters back; the last step before the commit.
     func finish() throws(SpaceError) {
         let row = try lmdb { () throws(LMDBError) in

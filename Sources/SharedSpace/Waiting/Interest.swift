@@ -57,6 +57,12 @@ struct Interest: Equatable, Sendable {
     /// Waits until something becomes of a place in a queue: it is served, or gone.
     init(hold ticket: UInt64) { self.init(.hold, hash: ticket, isTaking: false) }
 
+    /// Waits until something changes about a named object; its hash may be a ticket too, which costs a look.
+    init(object name: String) {
+        var name = name
+        self.init(.hold, hash: name.withUTF8 { Hash64.hash(UnsafeRawBufferPointer($0)) }, isTaking: false)
+    }
+
     var form: Form { Form(rawValue: selector >> 58 & 0xF) ?? .none }
     var isTaking: Bool { selector & Self.taking != 0 }
     var isHashed: Bool { selector & Self.hashed != 0 }

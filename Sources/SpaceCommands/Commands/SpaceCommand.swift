@@ -43,8 +43,12 @@ struct SpaceCommand: ParsableCommand {
                 ]
             ),
             CommandGroup(
-                name: "Requests",
-                subcommands: [RespondCommand.self, RequestCommand.self]
+                name: "Coordination",
+                subcommands: [
+                    LockCommand.self, SemaphoreCommand.self, ElectCommand.self, BarrierCommand.self, LatchCommand.self,
+                    CounterCommand.self, RateCommand.self, QueueCommand.self, EvalCommand.self, RespondCommand.self,
+                    RequestCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Changes",
@@ -80,6 +84,8 @@ struct SpaceCommand: ParsableCommand {
         case "move": MoveCommand.self
         case "request": RequestCommand.self
         case "txn": TxnCommand.self
+        case "lock": LockCommand.self
+        case "counter": CounterCommand.self
         default: nil
         }
     }

@@ -64,6 +64,15 @@ struct ChildCommand {
         return try wait(for: pid, &feed, &output)
     }
 
+    /// Runs the command with this process's standard input, and waits for its end, also after a signal: that is passed on.
+    ///
+    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
+    func run() throws -> Ending {
+        var feed = Feed.nothing
+        var output: CommandOutput?
+        return try wait(for: try spawn(reading: STDIN_FILENO, writing: nil), &feed, &output)
+    }
+
     private func spawn(reading input: CInt, writing output: CInt?) throws -> pid_t {
         guard let file = words[0] else { throw CommandFailure.usage("the command to run is missing") }
         // wait(2): while SIGCHLD is ignored nobody learns how a child ended.
@@ -128,6 +137,11 @@ struct ChildCommand {
         private(set) var reading: CInt
         private(set) var writing: CInt
         private var rest: ArraySlice<UInt8>
+
+        /// For a command that reads something else.
+        static var nothing: Feed { Feed() }
+
+        private init() { (reading, writing, rest) = (-1, -1, []) }
 
         init(_ line: String) throws {
             var ends: [CInt] = [-1, -1]

@@ -48,7 +48,7 @@ extension ExitStatus {
             self = .responderFailed
         case .permissionDenied:
             self = .permission
-        case .cancelled, .timedOut, .noResponder:
+        case .cancelled, .timedOut, .noResponder, .evaluationFailed:
             self = .nothing
         default:
             // `forked` and `closed` can only come from a mistake in a command; so do codes that this table has missed.

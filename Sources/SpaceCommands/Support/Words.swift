@@ -32,6 +32,8 @@ enum Words {
         switch option {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
             "--key", "--post", "--events", "--from", "--subscription", "--deadline", "--after", "--history",
+            "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries", "--as", "--limit",
+            "--per",
             commandWords, "-E",
             "--generate-completion-script":
             .value
@@ -47,8 +49,9 @@ enum Words {
     /// How many words of its own such a command has at most.
     private static func mostWords(before command: String) -> Int? {
         switch command {
-        case "own": 1
-        case "watch", "claim", "respond": 2
+        case "own", "eval": 1
+        case "watch", "claim", "respond", "lock", "semaphore", "elect", "rate": 2
+        case "queue": 4
         default: nil
         }
     }

@@ -1,0 +1,245 @@
+import Glibc
+import SpaceSystem
+import Synchronization
+import SystemPackage
+import TupleCoding
+
+/// Linda's `eval`: a live tuple, which a child process computes, and which is written once that has succeeded.
+///
+/// Guarantees: the tuple is written after the child has exited with status 0 and printed one tuple in JSON form, and not
+/// otherwise; the kernel kills the child when the process that waits for it dies (prctl(2), PR_SET_PDEATHSIG), so no tuple of a
+/// dead evaluation ever comes. The child is bound to the thread that started it, which therefore waits for it.
+package final class Evaluation: Sendable {
+    /// How it ended.
+    package enum Ending: Sendable {
+        case written(TupleID)
+        /// The status, or 128 and the signal, as a shell says it.
+        case failed(Int32)
+    }
+
+    private struct State {
+        var child: Int32 = 0
+        var isStopped = false
+    }
+
+    private static let operation = "evaluate a tuple"
+    private let words: [String]
+    private let namespace: Namespace
+    private let state = Mutex(State())
+
+    package init(_ words: [String], in namespace: Namespace) {
+        self.words = words
+        self.namespace = namespace
+    }
+
+    /// Kills the child; one that is not started yet never is.
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            // Not reaped while `child` is set, so that the number is still its own.
+            if state.child > 0 { kill(state.child, SIGKILL) }
+        }
+    }
+
+    /// Runs it to its end, on the calling thread.
+    ///
+    /// `signal`: What asks the caller to end, once something does: it is passed on to the child.
+    package func run(timeout: Duration?, signal: () -> Int32? = { nil }) throws(SpaceError) -> Ending {
+        try namespace.core.checkUsable(Self.operation)
+        let deadline = MonotonicInstant.deadline(after: timeout)
+        var child: Int32 = 0
+        let output = try start(&child)
+        var printed: Result<[UInt8], SpaceError> = .success([])
+        do throws(SpaceError) {
+            printed = .success(try read(output.raw, until: deadline, from: child, signal))
+        } catch {
+            printed = .failure(error)
+            stop()
+        }
+        let status = reap(child)
+        let bytes = try printed.get()
+        guard status == 0 else {
+            if state.withLock({ $0.isStopped }) { throw namespace.core.cancelled(Self.operation) }
+            return .failed(status)
+        }
+        let tuple: Tuple
+        do throws(TupleCodingError) {
+            tuple = try Tuple(json: bytes)
+        } catch {
+            throw failure(.evaluationFailed, "the output of \(words[0].quotedForPeople) is no tuple: \(error)")
+        }
+        return .written(try namespace.write(tuple: tuple))
+    }
+
+    /// Returns: What its output is read from.
+    private func start(_ child: inout Int32) throws(SpaceError) -> OwnedDescriptor {
+        guard !words.isEmpty else { throw failure(.invalidArgument, "there is no program to run") }
+        let ends = try system(Self.operation, "a pipe", namespace: namespace.name) { () throws(Errno) in
+            try OwnedDescriptor.pipe()
+        }
+        let output = OwnedDescriptor(adopting: ends.reading)
+        // Only the child's is to be left, or there would be no end of file.
+        let childsOutput = OwnedDescriptor(adopting: ends.writing)
+        let input = try system(Self.operation, "/dev/null", namespace: namespace.name) { () throws(Errno) in
+            try OwnedDescriptor.open("/dev/null", flags: O_RDONLY)
+        }
+        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { pointers.forEach { free($0) } }
+        let started = state.withLock { state -> Result<Int32, SpaceError> in
+            guard !state.isStopped else { return .failure(namespace.core.cancelled(Self.operation)) }
+            guard let file = pointers[0] else { return .failure(failure(.inputOutput, "there is no memory")) }
+            do throws(Errno) {
+                state.child = try ParentDeath.spawn(
+                    file,
+                    &pointers,
+                    input: input.raw,
+                    output: childsOutput.raw,
+                    resetsBrokenPipe: true
+                )
+                return .success(state.child)
+            } catch {
+                return .failure(failure(.evaluationFailed, "\(words[0].quotedForPeople) can't be run: \(error)"))
+            }
+        }
+        child = try started.get()
+        return output
+    }
+
+    /// Reads what the child prints, until it closes its output.
+    private func read(
+        _ descriptor: CInt,
+        until deadline: MonotonicInstant?,
+        from child: Int32,
+        _ signal: () -> Int32?
+    ) throws(SpaceError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&request, 1, deadline?.remaining.pollMilliseconds ?? -1)
+            if ready < 0 {
+                guard errno == EINTR else { throw failure(.inputOutput, "its output can't be read: errno \(errno)") }
+                if let number = signal() { kill(child, number) }
+                continue
+            }
+            if ready == 0 {
+                guard deadline?.hasPassed ?? false else { continue }
+                throw failure(.timedOut, "\(words[0].quotedForPeople) did not end in time")
+            }
+            let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= Limits.valueBytes else {
+                throw failure(.tooLarge, "\(words[0].quotedForPeople) prints more than \(Limits.valueBytes) bytes")
+            }
+        }
+    }
+
+    private func reap(_ child: Int32) -> Int32 {
+        // Waited for without being reaped first: then nobody signals a number that is another's already.
+        var info = siginfo_t()
+        while waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
+        return state.withLock { state in
+            state.child = 0
+            var status: Int32 = 0
+            while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+            let number = status & 0x7F
+            return number == 0 ? (status >> 8) & 0xFF : 128 + number
+        }
+    }
+
+    private func failure(_ code: SpaceError.Code, _ reason: String) -> SpaceError {
+        SpaceError(code, Self.operation, namespace: namespace.name, reason: reason)
+    }
+
+    /// The public forms' result.
+    fileprivate func tuple(_ ending: Ending) throws(SpaceError) -> TupleID {
+        switch ending {
+        case .written(let id): return id
+        case .failed(let status):
+            throw failure(.evaluationFailed, "\(words[0].quotedForPeople) ended with status \(status)")
+        }
+    }
+}
+
+extension Namespace {
+    /// Runs a program, and writes the tuple that it prints in JSON form: Linda's `eval`.
+    ///
+    /// ```swift
+    /// try await jobs.evaluate(["./render", "scene.json"])        // prints ["rendered", "scene.json", 42]
+    /// ```
+    ///
+    /// The program dies with this process, and when the task is cancelled or the time is over. Its standard input is empty,
+    /// its standard error that of this process.
+    ///
+    /// - Parameters:
+    ///   - words: The program, looked for in `PATH`, and its arguments.
+    ///   - timeout: How long it may run; `nil`: no limit.
+    /// - Returns: The id of the tuple.
+    /// - Throws: `evaluationFailed` when it can't be run, ends with another status than 0, or prints no tuple; `timedOut`;
+    ///   `cancelled` when the task is; `tooLarge`, and what every write does.
+    @discardableResult
+    public func evaluate(_ words: [String], timeout: Duration? = nil) async throws(SpaceError) -> TupleID {
+        let evaluation = Evaluation(words, in: self)
+        // A thread of its own: the child is bound to it, and the tasks' threads come and go.
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<TupleID, SpaceError>, Never>) in
+                let isStarted = DetachedThread.start {
+                    do throws(SpaceError) {
+                        continuation.resume(returning: .success(try evaluation.tuple(evaluation.run(timeout: timeout))))
+                    } catch {
+                        continuation.resume(returning: .failure(error))
+                    }
+                }
+                if !isStarted {
+                    continuation.resume(
+                        returning: .failure(
+                            SpaceError(
+                                .inputOutput,
+                                "evaluate a tuple",
+                                namespace: name,
+                                reason: "no thread is to be had"
+                            )
+                        )
+                    )
+                }
+            }
+        } onCancel: {
+            evaluation.stop()
+        }
+        return try result.get()
+    }
+
+    /// Runs a program, and writes the tuple that it prints in JSON form.
+    ///
+    /// Blocks the thread, with which the program dies too; otherwise like the form for tasks.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    @discardableResult
+    public func evaluate(_ words: [String], timeout: Duration) throws(SpaceError) -> TupleID {
+        let evaluation = Evaluation(words, in: self)
+        return try evaluation.tuple(evaluation.run(timeout: timeout))
+    }
+}
+
+/// A thread that runs one closure.
+private final class DetachedThread: Sendable {
+    private let body: @Sendable () -> Void
+    private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+    /// Returns: Whether it could be started; if not, `body` never runs.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let work = Unmanaged.passRetained(DetachedThread(body))
+        var thread = pthread_t()
+        let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
+            if let context { Unmanaged<DetachedThread>.fromOpaque(context).takeRetainedValue().body() }
+            return nil
+        }
+        guard pthread_create(&thread, nil, run, work.toOpaque()) == 0 else {
+            work.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+}

@@ -1,0 +1,147 @@
+import LMDB
+import TupleCoding
+
+/// The rows of a work queue in `elements`.
+///
+/// Guarantees: an item is in one state, and has a row of that state's index beside its own, changed with it in one
+/// transaction; what is taken is also a hold of its taker (`holds`), at whose end, however it ends, the item returns within the
+/// transaction that removes the hold. Of a group's items only the first can be ready, delayed or taken: the others are blocked
+/// until it is gone, so that no two of them are ever worked on side by side, and none before those put earlier.
+///
+/// A key is the queue's number, a letter, and what the letter says; all numbers big-endian, so that the first of a letter is
+/// the next in turn:
+///
+///     I id                 the item's state
+///     V id                 its value, one encoded element, which stays where it is whatever becomes of the item
+///     R priority, id       ready, the highest priority first
+///     D time, id           delayed, by the time when it is ready
+///     G group, id          of a group, in the order of putting
+///     X id                 a dead letter
+struct QueueRows {
+    enum Letter: UInt8 { case item = 0x49, value = 0x56, ready = 0x52, delayed = 0x44, group = 0x47, dead = 0x58 }
+
+    let number: UInt64
+
+    func key(_ letter: Letter, _ rest: [UInt8] = []) -> [UInt8] { number.bigEndianBytes + [letter.rawValue] + rest }
+
+    func item(_ id: UInt64) -> [UInt8] { key(.item, id.bigEndianBytes) }
+    func value(_ id: UInt64) -> [UInt8] { key(.value, id.bigEndianBytes) }
+
+    /// The row that says in which state an item is; `nil`: taken and blocked ones need none.
+    func index(of item: QueueItemRow) -> [UInt8]? {
+        switch item.state {
+        case .ready:
+            // Descending: the complement, with the sign's bit turned so that the bytes are in the numbers' order.
+            let order = ~(UInt64(bitPattern: item.priority) ^ 1 << 63)
+            return key(.ready, order.bigEndianBytes + item.id.bigEndianBytes)
+        case .delayed:
+            return key(.delayed, UInt64(bitPattern: item.readyTime).bigEndianBytes + item.id.bigEndianBytes)
+        case .dead: return key(.dead, item.id.bigEndianBytes)
+        case .taken, .blocked: return nil
+        }
+    }
+
+    func group(_ name: String) -> [UInt8] { key(.group, Value.string(name).encodedElement) }
+
+    /// The id that a key of any letter ends with.
+    static func id(of key: UnsafeRawBufferPointer) -> UInt64? { key.count >= 17 ? key.big(key.count - 8) : nil }
+}
+
+/// An item's row.
+///
+///     0  state
+///     1  zero, 3 bytes
+///     4  deliveries: how often it came back
+///     8  priority
+///     16 when it is or was ready, milliseconds of the namespace's clock; 0: at once
+///     24 the group, or null, one encoded element
+struct QueueItemRow: Sendable {
+    enum State: UInt8, Sendable { case ready, delayed, taken, blocked, dead }
+    private static let headerSize = 24
+
+    let id: UInt64
+    var state: State
+    var deliveries: UInt32
+    let priority: Int64
+    var readyTime: Int64
+    let group: String?
+
+    init(id: UInt64, priority: Int64, readyTime: Int64, group: String?) {
+        self.id = id
+        state = .blocked
+        deliveries = 0
+        self.priority = priority
+        self.readyTime = readyTime
+        self.group = group
+    }
+
+    /// Copies the row out of the page; `nil` when it is none.
+    init?(id: UInt64, _ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > Self.headerSize, let state = State(rawValue: bytes[0]),
+            let group = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
+        else { return nil }
+        self.id = id
+        self.state = state
+        deliveries = bytes.little(4)
+        priority = bytes.little(8)
+        readyTime = bytes.little(16)
+        if case .string(let name) = group { self.group = name } else { self.group = nil }
+    }
+
+    var encoded: [UInt8] {
+        var bytes: [UInt8] = [state.rawValue, 0, 0, 0]
+        withUnsafeBytes(of: deliveries.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: priority.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: readyTime.littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes + (group.map { .string($0) } ?? Value.null).encodedElement
+    }
+}
+
+extension UInt64 {
+    var bigEndianBytes: [UInt8] { Swift.withUnsafeBytes(of: bigEndian) { Array($0) } }
+}
+
+extension Snapshot {
+    func queueItem(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> QueueItemRow? {
+        let bytes = try lmdb { () throws(LMDBError) in
+            try rows.item(id).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
+        }
+        guard let bytes else { return nil }
+        guard let item = QueueItemRow(id: id, bytes) else { throw damaged("item \(id) of a queue does not decode") }
+        return item
+    }
+
+    func queueValue(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> Value {
+        let bytes = try lmdb { () throws(LMDBError) in
+            try rows.value(id).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
+        }
+        guard let bytes, let value = try? Value(encodedElement: bytes) else {
+            throw damaged("the value of item \(id) of a queue")
+        }
+        return value
+    }
+
+    /// The ids of the rows under a prefix, in order; with the eight bytes before them, which a delayed one's are its time.
+    ///
+    /// Those of another group whose name begins with a NUL after this one's have longer keys, and are left out.
+    func queueIDs(_ prefix: [UInt8], limit: Int = .max) throws(SpaceError) -> [(id: UInt64, before: UInt64)] {
+        let isGroup = prefix.count > 9
+        return try lmdb { () throws(LMDBError) in
+            var found: [(UInt64, UInt64)] = []
+            var cursor = try access.cursor(tables.elements)
+            var entry = try prefix.withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
+            while let row = entry, found.count < limit, row.key.starts(with: prefix), let id = QueueRows.id(of: row.key)
+            {
+                if isGroup, row.key.count != prefix.count + 8 { break }
+                found.append((id, row.key.big(row.key.count - 16)))
+                entry = try cursor.next()
+            }
+            return found
+        }
+    }
+
+    /// When the next delayed item is ready, on the namespace's clock; `nil`: there is none.
+    func nextDelayed(_ rows: QueueRows) throws(SpaceError) -> Int64? {
+        try queueIDs(rows.key(.delayed), limit: 1).first.map { Int64(bitPattern: $0.before) }
+    }
+}

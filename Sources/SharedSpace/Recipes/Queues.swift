@@ -1,0 +1,184 @@
+import LMDB
+import TupleCoding
+
+// What happens to a work queue's items, each within one write transaction.
+
+extension WriteScope {
+    func queue(_ name: String) throws(SpaceError) -> (rows: QueueRows, row: SharedObjectRow)? {
+        try snapshot.object(name, .queue).map { (QueueRows(number: $0.number), $0) }
+    }
+
+    // MARK: Coming and going
+
+    /// Puts a new item at the end.
+    ///
+    /// Returns: Its id.
+    func putItem(
+        _ rows: QueueRows,
+        _ name: String,
+        _ value: Value,
+        priority: Int64,
+        readyTime: Int64,
+        group: String?
+    ) throws(SpaceError) -> UInt64 {
+        let id = counters.nextClaim
+        counters.nextClaim += 1
+        let item = QueueItemRow(id: id, priority: priority, readyTime: readyTime, group: group)
+        try putRow(rows.value(id), value.encodedElement)
+        var isFirst = true
+        if let group {
+            let prefix = rows.group(group)
+            isFirst = try snapshot.queueIDs(prefix, limit: 1).isEmpty
+            try putRow(prefix + id.bigEndianBytes, [])
+        }
+        if isFirst { try activate(item, rows, name) } else { try put(item, rows) }
+        try settle(name)
+        return id
+    }
+
+    /// Makes an item ready, or delayed while its time has not come.
+    private func activate(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
+        var item = item
+        item.state = item.readyTime > clock.milliseconds ? .delayed : .ready
+        let next = try snapshot.nextDelayed(rows) ?? .max
+        let isNext = item.state == .delayed && item.readyTime < next
+        try put(item, rows)
+        if isNext {
+            // Whoever waits sleeps until the next is due, and that is this one now.
+            try snapshot.forEachHold(HoldKeys(name)) { row throws(SpaceError) in
+                if !row.isHolding { noteMoved(hold: row.ticket) }
+                return true
+            }
+        }
+    }
+
+    /// Returns an item whose taker has ended or given it up, counts that, and sets it aside if it has come back too often.
+    func returnItem(_ hold: HoldRow, of name: String, wasDelivered: Bool) throws(SpaceError) {
+        guard let (rows, _) = try queue(name), case .int(let number) = hold.details,
+            let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(number))), item.state == .taken
+        else { return }
+        if wasDelivered {
+            try returnItem(item, rows, name, readyTime: 0)
+        } else {
+            try activate(item, rows, name)
+        }
+    }
+
+    /// Puts a taken item back, to be had from a time on.
+    func returnItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String, readyTime: Int64) throws(SpaceError) {
+        let limit = try snapshot.object(name, .queue)?.details.permits ?? 0
+        var item = item
+        item.deliveries = item.deliveries &+ 1
+        item.readyTime = readyTime
+        if limit > 0, Int(item.deliveries) >= limit {
+            try buryItem(item, rows, name)
+        } else {
+            try activate(item, rows, name)
+        }
+    }
+
+    /// Ends a taken item: `body` says what becomes of it before its hold goes.
+    ///
+    /// Returns: `false` when it is no longer this hold's.
+    func endItem(
+        _ place: HoldPlace,
+        _ body: (QueueItemRow, QueueRows) throws(SpaceError) -> Void
+    ) throws(SpaceError) -> Bool {
+        guard let hold = try snapshot.hold(HoldKeys(place.name), place.ticket), hold.isHolding,
+            case .int(let number) = hold.details, let (rows, _) = try queue(place.name),
+            let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(number))), item.state == .taken
+        else { return false }
+        try body(item, rows)
+        // The item is no longer taken, so it does not return with the hold.
+        try removeHold(place.name, place.ticket)
+        return true
+    }
+
+    func completeItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
+        try deleteRow(rows.item(item.id))
+        try deleteRow(rows.value(item.id))
+        try leaveGroup(item, rows, name)
+    }
+
+    /// Sets an item aside, as a dead letter; its group goes on without it.
+    func buryItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
+        var item = item
+        item.state = .dead
+        try put(item, rows)
+        try leaveGroup(item, rows, name)
+    }
+
+    /// Puts a dead letter at the end, as if it were new.
+    func kickItem(_ id: UInt64, _ rows: QueueRows, _ name: String) throws(SpaceError) -> Bool {
+        guard let item = try snapshot.queueItem(rows, id), item.state == .dead else { return false }
+        let value = try snapshot.queueValue(rows, id)
+        for key in [rows.item(id), rows.value(id)] { try deleteRow(key) }
+        if let index = rows.index(of: item) { try deleteRow(index) }
+        _ = try putItem(rows, name, value, priority: item.priority, readyTime: 0, group: item.group)
+        return true
+    }
+
+    private func leaveGroup(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
+        guard let group = item.group else { return }
+        let prefix = rows.group(group)
+        try deleteRow(prefix + item.id.bigEndianBytes)
+        guard let next = try snapshot.queueIDs(prefix, limit: 1).first,
+            let following = try snapshot.queueItem(rows, next.id), following.state == .blocked
+        else { return }
+        try activate(following, rows, name)
+    }
+
+    // MARK: Serving
+
+    /// Gives ready items to those who wait, first come, first served.
+    func serve(_ takers: [HoldRow], _ name: String, _ keys: HoldKeys) throws(SpaceError) {
+        guard let (rows, _) = try queue(name) else { return }
+        try wakeDelayed(rows)
+        let ready = try snapshot.queueIDs(rows.key(.ready), limit: takers.count)
+        for (taker, entry) in zip(takers, ready) {
+            guard var item = try snapshot.queueItem(rows, entry.id), item.state == .ready else {
+                throw snapshot.damaged("item \(entry.id) of the queue \(name.quotedForPeople) is not ready")
+            }
+            if let index = rows.index(of: item) { try deleteRow(index) }
+            item.state = .taken
+            try put(item, rows)
+            var row = taker
+            row.details = .int(Int(Int64(bitPattern: item.id)))
+            try serve(row, keys)
+        }
+    }
+
+    /// Makes those ready whose time has come, as many as a transaction has room for; who still waits comes again.
+    private func wakeDelayed(_ rows: QueueRows) throws(SpaceError) {
+        let now = clock.milliseconds
+        for entry in try snapshot.queueIDs(rows.key(.delayed), limit: 16) where Int64(bitPattern: entry.before) <= now {
+            guard var item = try snapshot.queueItem(rows, entry.id), item.state == .delayed else { continue }
+            if let index = rows.index(of: item) { try deleteRow(index) }
+            item.state = .ready
+            try put(item, rows)
+        }
+    }
+
+    // MARK: Rows
+
+    private func put(_ item: QueueItemRow, _ rows: QueueRows) throws(SpaceError) {
+        try putRow(rows.item(item.id), item.encoded)
+        if let index = rows.index(of: item) { try putRow(index, []) }
+    }
+
+    private func putRow(_ key: [UInt8], _ value: [UInt8]) throws(SpaceError) {
+        try lmdb { () throws(LMDBError) in
+            try key.withBytes { (key) throws(LMDBError) in
+                try value.withBytes { (value) throws(LMDBError) in try access.put(tables.elements, key, value) }
+            }
+        }
+        noteUpkeep()
+    }
+
+    private func deleteRow(_ key: [UInt8]) throws(SpaceError) {
+        _ = try lmdb { () throws(LMDBError) in
+            try key.withBytes { (key) throws(LMDBError) in try access.delete(tables.elements, key) }
+        }
+        noteUpkeep()
+    }
+}

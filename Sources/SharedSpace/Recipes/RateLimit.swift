@@ -1,0 +1,180 @@
+import SpaceSystem
+import TupleCoding
+
+/// So many at once, and so many in a time on average, counted over all processes.
+///
+/// ```swift
+/// try await api.rateLimit("requests", 100, per: .seconds(60)).acquire()
+/// ```
+///
+/// Each acquisition reserves the next moment that is free, in one transaction, and then waits for it: so it is first come,
+/// first served. Nobody holds anything, and who dies while it waits has used its moment up. Unused moments gather, up to
+/// the limit: so many may pass at once, after a pause. (The algorithm is GCRA, from ATM networks: one time is kept.)
+public struct RateLimit: Sendable {
+    private let state: ObjectState
+    /// How many in the interval.
+    public let limit: Int
+    /// The interval.
+    public let interval: Duration
+
+    init(_ name: String, limit: Int, interval: Duration, in namespace: Namespace) {
+        state = ObjectState(namespace: namespace, name: name, kind: .rateLimit)
+        self.limit = limit
+        self.interval = interval
+    }
+
+    /// The name, in the namespace.
+    public var name: String { state.name }
+
+    private static let operation = "acquire from a rate limit"
+    private static let longestInterval = Duration.seconds(366 * 86_400)
+
+    /// Waits for a moment that is free.
+    ///
+    /// - Parameters:
+    ///   - count: How many at once, from 1 to the limit.
+    ///   - timeout: How long to wait at most; `nil`: no limit.
+    /// - Returns: `false` when none is free in time: it says so at once, and nothing is used up.
+    /// - Throws: `cancelled` when the task is, and then the moment is given back; `invalidArgument`; `typeMismatch` when the
+    ///   name is something else, or a limit of another size; and what every write does.
+    @discardableResult
+    public func acquire(_ count: Int = 1, timeout: Duration? = nil) async throws(SpaceError) -> Bool {
+        guard let delay = try reserve(count, within: timeout) else { return false }
+        guard delay > .zero else { return true }
+        do {
+            try await Task.sleep(for: delay)
+        } catch {
+            giveBack(count)
+            throw SpaceError(
+                .cancelled,
+                Self.operation,
+                namespace: state.namespace.name,
+                reason: "the wait was cancelled; nothing was used up"
+            )
+        }
+        return true
+    }
+
+    /// Waits for a moment that is free.
+    ///
+    /// Blocks the thread; otherwise like the form for tasks.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func acquire(_ count: Int = 1, timeout: Duration) throws(SpaceError) -> Bool {
+        try acquireBlocking(count, timeout: timeout, interruption: nil)
+    }
+
+    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    package func acquireBlocking(
+        _ count: Int,
+        timeout: Duration?,
+        interruption: Interruption?
+    ) throws(SpaceError) -> Bool {
+        guard let delay = try reserve(count, within: timeout) else { return false }
+        guard delay > .zero else { return true }
+        do throws(SpaceError) {
+            // Woken whenever somebody reserves, it only looks at the time: what it reserved is its own.
+            let _: Void? = try state.blocking(Self.operation, timeout: delay, interruption: interruption) { _ in nil }
+        } catch {
+            giveBack(count)
+            throw error
+        }
+        return true
+    }
+
+    /// Acquires if a moment is free now.
+    ///
+    /// - Parameter count: How many at once, from 1 to the limit.
+    /// - Returns: Whether it was free.
+    /// - Throws: What ``acquire(_:timeout:)-(_,Duration?)`` does.
+    public func tryAcquire(_ count: Int = 1) throws(SpaceError) -> Bool {
+        try reserve(count, within: .zero) != nil
+    }
+
+    /// Removes it: what was used up is forgotten.
+    ///
+    /// - Throws: `typeMismatch`, and what every write does.
+    public func remove() throws(SpaceError) {
+        try state.change("remove a rate limit") { (value, _) throws(SpaceError) in value = nil }
+    }
+
+    // MARK: The moment that is next
+
+    /// The time that one takes, in nanoseconds.
+    private func share() throws(SpaceError) -> Int {
+        guard limit > 0, interval > .zero, interval <= Self.longestInterval else {
+            throw SpaceError(
+                .invalidArgument,
+                Self.operation,
+                namespace: state.namespace.name,
+                reason: "\(limit) in \(interval) is no rate",
+                advice: "give at least 1, in an interval of at most a year"
+            )
+        }
+        return max(1, Int(interval.saturatedNanoseconds) / limit)
+    }
+
+    /// Reserves the next moment; `nil` when it is too late.
+    private func reserve(_ count: Int, within timeout: Duration?) throws(SpaceError) -> Duration? {
+        let share = try share()
+        guard (1...limit).contains(count) else {
+            throw SpaceError(
+                .invalidArgument,
+                Self.operation,
+                namespace: state.namespace.name,
+                reason: "\(count) at once are never to be had of \(limit)",
+                advice: "ask for at least one, and no more than the limit"
+            )
+        }
+        let longest = timeout.map { Int(max(.zero, $0).saturatedNanoseconds) } ?? .max
+        return try state.change(Self.operation) { (value, snapshot) throws(SpaceError) -> Duration? in
+            let now = Int(snapshot.clock.milliseconds) * 1_000_000
+            let next = max(now, try next(value, now)) &+ count * share
+            let delay = max(0, next - share * limit - now)
+            guard delay <= longest else { return nil }
+            value = encoded(next, now)
+            return .nanoseconds(delay)
+        }
+    }
+
+    /// Gives a reserved moment back; where that fails it stays used up, and the limit is kept all the same.
+    private func giveBack(_ count: Int) {
+        try? state.change(Self.operation) { (value, snapshot) throws(SpaceError) in
+            guard let old = value else { return }
+            let now = Int(snapshot.clock.milliseconds) * 1_000_000
+            value = encoded(try next(old, now) - count * (try share()), now)
+        }
+    }
+
+    private func encoded(_ next: Int, _ now: Int) -> Value {
+        .array([.int(limit), .int(Int(interval.saturatedNanoseconds)), .int(next), .int(now)])
+    }
+
+    /// The moment up to which all is reserved, on the namespace's clock, in nanoseconds.
+    private func next(_ value: Value?, _ now: Int) throws(SpaceError) -> Int {
+        guard let value else { return now }
+        let numbers = try state.integers(value, count: 4, Self.operation)
+        guard numbers[0] == limit, numbers[1] == Int(interval.saturatedNanoseconds) else {
+            throw state.mismatch(
+                Self.operation,
+                is: "\(numbers[0]) in \(Duration.nanoseconds(numbers[1]))",
+                wanted: "\(limit) in \(interval)"
+            )
+        }
+        // A real-time clock that was set back takes what was reserved along.
+        let (next, seen) = (numbers[2], numbers[3])
+        return seen > now ? max(now, next &- (seen &- now)) : next
+    }
+}
+
+extension Namespace {
+    /// The rate limit of a name.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 240 bytes, in the room of all shared objects' names.
+    ///   - limit: How many in the interval, and at once.
+    ///   - interval: Up to a year; all who use the name mean the same.
+    /// - Returns: The rate limit; nothing is written before somebody acquires.
+    public func rateLimit(_ name: String, _ limit: Int, per interval: Duration) -> RateLimit {
+        RateLimit(name, limit: limit, interval: interval, in: self)
+    }
+}

@@ -1,0 +1,68 @@
+import LMDB
+import TupleCoding
+
+extension Snapshot {
+    /// What is wrong with the rows of the work queues, a sentence each.
+    func damageInQueues() throws(SpaceError) -> [String] {
+        var damage: [String] = []
+        var takers: [UInt64: Int] = [:]
+        for (_, row) in try allHolds() where row.kind == .queue && row.isHolding {
+            if case .int(let id) = row.details { takers[UInt64(bitPattern: Int64(id)), default: 0] += 1 }
+        }
+        var queues: [(name: String, rows: QueueRows)] = []
+        try forEachObject { (name, object) throws(SpaceError) in
+            if object.kind == .queue { queues.append((name, QueueRows(number: object.number))) }
+        }
+        for (name, rows) in queues {
+            let subject = "the queue \(name.quotedForPeople)"
+            var indexed: [QueueRows.Letter: Int] = [:]
+            var groups: [String: [QueueItemRow]] = [:]
+            let ids = try queueIDs(rows.key(.item)).map(\.id)
+            for id in ids {
+                guard let item = try? queueItem(rows, id), (try? queueValue(rows, id)) != nil else {
+                    damage.append("item \(id) of \(subject) does not decode")
+                    continue
+                }
+                if let index = rows.index(of: item) {
+                    indexed[QueueRows.Letter(rawValue: index[8]) ?? .item, default: 0] += 1
+                    if try !hasElement(index) {
+                        damage.append("item \(id) of \(subject) is \(item.state), and no row says so")
+                    }
+                }
+                if item.state == .taken, takers.removeValue(forKey: id) != 1 {
+                    damage.append("item \(id) of \(subject) is taken, and nobody holds it")
+                }
+                if let group = item.group, item.state != .dead { groups[group, default: []].append(item) }
+            }
+            if try queueIDs(rows.key(.value)).count != ids.count {
+                damage.append("\(subject) has values without items")
+            }
+            for letter in [QueueRows.Letter.ready, .delayed, .dead]
+            where try queueIDs(rows.key(letter)).count != indexed[letter, default: 0] {
+                damage.append("\(subject) has rows for items in another state")
+            }
+            var grouped = 0
+            for (group, items) in groups {
+                grouped += items.count
+                let ordered = items.sorted { $0.id < $1.id }
+                if ordered[0].state == .blocked || ordered.dropFirst().contains(where: { $0.state != .blocked }) {
+                    damage.append("the group \(group.quotedForPeople) of \(subject) is not worked on in order")
+                }
+                if try queueIDs(rows.group(group)).map(\.id) != ordered.map(\.id) {
+                    damage.append("the group \(group.quotedForPeople) of \(subject) is not what its items say")
+                }
+            }
+            if try queueIDs(rows.key(.group)).count != grouped {
+                damage.append("\(subject) has rows of groups too many")
+            }
+        }
+        for id in takers.keys.sorted() { damage.append("item \(id) of a queue is held, and is not there to be taken") }
+        return damage
+    }
+
+    private func hasElement(_ key: [UInt8]) throws(SpaceError) -> Bool {
+        try lmdb { () throws(LMDBError) in
+            try key.withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
+        } != nil
+    }
+}

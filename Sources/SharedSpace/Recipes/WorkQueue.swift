@@ -1,0 +1,363 @@
+import LMDB
+import SpaceSystem
+public import TupleCoding
+
+/// A queue of work that survives its workers: items with priorities and delays, in groups that are worked on in order, and set
+/// aside when they fail too often.
+///
+/// ```swift
+/// let mail = jobs.queue("mail", deliveries: 5)
+/// try mail.put(["to": "ada@example.org"], priority: 1, group: "ada")
+/// try await mail.work { item in try await send(item.value) }          // completes it, or returns it when this throws
+/// ```
+///
+/// Workers are served in the order in which they asked, with the item of the highest priority, of these the oldest. An item
+/// whose worker dies returns at once, by the kernel's word, with its deliveries counted. Of a group, one item at a time is
+/// worked on, in the order of putting; a delay or a return of its first keeps the others waiting.
+public struct WorkQueue: Sendable {
+    let namespace: Namespace
+    /// The name, in the namespace.
+    public let name: String
+    /// After how many deliveries a returning item is set aside as a dead letter; 0: never.
+    public let deliveries: Int
+
+    init(_ name: String, deliveries: Int, in namespace: Namespace) {
+        self.name = name
+        self.deliveries = deliveries
+        self.namespace = namespace
+    }
+
+    // MARK: Putting
+
+    /// Puts an item.
+    ///
+    /// - Parameters:
+    ///   - value: The item, up to 64 MiB encoded.
+    ///   - priority: Higher comes first.
+    ///   - delay: How long nobody gets it.
+    ///   - group: The group of which one item at a time is worked on, 1 to 200 bytes; `nil`: none.
+    /// - Returns: The item's number, which no other in the namespace has.
+    /// - Throws: `typeMismatch` when the name is something else, or a queue with another number of deliveries; `tooLarge`,
+    ///   `invalidArgument`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
+    @discardableResult
+    public func put(
+        _ value: Value,
+        priority: Int = 0,
+        delay: Duration = .zero,
+        group: String? = nil
+    ) throws(SpaceError) -> UInt64 {
+        let operation = "put an item into a queue"
+        let core = try usable(operation)
+        if let group, !(1...Limits.queueGroupBytes).contains(group.utf8.count) {
+            throw SpaceError(
+                .invalidArgument,
+                operation,
+                namespace: namespace.name,
+                reason: "the group's name has \(group.utf8.count) bytes",
+                advice: "give a name of 1 to \(Limits.queueGroupBytes) bytes"
+            )
+        }
+        let size = value.encodedElement.count
+        guard size <= Limits.valueBytes else {
+            throw SpaceError(
+                .tooLarge,
+                operation,
+                namespace: namespace.name,
+                reason: "an item of \(size) bytes is too large",
+                advice: "keep it to \(Limits.valueBytes) bytes"
+            )
+        }
+        return try core.write(operation, .adding(16, bytes: size + 4096)) { scope throws(SpaceError) in
+            let rows = try make(scope)
+            return try scope.putItem(
+                rows,
+                name,
+                value,
+                priority: Int64(priority),
+                readyTime: delay > .zero ? scope.clock.time(after: delay) : 0,
+                group: group
+            )
+        }
+    }
+
+    /// Puts a `Codable` value; see ``put(_:priority:delay:group:)-(Value,_,_,_)``.
+    ///
+    /// - Throws: `badData` when it doesn't encode, too.
+    @discardableResult
+    public func put(
+        encoding content: some Encodable,
+        priority: Int = 0,
+        delay: Duration = .zero,
+        group: String? = nil
+    ) throws(SpaceError) -> UInt64 {
+        let value = try namespace.encoded(content, "put an item into a queue")
+        return try put(value, priority: priority, delay: delay, group: group)
+    }
+
+    // MARK: Taking
+
+    /// Waits for an item.
+    ///
+    /// - Parameter timeout: How long; `nil`: no limit.
+    /// - Returns: The item, which returns to the queue unless it is completed; `nil` when the time has passed.
+    /// - Throws: `cancelled` when the task is; `typeMismatch`, and what every write does.
+    public func take(timeout: Duration? = nil) async throws(SpaceError) -> QueueItem? {
+        let (core, request, deadline) = try taking(timeout)
+        guard let wait = try QueueWait(core, request, until: deadline) else { return nil }
+        do throws(SpaceError) {
+            while !wait.isOver {
+                let due = try wait.nextDue()
+                let outcome = try await core.suspend(
+                    QueueWait.operation,
+                    Interest(hold: wait.place.ticket),
+                    text: { wait.place.text },
+                    until: wait.limit(due)
+                ) { () throws(SpaceError) in try wait.look(due) }
+                try wait.follow(outcome)
+            }
+        } catch {
+            core.endOrRemember(wait.place, wasDelivered: false)
+            throw error
+        }
+        return try item(try wait.result())
+    }
+
+    /// Waits for an item.
+    ///
+    /// Blocks the thread; otherwise like the form for tasks.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func take(timeout: Duration) throws(SpaceError) -> QueueItem? {
+        try takeBlocking(timeout: timeout, interruption: nil)
+    }
+
+    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    package func takeBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> QueueItem? {
+        let (core, request, deadline) = try taking(timeout)
+        guard let wait = try QueueWait(core, request, until: deadline) else { return nil }
+        do throws(SpaceError) {
+            while !wait.isOver {
+                let due = try wait.nextDue()
+                let outcome = try core.block(
+                    QueueWait.operation,
+                    Interest(hold: wait.place.ticket),
+                    text: wait.place.text,
+                    until: wait.limit(due),
+                    interruption: interruption
+                ) { () throws(SpaceError) in try wait.look(due) }
+                try wait.follow(outcome)
+            }
+        } catch {
+            core.endOrRemember(wait.place, wasDelivered: false)
+            throw error
+        }
+        return try item(try wait.result())
+    }
+
+    /// Takes an item if one is ready and nobody waits for it.
+    ///
+    /// - Returns: The item, which returns to the queue unless it is completed; `nil` when none is ready.
+    /// - Throws: `typeMismatch`, and what every write does.
+    public func takeIfReady() throws(SpaceError) -> QueueItem? {
+        try takeBlocking(timeout: .zero, interruption: nil)
+    }
+
+    /// Takes one item after the other and runs `body` with each, until the task is cancelled or time passes.
+    ///
+    /// An item is completed when `body` returns, and returns to the queue when it throws.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait for the next item; `nil`: no limit.
+    ///   - body: The work; it runs where the caller does.
+    /// - Throws: What `body` throws; what ``take(timeout:)-(Duration?)`` does; `holdLost` when an item was taken away while
+    ///   it was worked on.
+    nonisolated(nonsending) public func work(
+        timeout: Duration? = nil,
+        _ body: (borrowing QueueItem) async throws -> Void
+    ) async throws {
+        while let item = try await take(timeout: timeout) {
+            do {
+                try await body(item)
+            } catch {
+                try? item.release()
+                throw error
+            }
+            try item.complete()
+        }
+    }
+
+    private func taking(_ timeout: Duration?) throws(SpaceError) -> (NamespaceCore, HoldRequest, MonotonicInstant?) {
+        (
+            try usable(QueueWait.operation), HoldRequest(name: name, kind: .queue),
+            MonotonicInstant.deadline(after: timeout)
+        )
+    }
+
+    private func item(_ place: HoldPlace?) throws(SpaceError) -> QueueItem? {
+        guard let place else { return nil }
+        do throws(SpaceError) {
+            let found = try namespace.core.read(QueueWait.operation) {
+                snapshot throws(SpaceError) -> (QueueItemRow, Value)? in
+                guard let hold = try snapshot.hold(HoldKeys(name), place.ticket), case .int(let id) = hold.details,
+                    let object = try snapshot.object(name, .queue)
+                else { return nil }
+                let rows = QueueRows(number: object.number)
+                guard let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(id))) else { return nil }
+                return (item, try snapshot.queueValue(rows, item.id))
+            }
+            guard let (row, value) = found else { throw namespace.core.lost(place, QueueWait.operation) }
+            return QueueItem(row, value, HoldState(place, in: namespace))
+        } catch {
+            namespace.core.endOrRemember(place, wasDelivered: false)
+            throw error
+        }
+    }
+
+    // MARK: Dead letters
+
+    /// The items that came back too often, or were set aside, the oldest first.
+    ///
+    /// - Returns: Copies.
+    /// - Throws: `typeMismatch`, and what every read does.
+    public func deadLetters() throws(SpaceError) -> [DeadLetter] {
+        let operation = "look at dead letters"
+        return try usable(operation).read(operation) { snapshot throws(SpaceError) in
+            guard let object = try snapshot.object(name, .queue) else { return [] }
+            let rows = QueueRows(number: object.number)
+            var letters: [DeadLetter] = []
+            for entry in try snapshot.queueIDs(rows.key(.dead)) {
+                guard let item = try snapshot.queueItem(rows, entry.id) else { continue }
+                letters.append(
+                    DeadLetter(
+                        id: item.id,
+                        value: try snapshot.queueValue(rows, item.id),
+                        deliveries: Int(item.deliveries)
+                    )
+                )
+            }
+            return letters
+        }
+    }
+
+    /// Puts dead letters at the end of the queue, as if they were new.
+    ///
+    /// - Parameter max: How many at most, the oldest first.
+    /// - Returns: How many.
+    /// - Throws: `typeMismatch`, and what every write does.
+    @discardableResult
+    public func kick(max: Int = .max) throws(SpaceError) -> Int {
+        let operation = "kick dead letters"
+        let core = try usable(operation)
+        var kicked = 0
+        for letter in try deadLetters().prefix(Swift.max(0, max)) {
+            let bytes = letter.value.encodedElement.count + 4096
+            let hasMoved = try core.write(operation, .adding(16, bytes: bytes)) { scope throws(SpaceError) in
+                guard let (rows, _) = try scope.queue(name) else { return false }
+                return try scope.kickItem(letter.id, rows, name)
+            }
+            if hasMoved { kicked += 1 }
+        }
+        return kicked
+    }
+
+    /// How many items are in which state.
+    ///
+    /// - Returns: The numbers.
+    /// - Throws: `typeMismatch`, and what every read does.
+    /// - Complexity: O(n).
+    public func counts() throws(SpaceError) -> QueueCounts {
+        let operation = "count the items of a queue"
+        return try usable(operation).read(operation) { snapshot throws(SpaceError) in
+            var counts = QueueCounts()
+            guard let object = try snapshot.object(name, .queue) else { return counts }
+            let rows = QueueRows(number: object.number)
+            let now = snapshot.clock.milliseconds
+            for entry in try snapshot.queueIDs(rows.key(.item)) {
+                switch try snapshot.queueItem(rows, entry.id)?.state {
+                case .ready: counts.ready += 1
+                case .delayed: counts.delayed += 1
+                case .taken: counts.taken += 1
+                case .blocked: counts.blocked += 1
+                case .dead: counts.dead += 1
+                case nil: break
+                }
+            }
+            // Nobody has asked since they became due.
+            let due = try snapshot.queueIDs(rows.key(.delayed)).count { Int64(bitPattern: $0.before) <= now }
+            counts.delayed -= due
+            counts.ready += due
+            return counts
+        }
+    }
+
+    // MARK: Helpers
+
+    private func usable(_ operation: String) throws(SpaceError) -> NamespaceCore {
+        try namespace.checkObjectName(name, operation)
+        guard (0...Int(UInt32.max)).contains(deliveries) else {
+            throw SpaceError(
+                .invalidArgument,
+                operation,
+                namespace: namespace.name,
+                reason: "\(deliveries) is no number of deliveries",
+                advice: "give a number from 1, or 0 for no limit"
+            )
+        }
+        return try namespace.usableCore(operation)
+    }
+
+    /// The queue's rows, made if it is not there.
+    private func make(_ scope: WriteScope) throws(SpaceError) -> QueueRows {
+        guard let (rows, row) = try scope.queue(name) else {
+            return QueueRows(number: try scope.makeObject(name, .queue, details: .int(deliveries)))
+        }
+        guard row.details == .int(deliveries) else {
+            throw ObjectState(namespace: namespace, name: name, kind: .queue)
+                .mismatch(scope.operation, is: "\(row.details.json) deliveries", wanted: "\(deliveries)")
+        }
+        return rows
+    }
+}
+
+/// How many items of a queue are in which state.
+public struct QueueCounts: Sendable, Hashable {
+    /// To be had now.
+    public fileprivate(set) var ready = 0
+    /// To be had later.
+    public fileprivate(set) var delayed = 0
+    /// Being worked on.
+    public fileprivate(set) var taken = 0
+    /// Behind another of their group.
+    public fileprivate(set) var blocked = 0
+    /// Set aside.
+    public fileprivate(set) var dead = 0
+
+    /// Those of an empty queue.
+    public init() {}
+}
+
+/// An item that came back too often, or was set aside.
+public struct DeadLetter: Sendable, Hashable {
+    /// Its number.
+    public let id: UInt64
+    /// The item.
+    public let value: Value
+    /// How often it came back.
+    public let deliveries: Int
+}
+
+extension Limits {
+    /// The longest name of a queue's group, in bytes of UTF-8.
+    public static let queueGroupBytes = 200
+}
+
+extension Namespace {
+    /// The work queue of a name.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 240 bytes, in the room of all shared objects' names.
+    ///   - deliveries: After how many deliveries a returning item is set aside; 0: never. All who put mean the same.
+    /// - Returns: The queue; nothing is written before somebody puts an item or waits for one.
+    public func queue(_ name: String, deliveries: Int = 0) -> WorkQueue {
+        WorkQueue(name, deliveries: deliveries, in: self)
+    }
+}

@@ -1,0 +1,30 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space barrier NS NAME --parties N`.
+struct BarrierCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "barrier",
+        abstract: "Wait until so many wait.",
+        discussion: """
+            When as many as --parties says wait at the name, all go on. Who dies or gives up while it waits is not counted. Waits \
+            without limit, unless --wait; 1 when the time has passed.
+
+            EXAMPLES:
+              space barrier build ready --parties 3
+            """
+    )
+
+    @OptionGroup var holding: HoldingOptions
+
+    @Option(help: "How many wait for each other.")
+    var parties: Int
+
+    func run() throws {
+        let isComplete = try holding.use {
+            try $0.barrier(holding.name, parties: parties)
+                .waitBlocking(timeout: holding.timeout, interruption: Signals.interruption)
+        }
+        if !isComplete { throw holding.status.nothingObtained }
+    }
+}

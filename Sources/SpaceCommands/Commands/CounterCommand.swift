@@ -1,0 +1,49 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space counter NS NAME [N]`.
+struct CounterCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "counter",
+        abstract: "Add to a shared counter, and print it.",
+        discussion: """
+            Begins with 0. With 0 it prints the number as it is. --remove removes it.
+
+            EXAMPLES:
+              n=$(space counter builds number)
+              space counter builds number 0
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var owner: OwnerOptions
+    @OptionGroup var creation: CreationOptions
+
+    @Flag(help: "Remove it: who counts next begins with 0.")
+    var remove = false
+
+    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "The name.")
+    var name: String
+
+    @Argument(help: "What to add.")
+    var number = 1
+
+    func run() throws {
+        let access = try NamespaceAccess(common, namespace)
+        let sum = try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace -> Int? in
+            let counter = namespace.counter(name)
+            if remove {
+                try counter.remove()
+                return nil
+            }
+            return try number == 0 ? counter.value() : counter.add(number)
+        }
+        guard let sum else { return }
+        let output = Output()
+        output.append(line: "\(sum)")
+        try output.flush()
+    }
+}

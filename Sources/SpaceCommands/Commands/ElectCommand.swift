@@ -1,0 +1,64 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space elect NS NAME -- CMD…`.
+struct ElectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "elect",
+        abstract: "Run a command as the leader, or show who leads.",
+        usage: "space elect [<options>] <ns> <name> [-- <cmd> ...]",
+        discussion: """
+            Stands for leadership without limit, unless --wait, and runs CMD as leader; when it ends the next in the queue leads. \
+            CMD finds the number of its term, greater than all before, in $\(HoldingOptions.variable). Without CMD it prints the \
+            leader as JSON; 1 when nobody leads. --depose ends the term of a leader that is stopped or stuck.
+
+            EXAMPLES:
+              space elect cluster scheduler --as '"node-1"' -- ./schedule
+              space elect cluster scheduler
+            """
+    )
+
+    @OptionGroup var holding: HoldingOptions
+
+    @Option(name: .customLong("as"), help: ArgumentHelp("What the others see of this leader.", valueName: "json"))
+    var value: String?
+
+    @Flag(help: "End the present leader's term.")
+    var depose = false
+
+    func validate() throws {
+        if depose, holding.commandWords != nil { throw ValidationError("--depose runs no command") }
+    }
+
+    func run() throws {
+        if depose {
+            let wasThere = try look { election throws(SpaceError) in try election.depose() }
+            if !wasThere { throw holding.status.nothingObtained }
+        } else if holding.commandWords == nil {
+            guard let leader = try look({ election throws(SpaceError) in try election.leader() }) else {
+                throw holding.status.nothingObtained
+            }
+            var object = JSONObject()
+            object.add("term", leader.term)
+            object.add("pid", leader.pid)
+            object.add("value", json: leader.value.json)
+            let output = Output()
+            output.append(line: object.line)
+            try output.flush()
+        } else {
+            let value = try value.map { try JSONText.value($0, what: "--as") } ?? .null
+            try holding.hold { namespace throws(SpaceError) in
+                try namespace.election(holding.name).standBlocking(
+                    as: value,
+                    timeout: holding.timeout,
+                    interruption: Signals.interruption
+                )
+            }
+        }
+    }
+
+    private func look<Result>(_ body: (Election) throws(SpaceError) -> Result) throws -> Result {
+        let access = try NamespaceAccess(holding.common, holding.namespace)
+        return try NamespaceAccess.use(try access.openExisting()) { try body($0.election(holding.name)) }
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space lock NS NAME -- CMD…`.
+struct LockCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lock",
+        abstract: "Hold a named lock while a command runs.",
+        usage: "space lock [<options>] <ns> <name> -- <cmd> ...",
+        discussion: """
+            Like flock(1), but fair: who asked first is served first, and a reader does not overtake a writer that waits. Waits \
+            without limit, unless --wait. The status is CMD's (128 + n for a signal; 126 and 127 as the shell's), and 1 when the \
+            lock was not to be had in time. If this process dies CMD is killed, and the next in the queue holds the lock. CMD \
+            finds the fencing number, which is greater for every later holder, in $\(HoldingOptions.variable).
+
+            EXAMPLES:
+              space lock jobs deploy -- ./deploy
+              space lock jobs --wait 0 -E 9 deploy -- ./deploy
+              space lock jobs --shared data -- ./report
+            """
+    )
+
+    @OptionGroup var holding: HoldingOptions
+
+    @Flag(help: "Share it with others that do, while nobody holds it exclusively.")
+    var shared = false
+
+    func validate() throws { try holding.requireCommand() }
+
+    func run() throws {
+        try holding.hold { namespace throws(SpaceError) in
+            try namespace.lock(holding.name).acquireBlocking(
+                shared ? .shared : .exclusive,
+                timeout: holding.timeout,
+                interruption: Signals.interruption
+            )
+        }
+    }
+}

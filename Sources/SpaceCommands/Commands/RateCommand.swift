@@ -1,0 +1,39 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space rate NS NAME --limit N --per D [-- CMD…]`.
+struct RateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rate",
+        abstract: "Wait until a rate limit lets through, and run a command.",
+        usage: "space rate [<options>] <ns> <name> --limit <n> --per <duration> [-- <cmd> ...]",
+        discussion: """
+            So many as --limit says in the time that --per says, over all processes, and so many at once after a pause. Waits \
+            without limit, unless --wait: then 1, at once, when it would take longer. The status is CMD's.
+
+            EXAMPLES:
+              space rate api requests --limit 100 --per 1m -- curl "$url"
+            """
+    )
+
+    @OptionGroup var holding: HoldingOptions
+
+    @Option(help: "How many in the time, and at once.")
+    var limit: Int
+
+    @Option(help: ArgumentHelp("The time.", valueName: "duration"))
+    var per: DurationArgument
+
+    func run() throws {
+        let command = ChildCommand(wordCount: holding.commandWords ?? 0)
+        let isFree = try holding.use {
+            try $0.rateLimit(holding.name, limit, per: per.duration)
+                .acquireBlocking(1, timeout: holding.timeout, interruption: Signals.interruption)
+        }
+        if !isFree { throw holding.status.nothingObtained }
+        guard holding.commandWords != nil else { return }
+        try Signals.check()
+        let status = try command.run().status
+        if status != 0 { throw CommandFailure(ExitStatus(rawValue: status), nil) }
+    }
+}

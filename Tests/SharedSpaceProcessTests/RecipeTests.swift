@@ -1,0 +1,172 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// What becomes of elections, barriers, latches, counters, rate limits, queues and evaluations when processes are killed.
+@Suite(.timeLimit(.minutes(2)))
+struct RecipeTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("recipes")
+    }
+
+    /// Has an agent wait for something, and returns when it stands in the queue.
+    private func queue(_ agent: Agent, _ command: String) throws {
+        let before = try namespace.status().holds.count
+        try agent.send(command)
+        #expect(try agent.line() == "waiting")
+        #expect(try eventually { try namespace.status().holds.count == before + 1 })
+    }
+
+    @Test func aDeadLeaderIsFollowedByTheNext() throws {
+        let agents = try (0..<3).map { _ in try Agent(root, "recipes") }
+        for agent in agents { try queue(agent, "elect chief 60000") }
+        var last: UInt64 = 0
+        for agent in agents {
+            let term = try #require(UInt64(agent.line()?.dropFirst(3) ?? ""))
+            #expect(term > last)
+            last = term
+            #expect(try namespace.election("chief").leader()?.pid == agent.pid)
+            try agent.kill()
+        }
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A deposed leader that was stopped learns of it when it goes on.
+    @Test func aStoppedLeaderIsDeposed() throws {
+        let (old, new) = (try Agent(root, "recipes"), try Agent(root, "recipes"))
+        try queue(old, "lock none 60000")
+        #expect(try old.line()?.hasPrefix("ok ") == true)
+        try old.run("unlock none")
+        for agent in [old, new] { try queue(agent, "elect chief 60000") }
+        let term = try #require(UInt64(old.line()?.dropFirst(3) ?? ""))
+        try old.stop()
+        #expect(try namespace.election("chief").depose(term: term))
+        #expect(try #require(UInt64(new.line()?.dropFirst(3) ?? "")) > term)
+        old.resume()
+        #expect(try namespace.election("chief").leader()?.pid == new.pid)
+        try old.exit()
+        #expect(try namespace.election("chief").leader()?.pid == new.pid)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Who waited at a barrier and was killed is not counted.
+    @Test func theDeadAreNotCountedAtABarrier() throws {
+        let agents = try (0..<4).map { _ in try Agent(root, "recipes") }
+        for agent in agents[..<2] { try queue(agent, "barrier step 60000 3") }
+        try agents[0].kill()
+        #expect(try eventually { try namespace.status().holds.count == 1 })
+        try queue(agents[2], "barrier step 60000 3")
+        #expect(try namespace.status().holds.allSatisfy { !$0.isHeld })
+        try agents[3].send("barrier step 60000 3")
+        #expect(try agents[3].line() == "waiting")
+        for agent in agents[1...] { #expect(try agent.line() == "ok") }
+        #expect(try namespace.status().holds == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func whatTheDeadCountedDownCounts() throws {
+        let (waiter, first) = (try Agent(root, "recipes"), try Agent(root, "recipes"))
+        try waiter.send("latch ready 60000 2")
+        #expect(try waiter.line() == "waiting")
+        #expect(try first.run("count-down ready 2") == "1")
+        try first.kill()
+        let second = try Agent(root, "recipes")
+        #expect(try second.run("count-down ready 2") == "0")
+        #expect(try waiter.line() == "ok")
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Counted by killed processes: each number that was said, and at most one more for each of them.
+    @Test func noCountIsLostOrDoubled() throws {
+        var said: [Int] = []
+        for _ in 0..<4 {
+            let agent = try Agent(root, "recipes")
+            try agent.send("add-loop n")
+            for _ in 0..<50 { said.append(try #require(Int(agent.line() ?? ""))) }
+            try agent.kill()
+            while let line = try agent.line() { if let number = Int(line) { said.append(number) } }
+        }
+        #expect(Set(said).count == said.count)
+        #expect(try (said.count...said.count + 4).contains(namespace.counter("n").value()))
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func whatTheDeadUsedUpIsUsedUp() throws {
+        for _ in 0..<3 {
+            let agent = try Agent(root, "recipes")
+            #expect(try agent.ask("rate api 3") == "ok")
+            try agent.kill()
+        }
+        #expect(try Agent(root, "recipes").ask("rate api 3") == "none")
+        #expect(try namespace.verify() == [])
+    }
+
+    /// An item whose worker is killed goes to the next, and after the third time to nobody.
+    @Test func aDeadWorkersItemReturns() throws {
+        let work = namespace.queue("work", deliveries: 3)
+        let workers = try (0..<3).map { _ in try Agent(root, "recipes") }
+        for worker in workers { try queue(worker, "queue-take work 60000") }
+        try work.put("x", group: "g")
+        try work.put("y", group: "g")
+        for worker in workers {
+            #expect(try worker.line() == #"ok "x""#)
+            #expect(try work.counts().blocked == 1)
+            #expect(try namespace.verify() == [])
+            try worker.kill()
+            if worker !== workers[2] { continue }
+            #expect(try eventually { try work.takeIfReady()?.value == "y" })
+        }
+        #expect(try work.deadLetters().map(\.value) == ["x"])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Killed at each step of taking and of completing: nothing is lost, and nothing done is to be had again.
+    @Test(arguments: ["queue-take work 60000", "queue-complete"], [CrashPoint.beforeCommit, .afterCommit, .granted])
+    func aWorkerKilledHalfwayLosesNothing(_ command: String, _ point: CrashPoint) throws {
+        let work = namespace.queue("work", deliveries: 3)
+        try work.put("x")
+        let victim = try Agent(root, "recipes")
+        if command == "queue-complete" {
+            try victim.send("queue-take work 60000")
+            #expect(try victim.line() == "waiting")
+            #expect(try victim.line() == #"ok "x""#)
+        }
+        try victim.run("arm kill \(point)")
+        try victim.send(command)
+        #expect(try victim.ended() == .killed(by: SIGKILL))
+        let isDone = command == "queue-complete" && point != .beforeCommit
+        if isDone {
+            #expect(try work.takeIfReady() == nil)
+            #expect(try work.counts() == QueueCounts())
+        } else {
+            #expect(try eventually { try work.takeIfReady()?.value == "x" })
+        }
+        #expect(try namespace.verify() == [])
+    }
+
+    /// The program dies with whoever waits for its tuple.
+    @Test func aDeadEvaluationWritesNothing() throws {
+        let agent = try Agent(root, "recipes")
+        let file = "\(root.path)/pid"
+        try agent.send("evaluate echo $$ > \(file).new; mv \(file).new \(file); exec sleep 1000")
+        #expect(try agent.line() == "waiting")
+        #expect(try eventually { access(file, R_OK) == 0 })
+        let runner = CommandRunner(root: root.path)
+        let child = try runner.shell("cat \(file)").output.filter(\.isNumber)
+        try agent.kill()
+        #expect(
+            try eventually {
+                let state = try runner.shell("cat /proc/\(child)/stat 2>&-").output
+                return state.isEmpty || state.contains(") Z ")
+            }
+        )
+        #expect(unlink(file) == 0)
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.verify() == [])
+    }
+}

@@ -1,0 +1,236 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Counters, latches, barriers, rate limits, work queues and evaluation within one process.
+@Suite(.timeLimit(.minutes(2)))
+struct RecipeFormTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("recipes")
+    }
+
+    @Test func aCounterCounts() async throws {
+        let counter = namespace.counter("n")
+        #expect(try counter.value() == 0)
+        let waiting = Task { try await counter.wait(forAtLeast: 5) }
+        #expect(try await eventually { try !namespace.status().waiters.isEmpty })
+        #expect(try counter.add(3) == 3)
+        #expect(try counter.add(2) == 5)
+        #expect(try await waiting.value == 5)
+        #expect(try !counter.set(1, ifEquals: 4))
+        #expect(try counter.set(.max, ifEquals: 5))
+        let error = #expect(throws: SpaceError.self) { try counter.add() }
+        #expect(error?.code == .badData)
+        #expect(try await counter.wait(forAtLeast: .max, timeout: .zero) == .max)
+        try counter.remove()
+        #expect(try await counter.wait(forAtLeast: 1, timeout: .milliseconds(1)) == nil)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aLatchOpensForGood() async throws {
+        let latch = namespace.latch("ready", count: 2)
+        let waiting = Task { try await latch.wait() }
+        #expect(try await eventually { try !namespace.status().waiters.isEmpty })
+        #expect(try latch.countDown() == 1)
+        #expect(try latch.countDown(by: 5) == 0)
+        #expect(try await waiting.value)
+        #expect(try await latch.wait(timeout: .zero))
+        let other = #expect(throws: SpaceError.self) { try namespace.latch("ready", count: 3).countDown() }
+        #expect(other?.code == .typeMismatch)
+        try latch.remove()
+        #expect(try latch.remaining() == 2)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aBarrierOpensForAllAtOnceAndAgain() async throws {
+        let barrier = namespace.barrier("step", parties: 3)
+        for _ in 0..<3 {
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<3 { group.addTask { try await barrier.wait() } }
+                for try await isComplete in group { #expect(isComplete) }
+            }
+        }
+        #expect(try await !barrier.wait(timeout: .milliseconds(1)))
+        #expect(try namespace.status().holds == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func anObjectAndAHoldCantHaveOneName() throws {
+        try namespace.counter("a").add()
+        for body: () throws -> Void in [
+            { _ = try namespace.lock("a").tryAcquire() },
+            { _ = try namespace.latch("a", count: 1).remaining() },
+            { _ = try namespace.rateLimit("a", 1, per: .seconds(1)).tryAcquire() },
+            { _ = try namespace.queue("a").put(1) },
+            { _ = try namespace.queue("a").takeIfReady() },
+            { _ = try namespace.barrier("a", parties: 2).wait(timeout: .zero) },
+        ] {
+            let error = #expect(throws: SpaceError.self) { try body() }
+            #expect(error?.code == .typeMismatch)
+        }
+        let hold = try namespace.lock("b").acquire(timeout: .zero)
+        let error = #expect(throws: SpaceError.self) { try namespace.counter("b").add() }
+        #expect(error?.code == .typeMismatch)
+        try hold.release()
+        try namespace.counter("b").add()
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aRateLimitLetsItsLimitThrough() async throws {
+        let rate = namespace.rateLimit("api", 3, per: .seconds(3600))
+        for _ in 0..<3 { #expect(try rate.tryAcquire()) }
+        #expect(try !rate.tryAcquire())
+        #expect(try await !rate.acquire(timeout: .seconds(60)))
+        // What is cancelled is given back.
+        let waiting = Task { try await rate.acquire() }
+        waiting.cancel()
+        let error = await #expect(throws: SpaceError.self) { try await waiting.value }
+        #expect(error?.code == .cancelled)
+        #expect(throws: SpaceError.self) { try rate.tryAcquire(4) }
+        #expect(throws: SpaceError.self) { try namespace.rateLimit("api", 4, per: .seconds(1)).tryAcquire() }
+        let quick = namespace.rateLimit("quick", 1, per: .milliseconds(5))
+        for _ in 0..<4 { #expect(try await quick.acquire()) }
+        #expect(try namespace.verify() == [])
+    }
+
+    // MARK: Queues
+
+    @Test func priorityThenAgeDecides() throws {
+        let queue = namespace.queue("work")
+        try queue.put(1)
+        try queue.put(2, priority: -1)
+        try queue.put(3, priority: 7)
+        try queue.put(4, priority: 7)
+        var order: [Value] = []
+        while let item = try queue.takeIfReady() {
+            order.append(item.value)
+            try item.complete()
+        }
+        #expect(order == [3, 4, 1, 2])
+        #expect(try queue.counts() == QueueCounts())
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func whatComesBackTooOftenIsSetAside() throws {
+        let queue = namespace.queue("work", deliveries: 2)
+        try queue.put("a")
+        for delivery in 0..<2 {
+            guard let item = try queue.takeIfReady() else { throw TestFailure("there is none") }
+            #expect(item.deliveries == delivery)
+            #expect(try namespace.verify() == [])
+            if delivery == 0 { try item.release() }
+        }
+        #expect(try queue.takeIfReady() == nil)
+        #expect(try queue.deadLetters().map(\.value) == ["a"])
+        #expect(try queue.kick() == 1)
+        guard let item = try queue.takeIfReady() else { throw TestFailure("there is none") }
+        #expect(item.deliveries == 0)
+        try item.bury()
+        #expect(try queue.counts().dead == 1)
+        let error = #expect(throws: SpaceError.self) { try namespace.queue("work").put(1) }
+        #expect(error?.code == .typeMismatch)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func ofAGroupOneAtATime() throws {
+        let queue = namespace.queue("work")
+        for (value, group) in [(1, "g"), (2, "g"), (3, "h"), (4, "g\0x")] as [(Int, String)] {
+            try queue.put(.int(value), priority: value, group: group)
+        }
+        func take() throws -> Value? {
+            guard let item = try queue.takeIfReady() else { return nil }
+            taken.append(Box(item))
+            return taken.last?.item.value
+        }
+        final class Box {
+            let item: QueueItem
+            init(_ item: consuming QueueItem) { self.item = item }
+        }
+        var taken: [Box] = []
+        #expect(try [take(), take(), take(), take()] == [4, 3, 1, nil])
+        #expect(try queue.counts().blocked == 1)
+        #expect(try namespace.verify() == [])
+        // Returned, it is still the first of its group.
+        try taken[2].item.release()
+        #expect(try take() == 1)
+        try taken[3].item.complete()
+        #expect(try take() == 2)
+        #expect(try namespace.verify() == [])
+        taken.removeAll()
+        #expect(try queue.counts().ready == 3)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Who waits is woken when an item becomes due, also one that was put while it waited, and is due sooner.
+    @Test func aDelayedItemWakesWhoWaits() async throws {
+        let queue = namespace.queue("work")
+        try queue.put("late", delay: .seconds(3600))
+        #expect(try queue.takeIfReady() == nil)
+        let waiting = Task { () throws -> Value? in
+            guard let item = try await queue.take() else { return nil }
+            let value = item.value
+            try item.complete()
+            return value
+        }
+        #expect(try await eventually { try !namespace.status().waiters.isEmpty })
+        try queue.put("soon", delay: .milliseconds(30))
+        #expect(try await waiting.value == "soon")
+        #expect(try queue.counts().delayed == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Takers are served in the order in which they asked, and a cancelled one is passed over.
+    @Test func takersAreServedInTurn() async throws {
+        let queue = namespace.queue("work")
+        func taker(_ position: Int) async throws -> Task<Int, any Error> {
+            let task = Task { () throws -> Int in
+                guard let item = try await queue.take() else { return -1 }
+                try item.complete()
+                return try item.content()
+            }
+            #expect(try await eventually { try namespace.status().holds.count == position + 1 })
+            return task
+        }
+        let tasks = [try await taker(0), try await taker(1), try await taker(2)]
+        tasks[1].cancel()
+        await #expect(throws: SpaceError.self) { try await tasks[1].value }
+        try queue.put(10)
+        try queue.put(encoding: 20)
+        #expect(try await tasks[0].value == 10)
+        #expect(try await tasks[2].value == 20)
+        #expect(try queue.counts() == QueueCounts())
+        #expect(try namespace.verify() == [])
+    }
+
+    // MARK: Evaluation
+
+    @Test func theOutputBecomesTheTuple() async throws {
+        let id = try await namespace.evaluate(["/bin/sh", "-c", #"echo '["sum", 3]'"#])
+        #expect(try namespace.claimIfExists(id: id)?.tuple == ["sum", 3])
+        for (script, code) in [
+            ("exit 3", SpaceError.Code.evaluationFailed), ("echo nonsense", .evaluationFailed),
+            ("kill -9 $$", .evaluationFailed), (#"echo '["x"]'; exit 1"#, .evaluationFailed),
+        ] {
+            let error = await #expect(throws: SpaceError.self) {
+                try await namespace.evaluate(["/bin/sh", "-c", script])
+            }
+            #expect(error?.code == code)
+        }
+        await #expect(throws: SpaceError.self) { try await namespace.evaluate(["/nonexistent"]) }
+        await #expect(throws: SpaceError.self) { try await namespace.evaluate([]) }
+        let late = await #expect(throws: SpaceError.self) {
+            try await namespace.evaluate(["/bin/sleep", "1000"], timeout: .milliseconds(10))
+        }
+        #expect(late?.code == .timedOut)
+        let task = Task { try await namespace.evaluate(["/bin/sleep", "1000"]) }
+        task.cancel()
+        let cancelled = await #expect(throws: SpaceError.self) { try await task.value }
+        #expect(cancelled?.code == .cancelled)
+        #expect(try namespace.count() == 1)
+        #expect(try namespace.verify() == [])
+    }
+}

@@ -1,0 +1,236 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+/// Workers that hold locks, permits and leadership, and work on a queue's items, killed at named places and at random times.
+///
+/// In memory that all share each says what it holds, beside its PID, before it looks at what the others say: so two that hold what only
+/// one may see each other. Overlaps and fencing numbers that fall must be 0, and so must items that were done twice or are lost.
+struct RecipesPart {
+    private let options: Options
+    private let root: String
+    private let ledger: RecipesLedger
+
+    init(_ options: Options) throws {
+        self.options = options
+        root = "\(options.folder)/space-torture-\(getpid())"
+        ledger = try RecipesLedger(workers: options.processes)
+    }
+
+    func run() throws -> Report {
+        let supervisors = try (0..<options.processes).map { worker in
+            try Process.start {
+                supervise(worker)
+                return 0
+            }
+        }
+        let space = try Space(root: root, timeout: .seconds(30))
+        let namespace = try space.namespace(RecipesWorker.name)
+        let start = MonotonicInstant.now
+        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) {
+            sleep(1)
+            note("\(ledger.kills.load()) kills, \(ledger.entries.load()) held, \(ledger.completed.load()) done")
+        }
+        ledger.stop.store(1)
+        for supervisor in supervisors { _ = Process.wait(supervisor) }
+        let report = try audit(namespace)
+        try namespace.leave()
+        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
+        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+        return report
+    }
+
+    /// Forks one worker after the other, each to be killed.
+    private func supervise(_ worker: Int) {
+        var generator = SeededGenerator(seed: options.seed &+ UInt64(worker) &* 1_000_003)
+        let points: [CrashPoint] = [.begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .slotPublished]
+        while ledger.stop.load() == 0 {
+            let point = Bool.random(using: &generator) ? points.randomElement(using: &generator) : nil
+            var childGenerator = SeededGenerator(seed: generator.next())
+            let child = try? Process.start {
+                do {
+                    if let point { CrashPoint.arm(point, count: Int.random(in: 1...20, using: &childGenerator)) }
+                    try RecipesWorker(root: root, ledger: ledger, worker: worker, plant: options.plant)
+                        .live(&childGenerator)
+                    return 0
+                } catch {
+                    if (error as? SpaceError)?.code == .namespaceNotFound { return 0 }
+                    note("a worker failed: \(error)")
+                    return 1
+                }
+            }
+            guard let child else { continue }
+            switch Process.wait(child, atMost: Int.random(in: 2_000...60_000, using: &generator)).0 {
+            case .killed(SIGKILL): _ = ledger.kills.add(1)
+            case .exited(0): break
+            default: _ = ledger.failures.add(1)
+            }
+            ledger.place(worker).store(0)
+        }
+    }
+
+    private func audit(_ namespace: Namespace) throws -> Report {
+        let queue = namespace.queue(RecipesWorker.name)
+        // What the last of the dead had taken returns to whoever asks.
+        while let item = try queue.take(timeout: .milliseconds(300)) {
+            ledger.done(try item.content()).add(1)
+            try item.complete()
+        }
+        var (lost, doubled) = (0, 0)
+        for number in 0..<min(Int(ledger.nextItem.load()), RecipesLedger.items) {
+            let word = ledger.done(number).load()
+            if word & 0xFF > 1 { doubled += 1 }
+            // Done by somebody who was killed before it could say so: it said before that it was about to.
+            if word & RecipesLedger.acknowledged != 0, word & 0xFF == 0, word & RecipesLedger.completing == 0 {
+                lost += 1
+            }
+        }
+        let damage = try namespace.verify() + (namespace.status().holds.isEmpty ? [] : ["something is still held"])
+        var object = JSONObject()
+        object.add("kills", Int(ledger.kills.load()))
+        object.add("held", Int(ledger.entries.load()))
+        object.add("completed", Int(ledger.completed.load()))
+        object.add("overlaps", Int(ledger.overlaps.load()))
+        object.add("unfenced", Int(ledger.unfenced.load()))
+        object.add("lost", lost)
+        object.add("doubled", doubled)
+        object.add("failures", Int(ledger.failures.load()))
+        object.add("damage", damage)
+        let isGood =
+            ledger.overlaps.load() == 0 && ledger.unfenced.load() == 0 && lost == 0 && doubled == 0
+            && ledger.failures.load() == 0 && damage.isEmpty && ledger.entries.load() > 0
+        return Report("recipes", isGood: isGood, object)
+    }
+}
+
+/// What all workers share.
+struct RecipesLedger: Sendable {
+    static let items = 1 << 20
+    static let acknowledged: UInt32 = 1 << 8
+    static let completing: UInt32 = 1 << 9
+    private static let header = 4096 * 4
+
+    let workers: Int
+    private let memory: SharedMemory
+
+    init(workers: Int) throws {
+        self.workers = workers
+        memory = try SharedMemory(size: Self.header + Self.items * 4)
+    }
+
+    private func word(_ index: Int) -> SharedWord64 { memory.word64(index * 64) }
+
+    var stop: SharedWord64 { word(0) }
+    var kills: SharedWord64 { word(1) }
+    var entries: SharedWord64 { word(2) }
+    var completed: SharedWord64 { word(3) }
+    var overlaps: SharedWord64 { word(4) }
+    var unfenced: SharedWord64 { word(5) }
+    var failures: SharedWord64 { word(6) }
+    var nextItem: SharedWord64 { word(7) }
+    /// The last fencing number of each of three things.
+    func fencing(_ thing: Int) -> SharedWord64 { word(8 + thing) }
+    /// What a worker holds: its PID, and below in 16 bits the thing and the mode.
+    func place(_ worker: Int) -> SharedWord64 { memory.word64(4096 + worker * 8) }
+    func done(_ number: Int) -> SharedWord32 { memory.word32(Self.header + number % Self.items * 4) }
+}
+
+/// One life of a worker.
+struct RecipesWorker {
+    let root: String
+    let ledger: RecipesLedger
+    let worker: Int
+    let plant: Options.Plant?
+
+    static let name = "recipes"
+    private static let groups = 3
+
+    private enum Mode: UInt64 { case exclusive = 1, shared = 2 }
+
+    func live(_ generator: inout SeededGenerator) throws {
+        let space = try Space(root: root, timeout: .seconds(30))
+        let namespace = try space.existingNamespace(Self.name)
+        for _ in 0..<200 where ledger.stop.load() == 0 {
+            switch Int.random(in: 0..<6, using: &generator) {
+            case 0, 1: try hold(0, .exclusive) { try namespace.lock("lock").acquire(timeout: .seconds(30)) }
+            case 2: try hold(0, .shared) { try namespace.lock("lock").acquire(.shared, timeout: .seconds(30)) }
+            case 3:
+                // With one permit a semaphore is a lock.
+                try hold(1, .exclusive) { try namespace.semaphore("one", permits: 1).acquire(timeout: .seconds(30)) }
+            case 4: try put(namespace, &generator)
+            default: try work(namespace)
+            }
+        }
+        try namespace.leave()
+    }
+
+    private func hold(_ thing: Int, _ mode: Mode, _ acquire: () throws -> Hold) throws {
+        if plant == .doubled {
+            enter(thing, mode)
+            // Without the lock nothing keeps two apart but luck.
+            usleep(200)
+            return ledger.place(worker).store(0)
+        }
+        let hold = try acquire()
+        if mode == .exclusive {
+            if ledger.fencing(thing).load() >= hold.fencing { _ = ledger.unfenced.add(1) }
+            ledger.fencing(thing).store(hold.fencing)
+        }
+        enter(thing, mode)
+        ledger.place(worker).store(0)
+        try hold.release()
+    }
+
+    /// Says what it holds, then looks whether anybody says what excludes it.
+    private func enter(_ thing: Int, _ mode: Mode) {
+        let own = UInt64(getpid()) << 16 | UInt64(thing) << 4 | mode.rawValue
+        ledger.place(worker).storeSequential(own)
+        SharedWord64.fence()
+        _ = ledger.entries.add(1)
+        for other in 0..<ledger.workers where other != worker {
+            let word = ledger.place(other).loadSequential()
+            guard word != 0, word >> 4 & 0xFFF == UInt64(thing), mode == .exclusive || word & 0xF == 1 else { continue }
+            if !isEnding(Int32(truncatingIfNeeded: word >> 16), word, other) { _ = ledger.overlaps.add(1) }
+        }
+        // Long enough for another to come in, if anything let it.
+        usleep(30)
+    }
+
+    /// Whether a process that seems to hold something is one that was killed, and has only not quite gone.
+    private func isEnding(_ pid: Int32, _ word: UInt64, _ other: Int) -> Bool {
+        guard let pidfd = try? PIDFD(pid: pid) else { return true }
+        let deadline = MonotonicInstant.now.advanced(by: .seconds(5))
+        while !deadline.hasPassed {
+            if pidfd.hasExited { return true }
+            // It went on: so it was alive, and held what was ours.
+            if ledger.place(other).loadSequential() != word { return pidfd.hasExited }
+            usleep(100)
+        }
+        return false
+    }
+
+    // MARK: The queue
+
+    private func put(_ namespace: Namespace, _ generator: inout SeededGenerator) throws {
+        let number = Int(ledger.nextItem.add(1))
+        guard number < RecipesLedger.items else { return ledger.stop.store(1) }
+        try namespace.queue(Self.name).put(
+            .int(number),
+            priority: Int.random(in: 0..<3, using: &generator),
+            delay: .milliseconds(Int.random(in: -3...3, using: &generator)),
+            group: "group \(number % Self.groups)"
+        )
+        _ = ledger.done(number).setBits(RecipesLedger.acknowledged)
+    }
+
+    private func work(_ namespace: Namespace) throws {
+        guard let item = try namespace.queue(Self.name).take(timeout: .milliseconds(5)) else { return }
+        let number: Int = try item.content()
+        enter(2 + number % Self.groups, .exclusive)
+        _ = ledger.done(number).setBits(RecipesLedger.completing)
+        ledger.place(worker).store(0)
+        try item.complete()
+        _ = ledger.done(number).add(1)
+        _ = ledger.completed.add(1)
+    }
+}
