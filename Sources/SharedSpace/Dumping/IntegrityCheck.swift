@@ -7,9 +7,10 @@ import TupleCoding
 /// - Each shape with an index has a row for each tuple that it applies to (above the watermark while it is being built),
 ///   and no other.
 /// - Each expiry and deadline has its row in `expiries`, and each row there what it stands for.
+/// - Ordered sets hold together: see `OrderedSetCheck`.
 /// - Counters, cells and shapes decode, and the counts that they keep are right.
 package struct IntegrityCheck {
-    private let snapshot: Snapshot
+    let snapshot: Snapshot
     /// What is wrong, a sentence each.
     package private(set) var damage: [String] = []
 
@@ -17,7 +18,7 @@ package struct IntegrityCheck {
 
     init(_ snapshot: Snapshot) { self.snapshot = snapshot }
 
-    private mutating func report(_ text: String) {
+    mutating func report(_ text: String) {
         if damage.count < Self.longestReport { damage.append(text) }
     }
 
@@ -41,6 +42,7 @@ package struct IntegrityCheck {
         try checkCells()
         try checkJournal(counters)
         try checkObjects(counters)
+        try checkOrderedSets()
     }
 
     /// Rows that have to be in `expiries`, found ones taken out.

@@ -8,6 +8,9 @@ extension NamespaceCore {
         try read("observe") { (snapshot) throws(SpaceError) in
             let sequence = try snapshot.counters().sequence
             func initial(_ key: String, _ value: Value?) -> Change { Change(initial: key, value, sequence) }
+            if case .named(let name) = filter.collections {
+                return ([Change(presentCollection: name, at: sequence)], sequence)
+            }
             switch filter.cells {
             case .none: return ([], sequence)
             case .all: return (try snapshot.allCells().map { initial($0.key, $0.value) }, sequence)

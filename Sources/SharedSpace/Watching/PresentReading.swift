@@ -108,7 +108,7 @@ struct PresentState {
             let key = Array(row.name)
             if firstOfCell[key] == nil { firstOfCell[key] = row.sequence }
         case (_, .tuples(let from)):
-            guard (from..<nextTuple).contains(row.id), firstOfTuple[row.id] == nil else { return }
+            guard row.id != 0, (from..<nextTuple).contains(row.id), firstOfTuple[row.id] == nil else { return }
             firstOfTuple[row.id] = row.sequence
         case (_, .cells): return
         }
