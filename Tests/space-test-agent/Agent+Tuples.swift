@@ -54,6 +54,7 @@ extension Agent {
         case "takers-async":
             return try await takers(try number(words, 0), try template(words, from: 1))
         default:
+            if let answer = try await performOnCollections(command, words) { return answer }
             if let answer = try await performOnObservers(command, words) { return answer }
             if let answer = try await performOnWatchers(command, words) { return answer }
             return try await performOnReplicas(command, words)

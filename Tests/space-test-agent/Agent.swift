@@ -18,6 +18,8 @@ final class Agent {
     /// Watchers that nobody asks.
     var idle: [Changes] = []
     var observed: Observed?
+    var set: SharedOrderedSet<Int>?
+    var observedSet: ObservedSet?
 
     struct Failure: Error {
         let text: String

@@ -4,6 +4,8 @@ import TupleCoding
 /// Edits of an ordered set: each is planned against the state that it changes, under the gate, and carried out in the same
 /// transaction.
 extension NamespaceCore {
+    /// Changes what `plan` finds is to be changed.
+    ///
     /// `plan`: Checks what is wanted against the elements; without an edit nothing changes. It may run more than once.
     func edit<R>(
         _ operation: String,
@@ -16,16 +18,21 @@ extension NamespaceCore {
             let list = try scope.snapshot.elementList(name, number)
             let (edit, result) = try plan(list)
             guard let edit else { return result }
-            scope.demand = scope.demand + (try list.checkedDemand(of: edit, isJournaling: scope.isJournaling))
-            do throws(SpaceError) {
-                try ensureRoom(scope.demand)
-            } catch {
-                throw error.within(operation, namespace: scope.namespace)
-            }
-            var editor = ElementEditor(scope, list)
-            try editor.apply(edit)
+            try carryOut(edit, on: list, in: scope)
             return result
         }
+    }
+
+    /// Makes room for an edit, with all that the transaction has done, and carries it out.
+    func carryOut(_ edit: ElementEdit, on list: ElementList, in scope: WriteScope) throws(SpaceError) {
+        scope.demand = scope.demand + (try list.checkedDemand(of: edit, isJournaling: scope.isJournaling))
+        do throws(SpaceError) {
+            try ensureRoom(scope.demand)
+        } catch {
+            throw error.within(scope.operation, namespace: scope.namespace)
+        }
+        var editor = ElementEditor(scope, list)
+        try editor.apply(edit)
     }
 }
 

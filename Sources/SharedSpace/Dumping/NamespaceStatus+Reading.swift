@@ -71,6 +71,7 @@ extension NamespaceStatus {
         }
         (claims, buried) = try Self.claims(snapshot, pids)
         deliveryLimit = counters.deliveryLimit == 0 ? nil : Int(counters.deliveryLimit)
+        objects = try snapshot.objectInfos()
         shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration).all.map { index in
             Shape(description: index.shape.description, state: "\(index.state)")
         }

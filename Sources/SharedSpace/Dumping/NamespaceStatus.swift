@@ -113,6 +113,8 @@ public struct NamespaceStatus: Sendable {
     public let deliveryLimit: Int?
     /// What is indexed.
     public let shapes: [Shape]
+    /// The named objects: ordered sets and others.
+    public let objects: [SharedObjectInfo]
 }
 
 extension Namespace {

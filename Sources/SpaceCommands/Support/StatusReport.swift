@@ -31,6 +31,7 @@ struct StatusReport {
         object.add("buried", status.buried.map { Self.object(buried: $0) })
         object.add("delivery_limit", status.deliveryLimit)
         object.add("shapes", status.shapes.map { Self.object($0) })
+        object.add("objects", status.objects.map { Self.object($0) })
         object.add("persistent", status.isPersistent)
         object.add("created", status.created)
         object.add("history", json: history)
@@ -124,6 +125,15 @@ struct StatusReport {
         return object
     }
 
+    private static func object(_ info: SharedObjectInfo) -> JSONObject {
+        var object = JSONObject()
+        object.add("name", info.name)
+        object.add("type", info.kind)
+        if let type = info.elementType { object.add("element_type", type) }
+        if let count = info.count { object.add("count", count) }
+        return object
+    }
+
     // MARK: Text
 
     /// The cells of a row in a table of namespaces.
@@ -205,6 +215,11 @@ struct StatusReport {
             "\(PeopleText.count(status.buried.count, "tuple")) set aside",
             ["ID", "DELIVERIES", "TUPLE"],
             status.buried.map { ["\($0.id.rawValue)", "\($0.deliveries)", $0.tuple.json] }
+        )
+        section(
+            PeopleText.count(status.objects.count, "named object"),
+            ["NAME", "TYPE", "OF", "COUNT"],
+            status.objects.map { [$0.name, $0.kind, $0.elementType ?? "-", $0.count.map { "\($0)" } ?? "-"] }
         )
         section(
             PeopleText.count(status.shapes.count, "indexed shape"),
