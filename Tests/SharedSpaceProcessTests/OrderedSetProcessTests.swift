@@ -91,11 +91,11 @@ struct OrderedSetProcessTests {
     /// A stopped editor that holds the gate is named, and what it was at is finished or undone when it goes on.
     @Test func aStoppedEditorIsNamed() throws {
         try set.append(contentsOf: 0..<10)
+        let other = try Agent(root, "n", "timeout=200")
+        try other.run("set-open s")
         let editor = try agent("arm stop beforeCommit")
         try editor.send("set-edit move 9 0")
         try editor.waitUntilStopped()
-        let other = try Agent(root, "n", "timeout=200")
-        try other.run("set-open s")
         #expect(try other.ask("set-edit append 77").hasPrefix("error holderStopped \(editor.pid) "))
         editor.resume()
         #expect(try editor.line() == "ok")

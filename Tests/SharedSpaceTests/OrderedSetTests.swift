@@ -118,12 +118,12 @@ import Testing
         let set = try namespace.orderedSet("numbers", of: Int.self)
         var model: [Int] = []
         var next = 0
-        for round in 0..<400 {
+        for round in 0..<200 {
             let index = Int.random(in: 0...model.count, using: &random)
             switch Int.random(in: 0..<9, using: &random) {
             case 0, 1:
                 // Rather growing at first, rather shrinking later.
-                let new = Array(next..<next + Int.random(in: 1...(round < 200 ? 300 : 20), using: &random))
+                let new = Array(next..<next + Int.random(in: 1...(round < 100 ? 300 : 20), using: &random))
                 next += new.count
                 #expect(try set.insert(contentsOf: new, at: index) == new.count)
                 model.insert(contentsOf: new, at: index)
@@ -134,7 +134,7 @@ import Testing
             case 3 where index < model.count:
                 #expect(try set.remove(at: index) == model.remove(at: index))
             case 4:
-                let count = Int.random(in: 0...(round < 200 ? 20 : 300), using: &random)
+                let count = Int.random(in: 0...(round < 100 ? 20 : 300), using: &random)
                 let unwanted = Set(model.indices.shuffled(using: &random).prefix(count))
                 try set.remove(at: unwanted)
                 model = model.indices.filter { !unwanted.contains($0) }.map { model[$0] }
@@ -162,7 +162,7 @@ import Testing
             if let some = model.indices.randomElement(using: &random) {
                 #expect(try set.firstIndex(of: model[some]) == some && set[some] == model[some])
             }
-            if round % 40 == 0 { #expect(try set.elements() == model && namespace.verify() == []) }
+            if round % 50 == 0 { #expect(try set.elements() == model && namespace.verify() == []) }
         }
         #expect(try set.elements() == model && namespace.verify() == [])
     }
