@@ -86,7 +86,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "space-torture",
-            dependencies: ["SharedSpace", "SpaceSystem", "LinearizabilityChecker", system],
+            dependencies: [
+                "SharedSpace", "SpaceSystem", "LinearizabilityChecker", "SpaceTestSupport", "space-test-agent", system,
+            ],
             path: "Tests/space-torture",
             swiftSettings: settings
         ),

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "space_mutex.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -37,6 +38,12 @@ int space_mutex_lock_until(void *mutex, int64_t deadline) {
     if (deadline < 0) deadline = 0;
     struct timespec limit = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
     return -pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &limit);
+}
+
+int32_t space_mutex_owner(const void *mutex) {
+    // The kernel's robust-futex-ABI: the word that is waited on holds its owner's thread id, beside two flags.
+    const pthread_mutex_t *lock = mutex;
+    return __atomic_load_n(&lock->__data.__lock, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK;
 }
 
 int space_mutex_mark_consistent(void *mutex) { return -pthread_mutex_consistent(mutex); }

@@ -57,7 +57,9 @@ package struct WriteTransaction: ~Copyable {
     @inline(__always)
     private func leave() {
         assert(environment.writer.load(ordering: .relaxed) == UInt(pthread_self()), "ended on another thread")
-        environment.writesEnded.add(1, ordering: .relaxed)
+        // Nobody else changes it meanwhile, so it needs no atomic addition, which takes as long as a search's step.
+        let ended = environment.writesEnded.load(ordering: .relaxed)
+        environment.writesEnded.store(ended &+ 1, ordering: .relaxed)
         environment.writer.store(0, ordering: .relaxed)
     }
 }

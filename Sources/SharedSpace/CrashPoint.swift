@@ -5,6 +5,8 @@ import Synchronization
 ///
 /// Armed only through `arm`, which tests call in processes of their own; unarmed, a place costs one relaxed load.
 package enum CrashPoint: String, CaseIterable, Sendable {
+    // Locking the door or the gate: held, and the holder's PID is not yet beside it, or no longer.
+    case lockUnnamed, lockForgotten
     // Creating.
     case cradleMade, controlMade, sessionMade, dataMade, beforePublishing, published
     // Opening and enrolling.

@@ -110,18 +110,18 @@ extension Namespace {
     ///   - deadline: How long the claim lasts at most; `nil`: until it is ended.
     /// - Returns: The claim, which releases the tuple when it goes out of scope without having been ended.
     /// - Throws: What ``takeIfExists(_:order:)`` does; nothing was claimed then.
+    @inlinable
     public func claimIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
     ) throws(SpaceError) -> Claim<repeat (each M).Matched>? {
-        let (core, terms) = try claimingCore(deadline)
-        let claimed = try core.claimIfExists(Template(repeat each matcher), order, terms) {
-            (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
+        let held = try hold(Template(repeat each matcher), order, deadline, within: nil) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
         }
-        guard let claimed else { return nil }
-        return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
+        guard let held else { return nil }
+        return Claim(held.hold, repeat each held.fields)
     }
 
     /// Claims a tuple that matches as soon as there is one; `nil` when the time has passed.
@@ -135,6 +135,7 @@ extension Namespace {
     ///   - timeout: How long to wait for a match; zero looks once.
     /// - Returns: The claim; `nil` when the time has passed, and then nothing was claimed.
     /// - Throws: What ``takeIfExists(_:order:)`` does; nothing was claimed then.
+    @inlinable
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func claim<each M: Matcher>(
         _ matcher: repeat each M,
@@ -142,13 +143,12 @@ extension Namespace {
         deadline: Duration? = nil,
         timeout: Duration
     ) throws(SpaceError) -> Claim<repeat (each M).Matched>? {
-        let (core, terms) = try claimingCore(deadline)
-        let claimed = try core.claimBlocking(Template(repeat each matcher), order, terms, timeout: timeout) {
-            (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
+        let held = try hold(Template(repeat each matcher), order, deadline, within: timeout) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
         }
-        guard let claimed else { return nil }
-        return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
+        guard let held else { return nil }
+        return Claim(held.hold, repeat each held.fields)
     }
 
     /// Claims a tuple that matches as soon as there is one.
@@ -183,6 +183,58 @@ extension Namespace {
         }
         guard let claimed else { return nil }
         return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
+    }
+
+    /// Claims a match, and decodes its fields where the types are known.
+    ///
+    /// `timeout`: How long the thread may block; `nil` looks at once.
+    @inlinable
+    func hold<Fields>(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ deadline: Duration?,
+        within timeout: Duration?,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Fields
+    ) throws(SpaceError) -> (hold: ClaimHold, fields: Fields)? {
+        var fields: Fields?
+        let hold = try hold(
+            template,
+            order,
+            deadline,
+            within: timeout,
+            decoding: {
+                (decoder) throws(TupleCodingError) in
+                fields = try decode(&decoder)
+            }
+        )
+        guard let hold, let fields else { return nil }
+        return (hold, fields)
+    }
+
+    /// The same, without generics.
+    ///
+    /// `decode`: Called last for the tuple that was claimed; when others were quicker, for theirs before.
+    @usableFromInline
+    func hold(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ deadline: Duration?,
+        within timeout: Duration?,
+        decoding decode: (inout TupleDecoder) throws(TupleCodingError) -> Void
+    ) throws(SpaceError) -> ClaimHold? {
+        let (core, terms) = try claimingCore(deadline)
+        let claimed =
+            if let timeout {
+                try core.claimBlocking(template, order, terms, timeout: timeout) { (match) throws(SpaceError) in
+                    try match.decode(decode)
+                }
+            } else {
+                try core.claimIfExists(template, order, terms) { (match) throws(SpaceError) in
+                    try match.decode(decode)
+                }
+            }
+        guard let claimed else { return nil }
+        return ClaimHold(claimed.claim, in: self)
     }
 
     // MARK: With templates that are values

@@ -20,6 +20,14 @@ package enum ProcFS {
         return (try? contents("/proc/\(pid)/stat", limit: 4096)).flatMap(parse)
     }
 
+    /// The PID of the process that a thread belongs to, or `nil` if it isn't there or isn't visible to us.
+    package static func process(ofThread thread: Int32) -> Int32? {
+        guard thread > 0, showsOurNamespace, let status = try? contents("/proc/\(thread)/status", limit: 65_536),
+            let line = status.split(separator: UInt8(ascii: "\n")).first(where: { $0.starts(with: "Tgid:".utf8) })
+        else { return nil }
+        return number(line.dropFirst("Tgid:\t".utf8.count)).flatMap(Int32.init(exactly:))
+    }
+
     /// This process's status; `/proc/self` is right in every PID namespace.
     static func ownStatus() throws(Errno) -> Status {
         guard let status = parse(try contents("/proc/self/stat", limit: 4096)) else { throw .illegalByteSequence }

@@ -83,6 +83,9 @@ package struct SharedMutex: @unchecked Sendable {
         try checked(space_mutex_unlock(mutex))
     }
 
+    /// The thread that holds it now, as gettid(2) numbers it; 0 if none does.
+    package var owner: Int32 { space_mutex_owner(mutex) }
+
     private func acquisition(_ result: CInt) throws(Errno) -> Acquisition {
         switch Errno(rawValue: -result) {
         case Errno(rawValue: 0): return .acquired

@@ -14,7 +14,8 @@ public struct TupleEncoder: Sendable {
     /// Makes an encoder with room for a short tuple.
     @inlinable
     public init() {
-        self.init(reservingCapacity: 48)
+        // One allocation for most tuples; growing costs a second one, and copying.
+        self.init(reservingCapacity: 112)
     }
 
     /// Makes an encoder with room for `capacity` bytes.
@@ -77,6 +78,11 @@ public struct TupleEncoder: Sendable {
     /// Writes a string.
     @inlinable
     public mutating func encode(_ value: String) {
+        // Native strings show their bytes as they are; to mutate one, as `withUTF8` does, counts references.
+        let isDone: Void? = value.utf8.withContiguousStorageIfAvailable {
+            appendEscaped(TypeCode.string, UnsafeRawBufferPointer($0))
+        }
+        guard isDone == nil else { return }
         var value = value
         value.withUTF8 { appendEscaped(TypeCode.string, UnsafeRawBufferPointer($0)) }
     }

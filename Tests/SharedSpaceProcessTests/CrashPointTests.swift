@@ -24,9 +24,9 @@ struct CrashPointTests {
         case .sessionRemoved, .graveGate, .markedDead, .buried, .beforeDeleting:
             try dieLeaving(point, thenOpen: true)
             try dieLeaving(point, thenOpen: false)
-        case .gateTaken, .begun, .beforeCommit:
+        case .lockUnnamed, .gateTaken, .begun, .beforeCommit:
             try dieWriting(point, isCommitted: false)
-        case .afterCommit, .granted, .gateReleased, .woken, .rung:
+        case .afterCommit, .granted, .lockForgotten, .gateReleased, .woken, .rung:
             try dieWriting(point, isCommitted: true)
         case .slotFilling, .slotPublished, .rearmed:
             try dieWaiting(point)

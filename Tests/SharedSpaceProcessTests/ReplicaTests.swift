@@ -12,8 +12,8 @@ struct ReplicaTests {
 
     /// Copies begun in the midst of it all end equal to the namespace: each change fits what the copy had before, and none
     /// is missing.
-    @Test(arguments: ["", "slowly"])
-    func aCopyEndsEqual(pace: String) throws {
+    @Test(arguments: [("watch-from initial", "replicate"), ("observe-copy", "observed-copy")], ["", "slowly"])
+    func aCopyEndsEqual(by way: (begin: String, end: String), pace: String) throws {
         let namespace = try root.space.namespace("n")
         let count = 4000
         for start in stride(from: 0, to: count, by: 1000) {
@@ -29,8 +29,8 @@ struct ReplicaTests {
         var copies: [Agent] = []
         for _ in 0..<4 {
             let copy = try Agent(root, "n", "owning=0")
-            try copy.run("watch-from initial")
-            try copy.send("replicate \(pace)")
+            try copy.run("\(way.begin) \(pace)")
+            try copy.send("\(way.end) \(pace)")
             copies.append(copy)
         }
         for writer in writers { #expect(try writer.line() == "ok 3000") }

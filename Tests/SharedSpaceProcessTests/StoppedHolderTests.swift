@@ -21,7 +21,9 @@ struct StoppedHolderTests {
         throw TestFailure("nothing was thrown")
     }
 
-    @Test(arguments: [CrashPoint.gateTaken, .begun, .beforeCommit, .afterCommit, .granted])
+    @Test(arguments: [
+        CrashPoint.lockUnnamed, .gateTaken, .begun, .beforeCommit, .afterCommit, .granted, .lockForgotten,
+    ])
     func aStoppedHolderOfTheGateIsNamed(_ point: CrashPoint) throws {
         let space = try Space(root: root.path, timeout: .milliseconds(300))
         let namespace = try space.namespace("n")
@@ -41,7 +43,10 @@ struct StoppedHolderTests {
         #expect(try opener.ask("open \(root.path) n timeout=300").hasPrefix("error holderStopped \(holder.pid) "))
         // Reading needs no lock.
         #expect(try namespace.readIfExists("kept", any(Int.self))?.1 == 1)
-        #expect(try namespace.count(matching: ["half", .any]) == (point == .afterCommit || point == .granted ? 1 : 0))
+        #expect(
+            try namespace.count(matching: ["half", .any])
+                == ([.afterCommit, .granted, .lockForgotten].contains(point) ? 1 : 0)
+        )
         #expect(try namespace.status().owners.count == 2)
 
         holder.resume()
@@ -52,7 +57,7 @@ struct StoppedHolderTests {
         #expect(try namespace.verify() == [])
     }
 
-    @Test(arguments: [CrashPoint.doorTaken, .joined, .dataOpened, .firstReader])
+    @Test(arguments: [CrashPoint.lockUnnamed, .doorTaken, .joined, .dataOpened, .firstReader])
     func aStoppedHolderOfTheDoorIsNamed(_ point: CrashPoint) throws {
         let space = try Space(root: root.path, timeout: .milliseconds(300))
         let namespace = try space.namespace("n")

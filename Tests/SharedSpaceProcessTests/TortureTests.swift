@@ -14,7 +14,7 @@ struct TortureTests {
         return try runner.start("space-torture", arguments + ["--folder", root.path]).finish()
     }
 
-    @Test(arguments: ["kill", "handoff", "history"])
+    @Test(arguments: ["kill", "handoff", "history", "stop", "exhaust", "reap", "disk"])
     func nothingIsLostDoubledOrLate(_ part: String) throws {
         let result = try torture("--part", part, "--seconds", "2")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
@@ -26,7 +26,7 @@ struct TortureTests {
     @Test(arguments: [
         ("kill", "lost", "lost"), ("kill", "doubled", "doubled"), ("handoff", "unheard", "lost"),
         ("history", "lost", "notLinearizable"), ("history", "doubled", "notLinearizable"),
-        ("history", "stale", "notLinearizable"),
+        ("history", "stale", "notLinearizable"), ("reap", "vanished", "faults"),
     ])
     func aPlantedFaultIsFound(_ part: String, _ fault: String, _ count: String) throws {
         let result = try torture(
@@ -40,7 +40,7 @@ struct TortureTests {
             "1"
         )
         #expect(result.status == 1, "\(result.output)\(result.errors)")
-        #expect(!result.output.contains("\"\(count)\":0,"))
+        #expect(!result.output.contains("\"\(count)\":0,") && !result.output.contains("\"\(count)\":[]"))
     }
 
     @Test(arguments: [

@@ -289,6 +289,32 @@ struct DamageTests {
         #expect(try before.verify() == [])
     }
 
+    /// Nobody watches any more, though the first session after the reboot has a number of before; a subscription waits for its
+    /// process.
+    @Test func whatWatchedBeforeIsDropped() throws {
+        let root = try TemporaryRoot(for: .durable)
+        let options = NamespaceOptions(mode: .durable, isPersistent: true)
+        let before = try root.space.namespace("n", options: options)
+        let changes = try before.changes()
+        let token = try before.observe("k") { _ in }
+        let subscription = try before.changes(subscription: "kept")
+        #expect(try before.status().watchers.map(\.pid) == [getpid(), getpid(), getpid()])
+        let copy = try TemporaryRoot(for: .durable)
+        try copy.copyTree("n", from: root)
+        try copy.pretendReboot()
+        let namespace = try copy.space.namespace("n")
+        let watchers = try namespace.status().watchers
+        #expect(watchers.map(\.pid) == [nil] && watchers.map(\.subscription) == ["kept"])
+        // What happens from now on waits for the subscription, and is told.
+        try namespace.set("k", value: 1)
+        #expect(try namespace.changes(subscription: "kept").now().map(\.key) == ["k"])
+        #expect(try namespace.endSubscription("kept"))
+        #expect(try namespace.status().watchers == [])
+        #expect(try namespace.verify() == [])
+        token.cancel()
+        withExtendedLifetime((changes, subscription)) {}
+    }
+
     /// Durable, but not persistent: after a reboot nobody owns it.
     @Test func whatIsDurableAndUnownedGoes() throws {
         let root = try TemporaryRoot(for: .durable)

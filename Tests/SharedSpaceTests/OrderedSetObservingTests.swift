@@ -51,6 +51,8 @@ struct OrderedSetObservingTests {
             try set.observe(options: [.initial, .movesAsPairs]) { pairs.note($0) },
         ]
         #expect(set.observations.map(\.id) == tokens.map(\.id))
+        // What is there is read when it is told: later it would hold the edits.
+        #expect(try eventually { pairs.changes.count == 1 })
         try set.append(contentsOf: ["a", "b", "c", "d"])
         try set.append("a")
         try set.move(fromOffsets: [0, 2], to: 2)
@@ -68,12 +70,13 @@ struct OrderedSetObservingTests {
         #expect(try eventually { plain.texts.last == "removed" && pairs.texts.last == "removed" })
         #expect(
             plain.texts == [
-                "insert abcd 0", "move ac [0, 2] 2", "replace b x 0", "exchange dc 1 3", "remove xc [0, 1]", "sort [1, 0]",
+                "insert abcd 0", "move ac [0, 2] 2", "replace b x 0", "exchange dc 1 3", "remove xc [0, 1]",
+                "sort [1, 0]",
                 "sort [1, 0]", "remove ad [0, 1]", "removed",
             ]
         )
-        #expect(pairs.texts[0...2] == ["reset ", "insert abcd 0", "remove ac [0, 2], insert ac 2"])
-        #expect(pairs.texts[4] == "remove dc [1, 3], insert c 1, insert d 3")
+        #expect(pairs.texts.prefix(3) == ["reset ", "insert abcd 0", "remove ac [0, 2], insert ac 2"])
+        #expect(pairs.texts.dropFirst(4).first == "remove dc [1, 3], insert c 1, insert d 3")
         for told in [plain, pairs] {
             var copy: [String] = []
             for change in told.changes {

@@ -71,6 +71,22 @@ struct TransactionTests {
         #expect(try space.verify() == [])
     }
 
+    /// The next transaction goes on from the last commit, and not from numbers that were given out in vain.
+    @Test func whatWasUndoneIsNotBuiltUpon() throws {
+        let last = try space.write(tuple: ["kept"])
+        let before = try space.status().sequence
+        #expect(throws: Broken.self) {
+            try space.transaction { t in
+                for number in 0..<5 { try t.write("new", number) }
+                throw Broken()
+            }
+        }
+        #expect(try space.write(tuple: ["next"]).rawValue == last.rawValue + 1)
+        #expect(try space.status().sequence == before + 1)
+        #expect(try space.readAll() == [["kept"], ["next"]])
+        #expect(try space.verify() == [])
+    }
+
     /// What a body wrote and took itself, and values that it replaced itself, leave no trace with those who watch or wait.
     @Test func watchersGetTheNetChangesAsOneBatch() async throws {
         try space.write("old", 1)

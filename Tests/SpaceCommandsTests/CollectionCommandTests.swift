@@ -17,7 +17,8 @@ struct CollectionCommandTests {
         try withRoot { (runner) throws in
             let namespace = try fill(runner)
             let dump = try runner.dump("jobs", "--format", "json")
-            #expect(dump.lines.contains(#"{"kind":"collection","name":"empty","type":"orderedSet","element_type":"Int","count":0}"#))
+            let empty = #"{"kind":"collection","name":"empty","type":"orderedSet","element_type":"Int","count":0}"#
+            #expect(dump.lines.contains(empty))
             #expect(dump.lines.contains(#"{"kind":"element","collection":"so\tngs","element":["a","1"]}"#))
             #expect(try runner.space("load", "again", "--persistent", input: dump.output).ending == .exited(0))
             let other = try runner.dump("again", "--format", "json")
@@ -32,7 +33,8 @@ struct CollectionCommandTests {
             #expect(try runner.space("load", "again", input: dump.output).ending == .exited(0))
             #expect(try songs.elements() == [["a", "1"], ["c"], ["b\u{1b}"]])
             // All or nothing.
-            let bad = #"{"kind":"tuple","id":1,"tuple":[1]}"# + "\n"
+            let bad =
+                #"{"kind":"tuple","id":1,"tuple":[1]}"# + "\n"
                 + #"{"kind":"collection","name":"empty","type":"orderedSet","element_type":"String","count":0}"#
             #expect(try runner.space("load", "again", input: bad).ending == .exited(65))
             #expect(try again.count() == 0)
@@ -73,7 +75,10 @@ struct CollectionCommandTests {
             try namespace.removeOrderedSet("songs")
             var lines: [String] = []
             while let line = try watch.readLine() { lines.append(line) }
-            let edits = lines.map { line in String(line[(line.firstRange(of: #""event""#)?.lowerBound ?? line.startIndex)...]) }
+            let edits = lines.map { line in
+                let start = line.firstRange(of: #""event""#)?.lowerBound
+                return String(line[(start ?? line.startIndex)...])
+            }
             #expect(
                 edits == [
                     #""event":"insert","key":"songs","index":0,"elements":["a","b","c"]}"#,

@@ -404,6 +404,40 @@ struct WatchCommandTests {
             try watch.wait()
         }
     }
+
+    @Test("Observations of a process are shown and dumped, until it dies")
+    func observed() throws {
+        try withRoot { (runner) throws in
+            try runner.space("set", "jobs", "--persistent", "progress", "0.5")
+            let observers = try [("", #""?", all keys, all posts"#), ("user.name", "key user.name")].map {
+                (words, filter) in
+                let agent = try Agent()
+                try agent.run("open \(runner.root) jobs owning=0")
+                try agent.run("observe \(words)")
+                return (agent: agent, filter: filter)
+            }
+            for (agent, filter) in observers {
+                let watcher = #""pid":\#(agent.pid),"filter":\#(Value.string(filter).json),"#
+                #expect(try runner.space("show", "jobs", "--json").output.contains("{" + watcher))
+                let lines = try runner.dump("jobs", "--format", "json").lines
+                #expect(lines.contains { $0.hasPrefix(#"{"kind":"watcher",\#(watcher)"#) })
+                for text in [try runner.space("show", "jobs").output, try runner.dump("jobs").output] {
+                    #expect(text.contains("2 watchers"))
+                    #expect(
+                        text.split(separator: "\n").contains { $0.contains("\(agent.pid)") && $0.hasSuffix(filter) }
+                    )
+                }
+            }
+            // The other's tick drops what it observed.
+            try observers[1].agent.kill()
+            #expect(
+                try eventually {
+                    let text = try runner.space("show", "jobs", "--json").output
+                    return text.contains(#"{"pid":\#(observers[0].agent.pid),"filter""#) && !text.contains("user.name")
+                }
+            )
+        }
+    }
 }
 
 extension CommandRunner {

@@ -122,10 +122,13 @@ struct SharedMutexTests {
         #expect(try mutex.lock(until: deadline) == .timedOut)
         #expect(deadline.hasPassed, "gave up before its time")
         #expect(try mutex.lock(within: .milliseconds(1)) == .timedOut)
+        #expect(ProcFS.process(ofThread: mutex.owner) == holder.pid)
         holder.resume()
         try holder.order("unlock")
         #expect(try mutex.lock(within: Probe.watchdog) == .acquired)
+        #expect(ProcFS.process(ofThread: mutex.owner) == getpid())
         try mutex.unlock()
+        #expect(mutex.owner == 0 && ProcFS.process(ofThread: 0) == nil)
         withExtendedLifetime(page) {}
     }
 

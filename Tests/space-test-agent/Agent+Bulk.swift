@@ -31,6 +31,10 @@ extension Agent {
         case "fill": return try fill(size: try number(words, 0), most: try number(words, 1))
         case "thin": return "ok \(try thin(try number(words, 0)))"
         case "drain": return "ok \(try drain())"
+        case "turn-over": return try turnOver(size: try number(words, 0), count: try number(words, 1))
+        case "write-at-once": return "ok \(try writeAtOnce(try number(words, 0)))"
+        case "bytes": return "ok \(try namespace().status().bytes)"
+        case "waiters": return "ok \(try namespace().status().waiters.count)"
         default: return nil
         }
     }
@@ -138,6 +142,31 @@ extension Agent {
         let namespace = try namespace()
         var count = 0
         while try namespace.takeIfExists(matching: .any) != nil { count += 1 }
+        return count
+    }
+
+    /// `turn-over <size> <count>`: writes a tuple of a size and takes it again, so many times, or until there is no room.
+    private func turnOver(size: Int, count: Int) throws -> String {
+        let namespace = try namespace()
+        let body = [UInt8](repeating: 0x78, count: size)
+        for number in 0..<count {
+            do throws(SpaceError) {
+                try namespace.write("page", number, body)
+                guard try namespace.takeIfExists("page", number, any([UInt8].self)) != nil else {
+                    return "error agent 0 page \(number) is not there"
+                }
+            } catch {
+                return "full \(number) \(describe(error))"
+            }
+        }
+        return "ok \(count)"
+    }
+
+    /// `write-at-once <count>`: so many tuples in one transaction.
+    private func writeAtOnce(_ count: Int) throws -> Int {
+        try namespace().transaction { t in
+            for number in 0..<count { try t.write("many", number) }
+        }
         return count
     }
 }

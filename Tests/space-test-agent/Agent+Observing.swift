@@ -38,7 +38,8 @@ extension Agent {
         switch command {
         case "observe":
             let observed = Observed()
-            observed.keep(try namespace().observe(.everything) { observed.note($0) })
+            let filter: ChangeFilter = words.isEmpty ? .everything : .cell(try word(words, 0))
+            observed.keep(try namespace().observe(filter) { observed.note($0) })
             self.observed = observed
             return "ok"
         case "told":

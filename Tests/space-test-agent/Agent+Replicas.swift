@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import Synchronization
 
 // Watchers that keep a copy, that are told for objects, and that see namespaces come and go.
 
@@ -11,6 +12,10 @@ extension Agent {
             idle.append(try Space(root: try word(words, 0)).namespace(try word(words, 1), owning: false).changes())
             return "ok"
         case "churn": return "ok \(try churn(try number(words, 0), count: try number(words, 1)))"
+        case "observe-copy":
+            follower = try Follower(of: try namespace(), pausing: words.first == "slowly")
+            return "ok"
+        case "observed-copy": return "ok \(try await observedCopy())"
         case "replicate": return "ok \(try await replicate(pausing: words.first == "slowly"))"
         case "same-as-copy": return "ok \(try compare())"
         case "post-for":
@@ -97,6 +102,55 @@ extension Agent {
         }
         self.copy = copy
         return "\(copy.present) \(count - copy.present)"
+    }
+
+    /// An observer that keeps a copy up to a notification named `end`.
+    final class Follower: Sendable {
+        private let state = Mutex<(copy: Copy, count: Int, hasEnded: Bool, error: (any Error)?)>(
+            (Copy(), 0, false, nil)
+        )
+        private let token = Mutex<ObservationToken?>(nil)
+
+        init(of namespace: Namespace, pausing: Bool) throws {
+            let made = try namespace.observe(
+                .everything,
+                options: [.initial, .old, .new],
+                onError: { [weak self] error in self?.state.withLock { $0.error = $0.error ?? error } }
+            ) { [weak self] change in
+                if try self?.apply(change) ?? false, pausing { usleep(2000) }
+            }
+            token.withLock { $0 = made }
+        }
+
+        /// Returns: Whether it is time for a pause.
+        private func apply(_ change: Change) throws -> Bool {
+            try state.withLock { state in
+                guard state.error == nil, !state.hasEnded else { return false }
+                try state.copy.apply(change)
+                state.count += 1
+                state.hasEnded = change.kind == .post && change.key == "end"
+                return state.count % 256 == 0
+            }
+        }
+
+        /// The copy and how many changes it took; `nil` as long as it has not ended.
+        func result() throws -> (copy: Copy, count: Int)? {
+            try state.withLock { state in
+                if let error = state.error { throw error }
+                return state.hasEnded ? (state.copy, state.count) : nil
+            }
+        }
+    }
+
+    private func observedCopy() async throws -> String {
+        guard let follower else { throw Failure("no copy is kept") }
+        while true {
+            if let (copy, count) = try follower.result() {
+                self.copy = copy
+                return "\(copy.present) \(count - copy.present)"
+            }
+            try await Task.sleep(for: .milliseconds(1))
+        }
     }
 
     /// Whether the copy equals the namespace.

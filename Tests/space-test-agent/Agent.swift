@@ -20,6 +20,7 @@ final class Agent {
     var observed: Observed?
     var set: SharedOrderedSet<Int>?
     var observedSet: ObservedSet?
+    var follower: Follower?
 
     struct Failure: Error {
         let text: String

@@ -9,7 +9,9 @@ import SystemPackage
 /// cell set that the other observes, in each way that there is. Each time from right before the write to the first line
 /// that runs in the other process, both asleep before.
 enum Measuring {
-    private static let kinds = ["inotify", "callback", "callback on an actor", "sequence", "blocking"]
+    private static let kinds = [
+        "inotify", "callback", "callback on an actor", "sequence", "blocking", "callback, one of 1,000",
+    ]
 
     static func run(_ arguments: [String]) async throws {
         switch arguments.first {
@@ -91,15 +93,22 @@ enum Measuring {
         startThread { listenToFile("\(root)/.file") }
         let prompt = try namespaces[1].observe("t") { _ in tell() }
         let onActor = try namespaces[2].observe("t") { (change: Change) async in await Teller.shared.tell() }
+        // Cells and tuples of which nothing happens.
+        let others = try (0..<999).map { number in
+            try namespaces[5].observe(number % 2 == 0 ? .cell("other\(number)") : .tuples(["job", number])) { _ in
+                tell()
+            }
+        }
+        let oneOfMany = try namespaces[5].observe("t") { _ in tell() }
         let sequence = try namespaces[3].changes(.cell("t"))
         let blocking = try namespaces[4].changes(.cell("t"))
         startThread {
             tell()
             while (try? blocking.nextBlocking(timeout: nil, interruption: nil)) != nil { tell() }
         }
-        for _ in 0..<3 { tell() }
+        for _ in 0..<4 { tell() }
         for try await _ in sequence { tell() }
-        withExtendedLifetime((namespaces, prompt, onActor)) {}
+        withExtendedLifetime((namespaces, prompt, onActor, others, oneOfMany)) {}
     }
 
     private actor Teller {

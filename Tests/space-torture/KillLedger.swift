@@ -35,6 +35,8 @@ struct KillLedger: Sendable {
     var deathCount: SharedWord64 { word(4) }
     var takenCount: SharedWord64 { word(5) }
     var failures: SharedWord64 { word(6) }
+    /// Not 0 once the watcher is registered, whose journal the audit relies on from the first write.
+    var start: SharedWord64 { word(7) }
     /// By point, the last for kills at a random time.
     func kills(_ point: Int) -> SharedWord64 { memory.word64(1024 + point * 8) }
 

@@ -19,7 +19,6 @@ struct KillPart {
     }
 
     func run() throws -> Report {
-        // The namespace comes afterwards; workers that are too early find none and end.
         let supervisors = try (0..<options.processes).map { worker in
             try Process.start {
                 supervise(worker)
@@ -31,6 +30,7 @@ struct KillPart {
         let journal = KillJournal()
         let changes = try namespace.changes()
         Task { await journal.read(changes) }
+        ledger.start.store(1)
         progress()
         ledger.stop.store(1)
         for supervisor in supervisors { _ = Process.wait(supervisor) }
@@ -61,6 +61,7 @@ struct KillPart {
         let place = ledger.place(worker)
         let points = KillLedger.points
         var turn = worker
+        while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(500) }
         while ledger.stop.load() == 0 {
             // Every other death at a named place, in turn; the others whenever the clock says.
             let index = turn % (2 * points.count) < points.count ? turn % points.count : points.count
@@ -79,8 +80,6 @@ struct KillPart {
                     try worker.live(armed: point, generator: &childGenerator)
                     return 0
                 } catch {
-                    // Before the first opener has made it.
-                    if (error as? SpaceError)?.code == .namespaceNotFound { return 0 }
                     note("a worker failed: \(error)")
                     return 1
                 }

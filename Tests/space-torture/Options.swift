@@ -16,6 +16,8 @@ struct Options: Sendable {
         case stale
         /// A hand-off for which nobody is woken.
         case unheard
+        /// A namespace that is deleted under those who own it.
+        case vanished
     }
 
     var seconds = 10

@@ -1,5 +1,6 @@
 import Glibc
 import SpaceSystem
+import SystemPackage
 
 /// Children that are forked and not started anew: a worker costs a fraction of a millisecond.
 ///
@@ -21,9 +22,36 @@ enum Process {
         return child
     }
 
+    /// Starts a child under a PID of one's choice, which sleeps until it is killed.
+    ///
+    /// Throws: An error where that is not permitted (clone3(2): it takes CAP_CHECKPOINT_RESTORE), or the PID is taken.
+    static func startSleeper(pid: pid_t) throws(Errno) {
+        // Swift's Glibc hides it; glibc has no wrapper.
+        guard let symbol = dlsym(nil, "syscall") else { throw .noFunction }
+        let call = unsafeBitCast(symbol, to: (@convention(c) (CLong, UnsafePointer<UInt64>, CLong) -> CLong).self)
+        let child = withUnsafePointer(to: pid) { place in
+            // clone3(2): flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size,
+            // cgroup.
+            let arguments: [UInt64] = [0, 0, 0, 0, UInt64(SIGCHLD), 0, 0, 0, UInt64(UInt(bitPattern: place)), 1, 0]
+            // SYS_clone3 has this number on all 64-bit machines. Without CLONE_VM it is a fork(2).
+            return call(435, arguments, arguments.count * MemoryLayout<UInt64>.size)
+        }
+        guard child >= 0 else { throw Errno(rawValue: errno) }
+        if child == 0 {
+            try? ParentDeath.arm(signal: SIGKILL, parent: getppid())
+            while true { pause() }
+        }
+    }
+
     enum End: Equatable {
         case exited(CInt)
         case killed(CInt)
+    }
+
+    /// Kills a child, or lets be what is none; returns when it is gone.
+    static func end(_ child: pid_t) {
+        kill(child, SIGKILL)
+        _ = wait(child)
     }
 
     static func wait(_ child: pid_t) -> End {

@@ -38,13 +38,17 @@ struct Torture {
 }
 
 enum Part: String, CaseIterable {
-    case kill, handoff, history
+    case kill, handoff, history, stop, exhaust, reap, disk
 
     func run(_ options: Options) throws -> Report {
         switch self {
         case .kill: try KillPart(options).run()
         case .handoff: try HandOffPart(options).run()
         case .history: try HistoryPart(options).run()
+        case .stop: StopPart(options: options).run()
+        case .exhaust: ExhaustPart(options: options).run()
+        case .reap: ReapPart(options: options).run()
+        case .disk: DiskPart(options: options).run()
         }
     }
 }

@@ -29,6 +29,9 @@ int space_mutex_trylock(void *_Nonnull mutex);
 /// stretch or cut the wait.
 int space_mutex_lock_until(void *_Nonnull mutex, int64_t deadline);
 
+/// The thread that holds it, 0 if none; a robust mutex's futex word says so from the first instant to the last.
+int32_t space_mutex_owner(const void *_Nonnull mutex);
+
 int space_mutex_mark_consistent(void *_Nonnull mutex);
 int space_mutex_unlock(void *_Nonnull mutex);
 

@@ -16,13 +16,15 @@ public import TupleCoding
 public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
     /// What was claimed: the fields as the template types them, a record decoded, or the tuple.
     public let fields: (repeat each Field)
-    private let hold: ClaimHold
+    @usableFromInline let hold: ClaimHold
 
+    @inlinable
     init(_ hold: ClaimHold, _ field: repeat each Field) {
         self.hold = hold
         fields = (repeat each field)
     }
 
+    @inlinable
     deinit { hold.drop() }
 
     /// The id of the tuple.
@@ -41,9 +43,8 @@ public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
     ///
     /// - Throws: `claimLost` when the tuple had returned to the space already, at its deadline; `invalidArgument` when the
     ///   claim was ended before; `holderStopped`, `holderBusy`: then it is still held.
-    public func complete() throws(SpaceError) {
-        try hold.end("complete a claim") { (core, claim) throws(SpaceError) in try core.complete([claim]) }
-    }
+    @inlinable
+    public func complete() throws(SpaceError) { try hold.complete() }
 
     /// Ends the claim together with what `body` does, in one transaction: either the results are there and the tuple is
     /// gone, or neither.
@@ -99,6 +100,7 @@ public struct HeldClaim: Sendable, Hashable {
 }
 
 /// What a claim keeps beside its fields: whether it was ended, and the namespace, which must stay open as long.
+@usableFromInline
 final class ClaimHold: Sendable {
     let claim: HeldClaim
     private let namespace: Namespace
@@ -121,6 +123,11 @@ final class ClaimHold: Sendable {
             undo(error)
             throw error
         }
+    }
+
+    @usableFromInline
+    func complete() throws(SpaceError) {
+        try end("complete a claim") { (core, claim) throws(SpaceError) in try core.complete([claim]) }
     }
 
     /// The same, with a body of the user's.
@@ -168,6 +175,7 @@ final class ClaimHold: Sendable {
     }
 
     /// At the end of the claim's life: releases the tuple if nothing else has ended the claim.
+    @usableFromInline
     func drop() {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         namespace.core.releaseOrRemember(claim)

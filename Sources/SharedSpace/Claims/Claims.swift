@@ -17,7 +17,7 @@ extension WriteScope {
         counters.claimed += 1
         let deliveries = row.deliveries
         let deadline = terms.deadline.map { clock.time(after: $0) } ?? 0
-        let copy = Array(row.bytes)
+        let copy = row.copied()
         try remove(id, row, as: .claim)
         try put(claim: id, terms.holder, number: number, deadline: deadline, tuple: copy)
         if deadline != 0 { try addExpiry(ExpiryKey(kind: .claim, deadline: deadline, id: id)) }
@@ -116,7 +116,7 @@ extension WriteScope {
 
     /// Sets a visible tuple aside.
     func bury(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
-        let copy = Array(row.bytes)
+        let copy = row.copied()
         counters.buried += 1
         try remove(id, row, as: .bury)
         try put(claim: id, .nobody, number: 0, deadline: 0, tuple: copy)

@@ -94,12 +94,12 @@ package struct Inspection: Sendable {
         let sightings = try folder.sightings(Self.operation)
         let clock = NamespaceClock(mode: control.header.mode)
         let bytes = (view.environment.info.lastPage + 1) * view.environment.pageSize
+        view.reader.names.begin(Self.operation)
         let snapshot = Snapshot(
             access: view.reader.transaction.access,
             tables: view.tables,
             clock: clock,
-            operation: Self.operation,
-            namespace: name
+            names: view.reader.names
         )
         var damage: [String] = []
         if checking {
@@ -210,7 +210,7 @@ package struct Inspection: Sendable {
                 return View(
                     environment: environment,
                     tables: tables,
-                    reader: Reader(try environment.beginRead()),
+                    reader: Reader(try environment.beginRead(), namespace: folder.name.text),
                     lockFree: lockFree
                 )
             } catch .notFound {

@@ -19,6 +19,14 @@ package struct Match: Sendable {
         deliveries = row.deliveries
     }
 
+    /// Calls `body` with the row that was copied.
+    func withRow<R>(_ body: (TupleRow) throws(SpaceError) -> R) throws(SpaceError) -> R {
+        try bytes.withBytes { (bytes) throws(SpaceError) in
+            let encoded = EncodedTuple(bytes: bytes, isRecord: isRecord)
+            return try body(TupleRow(expiry: expiry, deliveries: deliveries, encoded: encoded))
+        }
+    }
+
     package func tuple() throws(SpaceError) -> Tuple {
         do throws(TupleCodingError) {
             return try Tuple(encoded: bytes, isRecord: isRecord)
@@ -31,16 +39,15 @@ package struct Match: Sendable {
 // Reading, taking and counting, without waiting.
 //
 // A take first looks on a snapshot, outside the gate: that is where ranges, patterns and long scans cost their time, and a
-// look that finds nothing needs no lock. Under the gate only the candidate's id is looked up again: what stands under
-// an id never changes, and an id is never used twice.
+// look that finds nothing needs no lock. Under the gate only the candidate's id is looked up again, and not even that if
+// nobody has written since: what stands under an id never changes, and an id is never used twice.
 
 extension NamespaceCore {
     /// How often a take looks anew when others were quicker, before it looks under the gate.
     private static let optimisticAttempts = 4
 
     private func search(_ snapshot: Snapshot, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Search {
-        let generation = try snapshot.counters().shapesGeneration
-        return Search(snapshot, try shapeCache.table(of: snapshot, generation: generation), template, order)
+        Search(snapshot, try shapeCache.table(of: snapshot), template, order)
     }
 
     func readIfExists(_ operation: String, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
@@ -106,13 +113,13 @@ extension NamespaceCore {
         var attempt = 0
         while true {
             var candidate: Match?
-            let (shapes, examined) = try read(operation) { (snapshot) throws(SpaceError) in
+            let (commit, shapes, examined) = try read(operation) { (snapshot) throws(SpaceError) in
                 var search = try search(snapshot, template, order)
                 try search.forEach { (id, row) throws(SpaceError) in
                     candidate = Match(id, row)
                     return false
                 }
-                return (search.shapes, search.examined)
+                return (snapshot.access.id, search.shapes, search.examined)
             }
             guard let candidate else {
                 // Claims whose time has passed come back first; nobody may have written or ticked since.
@@ -130,6 +137,13 @@ extension NamespaceCore {
                 removed: candidate.bytes.count
             )
             let taken = try write(operation, demand) { (scope) throws(SpaceError) -> Taken<T, R>? in
+                if scope.isUnchanged(since: commit) {
+                    return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
+                        // Its time may have passed since it was found.
+                        guard scope.snapshot.isVisible(row) else { return nil }
+                        return Taken(candidate.id, content, try end(scope, candidate.id.rawValue, row))
+                    }
+                }
                 if let row = try scope.snapshot.tupleRow(candidate.id.rawValue) {
                     return Taken(candidate.id, content, try end(scope, candidate.id.rawValue, row))
                 }

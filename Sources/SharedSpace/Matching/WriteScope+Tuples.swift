@@ -76,13 +76,20 @@ extension WriteScope {
 
     private func removeReferences(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
         let (tuple, expiry) = (row.encoded, row.expiry)
-        // Hashes first: the rows' bytes stay valid only until something is changed.
-        for index in shapes.indexed.map({ ($0.number, tuple.hash(of: $0.shape)) }) {
-            guard let hash = index.1 else { continue }
-            // While an index is built, a tuple below the watermark may have no row.
-            _ = try lmdb { () throws(LMDBError) in
-                try IndexKey(shape: index.0, hash: hash, id: id).withBytes { (key) throws(LMDBError) in
-                    try access.delete(tables.index, key)
+        let indexed = shapes.indexed
+        try withUnsafeTemporaryAllocation(of: UInt64?.self, capacity: indexed.count) {
+            (hashes) throws(SpaceError) in
+            // Hashes first: the rows' bytes stay valid only until something is changed.
+            for (place, index) in indexed.enumerated() {
+                hashes.initializeElement(at: place, to: tuple.hash(of: index.shape))
+            }
+            for (place, index) in indexed.enumerated() {
+                guard let hash = hashes[place] else { continue }
+                // While an index is built, a tuple below the watermark may have no row.
+                _ = try lmdb { () throws(LMDBError) in
+                    try IndexKey(shape: index.number, hash: hash, id: id).withBytes { (key) throws(LMDBError) in
+                        try access.delete(tables.index, key)
+                    }
                 }
             }
         }

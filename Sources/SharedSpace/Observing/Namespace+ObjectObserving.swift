@@ -58,7 +58,7 @@ extension Namespace {
     /// - Parameters:
     ///   - filter: Which changes.
     ///   - object: For whom; it is not kept alive.
-    ///   - options: What each call brings, for cells.
+    ///   - options: What each call brings.
     ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
     ///   - onError: Is told of what the handler throws.
     ///   - handler: Called with the object and each change.
@@ -89,7 +89,7 @@ extension Namespace {
     /// - Parameters:
     ///   - filter: Which changes.
     ///   - object: For whom; it is not kept alive but for the time of a call.
-    ///   - options: What each call brings, for cells.
+    ///   - options: What each call brings.
     ///   - onError: Is told of what the handler throws.
     ///   - handler: Called with the object and each change.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.

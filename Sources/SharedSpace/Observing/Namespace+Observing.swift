@@ -59,7 +59,7 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - filter: Which changes; `.tuples(["resize", .any])`, `.cells`, `.notification("done")`.
-    ///   - options: What each call brings, for cells.
+    ///   - options: What each call brings.
     ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
     ///   - onError: Is told of what the handler throws.
     ///   - handler: Called with each change, then with a gap where changes were missed, and at last with `gone` when the namespace
@@ -88,7 +88,7 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - filter: Which changes.
-    ///   - options: What each call brings, for cells.
+    ///   - options: What each call brings.
     ///   - onError: Is told of what the handler throws.
     ///   - handler: Called with each change.
     /// - Returns: A token; when it goes, the observation ends.

@@ -1,6 +1,6 @@
 import TupleCoding
 
-/// What an observation of cells is told besides that something changed.
+/// What an observation is told besides that something changed.
 public struct ObservationOptions: OptionSet, Sendable, Hashable {
     /// The bits.
     public let rawValue: UInt8
@@ -8,9 +8,12 @@ public struct ObservationOptions: OptionSet, Sendable, Hashable {
     /// Makes options of bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// At first, what is there: a call for each cell that the observation is about, with ``Change/isPresent``.
+    /// At first, what is there: a call for each tuple and cell that the observation is about, with ``Change/isPresent``.
     ///
-    /// Of one cell that is not set, a call of kind `unset`. Each change comes once: what the first calls show is not told again.
+    /// Tuples come as `write`, oldest first, then cells as `set`; of one cell that is not set, a call of kind `unset`. They are
+    /// those of one moment, the registration, and each change after it comes once: so a copy that is kept by what is told equals
+    /// the namespace. They are read bit by bit, as the handler returns; should the journal not hold all that has
+    /// happened since the registration by the time the last of it is read, a gap says so, and a copy is to be begun anew.
     public static let initial = ObservationOptions(rawValue: 1)
     /// The value before a change.
     public static let old = ObservationOptions(rawValue: 2)

@@ -220,7 +220,7 @@ struct Creation {
             let row = try transaction.access.reserve(tables.main, Counters.keyBytes, size: Counters.size)
             counters.write(to: row)
             try transaction.commit()
-            let reader = Reader(try environment.beginRead())
+            let reader = Reader(try environment.beginRead(), namespace: opening.name.text)
             let core = NamespaceCore(
                 name: opening.name,
                 root: opening.root,

@@ -219,7 +219,7 @@ struct Opening {
                 tables = try Tables(transaction.access, create: false)
                 try transaction.commit()
             }
-            let reader = Reader(try environment.beginRead())
+            let reader = Reader(try environment.beginRead(), namespace: name.text)
             core = NamespaceCore(
                 name: name,
                 root: root,

@@ -180,7 +180,10 @@ final class NamespaceCore: @unchecked Sendable {
         }
         try renew(reader, operation, holdsGate: holdsGate)
         CrashPoint.reach(.snapshotTaken)
-        return try body(snapshot(reader.transaction.access, operation))
+        reader.names.begin(operation)
+        return try body(
+            Snapshot(access: reader.transaction.access, tables: tables, clock: clock, names: reader.names)
+        )
     }
 
     /// Takes the newest snapshot.
@@ -205,19 +208,15 @@ final class NamespaceCore: @unchecked Sendable {
         }
     }
 
-    func snapshot(_ access: Access, _ operation: String) -> Snapshot {
-        Snapshot(access: access, tables: tables, clock: clock, operation: operation, namespace: name.text)
-    }
-
     /// A new reader slot, under the gate: LMDB waits on its reader mutex without a bound.
     private func newReader(_ operation: String) throws(SpaceError) -> Reader {
         do throws(LMDBError) {
             do throws(LMDBError) {
-                return Reader(try environment.beginRead())
+                return Reader(try environment.beginRead(), namespace: name.text)
             } catch .readersFull {
                 // mdb_txn_begin returns this without cleaning up after the dead.
                 _ = try environment.checkReaders()
-                return Reader(try environment.beginRead())
+                return Reader(try environment.beginRead(), namespace: name.text)
             }
         } catch {
             throw SpaceError(error, operation, namespace: name.text)
@@ -266,17 +265,16 @@ final class NamespaceCore: @unchecked Sendable {
             throw SpaceError(error, operation, namespace: name.text)
         }
         CrashPoint.reach(.begun)
-        try scope.begin(transaction.access, operation: operation)
-        scope.shapes = try shapeCache.table(of: scope.snapshot, generation: scope.counters.shapesGeneration)
+        try scope.begin(transaction.access, operation: operation, shapeCache)
         let due = scope.counters.expiring == 0 ? [] : try scope.snapshot.due(limit: 64)
         do throws(SpaceError) {
-            let upkeep = due.isEmpty ? Room.Demand() : .removing(due.count, bytes: try scope.returningBytes(due))
-            scope.demand = demand + upkeep
+            scope.demand =
+                due.isEmpty ? demand : demand + .removing(due.count, bytes: try scope.returningBytes(due))
             try ensureRoom(scope.demand)
         } catch {
             throw error.within(operation, namespace: name.text)
         }
-        try scope.remove(due: due)
+        if !due.isEmpty { try scope.remove(due: due) }
         let result = try body(scope)
         guard scope.hasChanges else { return result }
         try scope.finish()
@@ -287,6 +285,7 @@ final class NamespaceCore: @unchecked Sendable {
         } catch {
             throw SpaceError(error, operation, namespace: name.text)
         }
+        scope.noteCommitted(shapeCache)
         return result
     }
 
@@ -294,8 +293,12 @@ final class NamespaceCore: @unchecked Sendable {
     ///
     /// Asked again with more, before that is done, while the transaction goes on.
     func ensureRoom(_ demand: Room.Demand) throws(SpaceError) {
-        let whole = scope.isJournaling ? try demand.journaled(scope.snapshot) : demand
-        try room.ensure(whole, shapes: scope.shapes.indexed.count, scope.access)
+        let shapes = scope.shapes.indexed.count
+        if scope.isJournaling {
+            try room.ensure(try demand.journaled(scope.snapshot), shapes: shapes, scope.access)
+        } else {
+            try room.ensure(demand, shapes: shapes, scope.access)
+        }
     }
 
     /// After the commit, still under the gate: the sequence, and grants to those who wait.
@@ -389,11 +392,12 @@ final class NamespaceCore: @unchecked Sendable {
     }
 
     private func releaseGate() {
-        let wakes = wakes
-        if !wakes.isEmpty { self.wakes.removeAll() }
+        // Taken along, and not read again: behind the gate the list is the next holder's.
+        let wakes = wakes.isEmpty ? nil : wakes
+        if wakes != nil { self.wakes.removeAll() }
         control.gate.release()
         CrashPoint.reach(.gateReleased)
-        if !wakes.isEmpty { wakes.carryOut(slots, root.doorbellFile) }
+        if let wakes { wakes.carryOut(slots, root.doorbellFile) }
         CrashPoint.reach(.woken)
     }
 

@@ -43,7 +43,12 @@ struct ProcessLock: Sendable {
     func initialise() throws(Errno) { try mutex.initialise() }
 
     /// The PID of who holds the lock now, 0 if nobody.
-    var holderPID: Int32 { Int32(bitPattern: holder.load()) }
+    ///
+    /// The mutex names its holder's thread at every instant; the word beside it does not yet, or no longer, when a process
+    /// is stopped between the two. The word serves where /proc doesn't show the thread. Reads files, so not for who gets it.
+    var holderPID: Int32 {
+        ProcFS.process(ofThread: mutex.owner) ?? Int32(bitPattern: holder.load())
+    }
 
     /// Takes the lock.
     ///
@@ -51,15 +56,15 @@ struct ProcessLock: Sendable {
     ///   is the caller's to mend.
     func acquire(timeout: Duration) throws(Failure) -> Bool {
         if let abandoned = try tryAcquire() { return abandoned }
-        let before = (pid: holderPID, count: acquisitions.load())
+        let before = (thread: mutex.owner, count: acquisitions.load())
         do throws(Errno) {
             if let abandoned = try wait(timeout: timeout) { return abandoned }
         } catch {
             throw Failure(lock: name, pid: holderPID, isStopped: false, errno: error)
         }
         // A time-out alone is no proof that the holder is stopped: a busy lock can starve one caller.
+        let hasMoved = mutex.owner != before.thread || acquisitions.load() != before.count
         let pid = holderPID
-        let hasMoved = pid != before.pid || acquisitions.load() != before.count
         let state = ProcessIdentity.state(of: pid)
         throw Failure(lock: name, pid: pid, isStopped: !hasMoved && (state == "T" || state == "t"), errno: nil)
     }
@@ -82,12 +87,14 @@ struct ProcessLock: Sendable {
     func release() {
         let taken = acquisitions.loadRelaxed()
         holder.store(0)
+        CrashPoint.reach(.lockForgotten)
         // EPERM, the only error, would mean that this thread does not hold it: a caller's bug, without a remedy here.
         try? mutex.unlock()
         if politeUntil.loadRelaxed() != 0 { letAnotherGoFirst(after: taken) }
     }
 
     private func note(abandoned: Bool) throws(Errno) -> Bool {
+        CrashPoint.reach(.lockUnnamed)
         if abandoned { try mutex.markConsistent() }
         holder.store(UInt32(bitPattern: pid))
         acquisitions.store(acquisitions.loadRelaxed() &+ 1)

@@ -6,8 +6,12 @@ import Synchronization
 /// Unchecked: it is owned by the pool's array or by the one thread that took it out.
 final class Reader: @unchecked Sendable {
     var transaction: ReadTransaction
+    let names: SnapshotNames
 
-    init(_ transaction: consuming ReadTransaction) { self.transaction = transaction }
+    init(_ transaction: consuming ReadTransaction, namespace: String) {
+        self.transaction = transaction
+        names = SnapshotNames(namespace: namespace)
+    }
 }
 
 /// The idle readers of a namespace in this process.

@@ -29,8 +29,10 @@ struct Room {
         var elements = 0
         /// The bytes of tuples that are removed, which the journal keeps a copy of.
         var removedBytes = 0
-        /// Cells whose old values the journal keeps a copy of.
-        var replaced: [String] = []
+        /// Cells whose old values the journal keeps a copy of; `nil`: none.
+        ///
+        /// Not an empty array, which is an object: a demand is copied often, and each copy would count a reference.
+        var replaced: [String]?
         /// Whether the journal gets rows, and loses old ones.
         private(set) var isJournaled = false
         /// Whether the journal may be emptied, and all its pages be freed.
@@ -63,7 +65,7 @@ struct Room {
         func journaled(_ snapshot: Snapshot) throws(SpaceError) -> Demand {
             var demand = self
             demand.bytes += bytes + removedBytes + (additions + removals) * (JournalRow.headerSize + 64)
-            for key in replaced { demand.bytes += try snapshot.cell(key)?.count ?? 0 }
+            for key in replaced ?? [] { demand.bytes += try snapshot.cell(key)?.count ?? 0 }
             demand.isJournaled = true
             if mayEmptyJournal {
                 let pages = try snapshot.lmdb { () throws(LMDBError) in
@@ -83,7 +85,7 @@ struct Room {
                 cells: a.cells + b.cells,
                 elements: a.elements + b.elements,
                 removedBytes: a.removedBytes + b.removedBytes,
-                replaced: a.replaced + b.replaced,
+                replaced: a.replaced.map { $0 + (b.replaced ?? []) } ?? b.replaced,
                 isJournaled: a.isJournaled || b.isJournaled,
                 mayEmptyJournal: a.mayEmptyJournal || b.mayEmptyJournal
             )

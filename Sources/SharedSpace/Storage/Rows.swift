@@ -10,25 +10,50 @@ struct TupleRow {
     static let headerSize = 16
     static let deliveriesOffset = 8
 
-    let bytes: UnsafeRawBufferPointer
+    let expiry: Int64
+    let deliveries: UInt32
+    /// The tuple's bytes where they lie: in a page, or in a copy of the row.
+    let encoded: EncodedTuple
 
     /// Borrows the bytes of a row; `nil` when they are too short to be one.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize else { return nil }
-        self.bytes = bytes
+        expiry = bytes.little(0)
+        deliveries = bytes.little(Self.deliveriesOffset)
+        encoded = EncodedTuple(
+            bytes: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]),
+            isRecord: bytes[12] & 1 != 0
+        )
     }
 
-    var expiry: Int64 { bytes.little(0) }
-    var deliveries: UInt32 { bytes.little(Self.deliveriesOffset) }
-    var isRecord: Bool { bytes[12] & 1 != 0 }
-
-    var encoded: EncodedTuple {
-        EncodedTuple(bytes: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]), isRecord: isRecord)
+    init(expiry: Int64, deliveries: UInt32, encoded: EncodedTuple) {
+        self.expiry = expiry
+        self.deliveries = deliveries
+        self.encoded = encoded
     }
+
+    var isRecord: Bool { encoded.isRecord }
+
+    /// How many bytes the row has.
+    var size: Int { Self.headerSize + encoded.bytes.count }
 
     /// Copies the tuple out of the page.
     func tuple() throws(TupleCodingError) -> Tuple {
-        try Tuple(encoded: Array(bytes[Self.headerSize...]), isRecord: isRecord)
+        try Tuple(encoded: Array(encoded.bytes), isRecord: isRecord)
+    }
+
+    /// Copies the row out of the page.
+    func copied() -> [UInt8] {
+        Array(unsafeUninitializedCapacity: size) { row, count in
+            Self.write(
+                expiry: expiry,
+                deliveries: deliveries,
+                isRecord: isRecord,
+                encoded.bytes,
+                to: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(row)[..<size])
+            )
+            count = size
+        }
     }
 
     static func write(

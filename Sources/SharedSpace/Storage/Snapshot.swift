@@ -3,13 +3,25 @@ import SpaceSystem
 import TupleCoding
 
 /// One consistent view of a namespace, inside a read or a write transaction: what reading operations are written against.
+///
+/// Plain words without a reference that is counted: it is copied wherever something is looked up.
 struct Snapshot {
     let access: Access
     let tables: Tables
     /// The namespace's clock: boot time where everything ends with the boot, real time in `.durable`.
     let clock: NamespaceClock
-    let operation: String
-    let namespace: String
+    /// Unmanaged: whoever keeps the transaction keeps them too, and a snapshot is of no use without its transaction.
+    private let names: Unmanaged<SnapshotNames>
+
+    init(access: Access, tables: Tables, clock: NamespaceClock, names: SnapshotNames) {
+        self.access = access
+        self.tables = tables
+        self.clock = clock
+        self.names = Unmanaged.passUnretained(names)
+    }
+
+    var operation: String { names._withUnsafeGuaranteedRef { $0.operation } }
+    var namespace: String { names._withUnsafeGuaranteedRef { $0.namespace } }
 
     /// Runs LMDB calls with their errors told as the operation's.
     @inline(__always)
@@ -44,6 +56,18 @@ struct Snapshot {
     func tuple(_ id: UInt64, _ row: TupleRow) throws(SpaceError) -> Tuple {
         do throws(TupleCodingError) { return try row.tuple() } catch { throw damaged("tuple \(id): \(error)") }
     }
+}
+
+/// What errors say of a snapshot: what is done with it, and in which namespace.
+///
+/// One for each transaction that is kept and used again and again.
+final class SnapshotNames {
+    fileprivate(set) var operation = ""
+    let namespace: String
+
+    init(namespace: String) { self.namespace = namespace }
+
+    func begin(_ operation: String) { self.operation = operation }
 }
 
 extension Counters {

@@ -15,9 +15,14 @@ final class WriteScope {
     /// How large the data file may grow: what the journal keeps is a part of that.
     let byteLimit: UInt64
 
+    private let names: SnapshotNames
     private(set) var snapshot: Snapshot
     var counters = Counters()
     var shapes: ShapeTable = .empty
+    /// The transaction that is, or was last, in progress.
+    private var transaction = 0
+    /// The last commit, if it is of this process and nothing was undone since: `counters` and `shapes` are as it left them.
+    private var committed: Int?
     /// Whether anything was changed; a transaction without changes is not committed.
     private(set) var hasChanges = false
     /// The ids of tuples that became visible, in order.
@@ -39,21 +44,42 @@ final class WriteScope {
         self.clock = clock
         self.namespace = namespace
         self.byteLimit = byteLimit
-        snapshot = Snapshot(access: access, tables: tables, clock: clock, operation: "write", namespace: namespace)
+        names = SnapshotNames(namespace: namespace)
+        snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
     }
 
     var access: Access { snapshot.access }
     var operation: String { snapshot.operation }
 
-    func begin(_ access: Access, operation: String) throws(SpaceError) {
-        snapshot = Snapshot(access: access, tables: tables, clock: clock, operation: operation, namespace: namespace)
+    /// Begins with what the last commit left.
+    ///
+    /// A transaction's id is one above the last commit's, whoever's that was (mdb.c, mdb_txn_renew0): if that was ours, there
+    /// is nothing to be read that isn't known.
+    func begin(_ access: Access, operation: String, _ cache: ShapeCache) throws(SpaceError) {
+        names.begin(operation)
+        snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
         hasChanges = false
-        appeared.removeAll(keepingCapacity: true)
-        setCells.removeAll(keepingCapacity: true)
+        if !appeared.isEmpty { appeared.removeAll(keepingCapacity: true) }
+        if !setCells.isEmpty { setCells.removeAll(keepingCapacity: true) }
         journalTime = 0
         net = nil
-        counters = try snapshot.counters()
+        transaction = access.id
+        let isKnown = committed == transaction - 1
+        committed = nil
+        if !isKnown {
+            counters = try snapshot.counters()
+            shapes = try cache.table(of: snapshot, generation: counters.shapesGeneration)
+        }
         sequenceAtBegin = counters.sequence
+    }
+
+    /// Whether everything is as a snapshot of that commit shows it.
+    func isUnchanged(since commit: Int) -> Bool { transaction - 1 == commit && !hasChanges }
+
+    /// Notes that the commit succeeded.
+    func noteCommitted(_ cache: ShapeCache) {
+        committed = transaction
+        cache.confirm(generation: counters.shapesGeneration, at: transaction)
     }
 
     /// When the transaction took place, milliseconds since 1970: one time for all of its changes.

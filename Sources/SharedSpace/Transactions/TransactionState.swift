@@ -185,7 +185,7 @@ extension Room.Demand {
         var demand = self
         demand.bytes = min(bytes, limit)
         demand.removedBytes = min(removedBytes, limit)
-        demand.replaced = []
+        demand.replaced = nil
         return demand
     }
 }

@@ -6,7 +6,8 @@ import SystemPackage
 /// The bell, as a writer rings it: one byte into a file that inotify watches.
 ///
 /// Rung after the commit, and only if somebody awaits it: who has something left to read needs no bell, and a burst of writes
-/// rings once. Whoever reads the journal after the ring sees the commit. Opened at the first ring, and kept; a ring that fails costs the watchers one tick.
+/// rings once. Whoever reads the journal after the ring sees the commit. Opened at the first ring, and kept; a ring that fails
+/// costs the watchers one tick.
 final class Bell: Sendable {
     private let file = Mutex<CInt?>(nil)
 

@@ -65,6 +65,20 @@ extension ChangeFilter {
     var wantsPresentTuples: Bool { tuples != nil && kinds?.contains(.write) ?? true }
     var wantsPresentCells: Bool { cells != .none && kinds?.contains(.set) ?? true }
 
+    /// The one cell of which also an observer is told at first that it is not set.
+    var wantedUnsetKey: String? {
+        guard case .key(let path) = cells, wantsPresentCells, kinds?.contains(.unset) ?? true else { return nil }
+        return path
+    }
+
+    /// The keys of the cells in which a path may end, in their order: what precedes each of its dots, and the path itself.
+    static func keys(on path: String) -> [[UInt8]] {
+        let bytes = Array(path.utf8)
+        let dots = bytes.indices.filter { $0 > 0 && bytes[$0] == UInt8(ascii: ".") }
+        // Longer than any key, or empty, LMDB would refuse it.
+        return (dots.map { Array(bytes[..<$0]) } + [bytes]).filter { (1...Limits.cellKeyBytes).contains($0.count) }
+    }
+
     /// Whether a tuple that is there is told of.
     func includes(present tuple: EncodedTuple) -> Bool {
         wantsPresentTuples && tuples?.matches(tuple) ?? false

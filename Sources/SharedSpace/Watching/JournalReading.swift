@@ -110,6 +110,12 @@ extension Change {
         isPresent = true
     }
 
+    /// A cell that is not set.
+    init(presentUnset key: String, at sequence: UInt64) {
+        self.init(kind: .unset, sequence: sequence, lastSequence: sequence, key: key)
+        isPresent = true
+    }
+
     /// What no process did.
     private init(
         kind: Kind,

@@ -34,6 +34,8 @@ struct PresentState {
         case tuples(from: UInt64)
         /// Cells whose keys are greater are still to come.
         case cells(after: [UInt8])
+        /// The ordered set of this name is still to come: one change, on which whoever wants its elements reads them.
+        case collection(String)
         case done
     }
 
@@ -52,7 +54,12 @@ struct PresentState {
         if !filter.wantsPresentTuples { endTuples() }
     }
 
-    private mutating func endTuples() { phase = filter.wantsPresentCells ? .cells(after: []) : .done }
+    private mutating func endTuples() { phase = filter.wantsPresentCells ? .cells(after: []) : afterCells }
+
+    private var afterCells: Phase {
+        guard case .named(let name) = filter.collections, filter.kinds?.contains(.reset) ?? true else { return .done }
+        return .collection(name)
+    }
 
     var isDone: Bool { if case .done = phase { true } else { false } }
 
@@ -63,7 +70,13 @@ struct PresentState {
         guard try scanJournal(snapshot) else { return [] }
         return switch phase {
         case .tuples(let from): try readTuples(from: from, snapshot)
-        case .cells(let key): try readCells(after: key, snapshot)
+        case .cells(let key):
+            if case .key(let path) = filter.cells {
+                try readCells(on: path, snapshot)
+            } else {
+                try readCells(after: key, snapshot)
+            }
+        case .collection(let name): readCollection(name)
         case .done: []
         }
     }
@@ -98,7 +111,7 @@ struct PresentState {
 
     private mutating func note(_ row: JournalRow) {
         switch (row.kind, phase) {
-        case (.post, _), (_, .done): return
+        case (.post, _), (_, .collection), (_, .done): return
         case (.set, .cells(let after)), (.unset, .cells(let after)):
             let key = Array(row.name)
             guard after.lexicographicallyPrecedes(key), firstOfCell[key] == nil else { return }
@@ -160,7 +173,7 @@ struct PresentState {
                 } ?? true
             if wasVisible, filter.includes(present: row.encoded) {
                 found.append((id, try snapshot.tuple(id, row)))
-                slice.count(row.bytes.count)
+                slice.count(row.size)
             }
             entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
         }
@@ -199,10 +212,7 @@ struct PresentState {
             }
             slice.looked += 1
             last = Array(next.key)
-            var value: UnsafeRawBufferPointer? = next.value
-            if let number = firstOfCell.removeValue(forKey: last), let row = try journalRow(number, snapshot) {
-                value = row.old
-            }
+            let value = try valueBefore(last, next.value, snapshot)
             if let value, filter.includes(presentCell: next.key, value) {
                 found.append((last, try snapshot.value(String(decoding: last, as: UTF8.self), value)))
                 slice.count(last.count + value.count)
@@ -216,9 +226,45 @@ struct PresentState {
             guard let old = row.old, filter.includes(presentCell: row.name, old) else { continue }
             found.append((key, try snapshot.value(String(decoding: key, as: UTF8.self), old)))
         }
-        phase = end.map { .cells(after: $0) } ?? .done
+        phase = end.map { .cells(after: $0) } ?? afterCells
         found.sort { $0.key.lexicographicallyPrecedes($1.key) }
         return found.map { Change(presentCell: String(decoding: $0.key, as: UTF8.self), value: $0.value, at: sequence) }
+    }
+
+    /// The few cells in which a path may end, of however many there are.
+    private mutating func readCells(on path: String, _ snapshot: Snapshot) throws(SpaceError) -> [Change] {
+        var found: [Change] = []
+        for key in ChangeFilter.keys(on: path) {
+            let now = try snapshot.lmdb { () throws(LMDBError) in
+                try key.withBytes { (key) throws(LMDBError) in try snapshot.access.get(snapshot.tables.cells, key) }
+            }
+            guard let value = try valueBefore(key, now, snapshot),
+                key.withUnsafeBytes({ filter.includes(presentCell: $0, value) })
+            else { continue }
+            let text = String(decoding: key, as: UTF8.self)
+            found.append(Change(presentCell: text, value: try snapshot.value(text, value), at: sequence))
+        }
+        phase = afterCells
+        return found
+    }
+
+    private mutating func readCollection(_ name: String) -> [Change] {
+        phase = .done
+        return [Change(presentCollection: name, at: sequence)]
+    }
+
+    /// A cell's value at the registration.
+    ///
+    /// `now`: Its value in the snapshot.
+    private mutating func valueBefore(
+        _ key: [UInt8],
+        _ now: UnsafeRawBufferPointer?,
+        _ snapshot: Snapshot
+    ) throws(SpaceError) -> UnsafeRawBufferPointer? {
+        guard let number = firstOfCell.removeValue(forKey: key), let row = try journalRow(number, snapshot) else {
+            return now
+        }
+        return row.old
     }
 
     /// How much a slice has got.

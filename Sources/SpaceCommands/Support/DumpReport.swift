@@ -81,7 +81,9 @@ struct DumpReport {
             [
                 "\(change.sequence)", PeopleText.relative(change.time, to: now), "\(change.pid)",
                 change.kind.description,
-                change.tuple?.json ?? change.edit.map { "\(change.key ?? "") \(ChangeReport.text($0))" } ?? [change.key, change.new?.json].compactMap { $0 }.joined(separator: " "),
+                change.tuple?.json
+                    ?? [change.key, change.edit.map(ChangeReport.text) ?? change.new?.json].compactMap { $0 }
+                    .joined(separator: " "),
             ]
         }
     }

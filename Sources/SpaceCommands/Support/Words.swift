@@ -31,7 +31,8 @@ enum Words {
     static func form(of option: String) -> Form {
         switch option {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
-            "--key", "--post", "--collection", "--events", "--from", "--subscription", "--deadline", "--after", "--history",
+            "--key", "--post", "--collection", "--events", "--from", "--subscription", "--deadline", "--after",
+            "--history",
             commandWords, "-E",
             "--generate-completion-script":
             .value

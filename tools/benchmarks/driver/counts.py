@@ -19,6 +19,7 @@ WORKS = {
     "write": ("write-only", 2000, 6000),
     "write, then take by the first field": ("leading", 2000, 6000),
     "write, then take by another field": ("other", 2000, 6000),
+    "write in a batch, claim and complete": ("claim", 2000, 6000),
     "get a cell": ("get", 4000, 12000),
     "read a tuple": ("read", 2000, 6000),
     "write in a batch of 100": ("batch", 4000, 12000),
