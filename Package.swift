@@ -11,6 +11,7 @@ let settings: [SwiftSetting] = [
 
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let atomics: Target.Dependency = .product(name: "Atomics", package: "swift-atomics")
+let orderedCollections: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -27,6 +28,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -45,7 +47,7 @@ let package = Package(
         // The library.
         .target(
             name: "SharedSpace",
-            dependencies: ["TupleCoding", "LMDB", "SpaceSystem", system, atomics, logging],
+            dependencies: ["TupleCoding", "LMDB", "SpaceSystem", system, atomics, orderedCollections, logging],
             swiftSettings: settings
         ),
 
@@ -119,6 +121,7 @@ let package = Package(
             name: "SharedSpaceTests",
             dependencies: [
                 "SharedSpace", "LMDB", "SpaceSystem", "SpaceTestSupport", "space-write-recorder", system,
+                orderedCollections,
             ],
             swiftSettings: settings
         ),

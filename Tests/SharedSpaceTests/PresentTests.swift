@@ -143,7 +143,7 @@ struct Replica: Equatable {
                 guard cells.removeValue(forKey: key) == change.old else { throw TestFailure("no \(key) to unset") }
             case .gap, .gone: throw TestFailure("\(change.kind) \(change.sequence)")
             case .bury: if let id = change.id { tuples[id] = nil }
-            case .complete, .post: break
+            default: break
             }
         }
     }

@@ -82,7 +82,7 @@ extension Agent {
                 guard let key = change.key, cells.removeValue(forKey: key) == change.old else { throw fail() }
             case .gap, .gone: throw fail()
             case .bury: if let id = change.id { tuples[id.rawValue] = nil }
-            case .complete, .post: break
+            default: break
             }
         }
     }

@@ -55,6 +55,7 @@ extension Agent {
             return try await takers(try number(words, 0), try template(words, from: 1))
         default:
             if let answer = try await performOnResponders(command, words) { return answer }
+            if let answer = try await performOnCollections(command, words) { return answer }
             if let answer = try await performOnObservers(command, words) { return answer }
             if let answer = try await performOnWatchers(command, words) { return answer }
             if let answer = try await performWithTasks(command, words) { return answer }

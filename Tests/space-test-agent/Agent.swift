@@ -23,6 +23,8 @@ final class Agent {
     var observed: Observed?
     var responders: [ResponderToken] = []
     var behaviour = Behaviour()
+    var set: SharedOrderedSet<Int>?
+    var observedSet: ObservedSet?
     var follower: Follower?
 
     struct Failure: Error {

@@ -14,6 +14,7 @@ package struct Inspection: Sendable {
     package let status: NamespaceStatus
     package let tuples: [Match]
     package let cells: [(key: String, value: Value)]
+    package let orderedSets: [OrderedSetDump]
     /// What the journal holds.
     package let changes: [Change]
     /// Why the locks could not be had; `nil` when they could.
@@ -122,6 +123,7 @@ package struct Inspection: Sendable {
         // A damaged namespace is reported, not dumped: rows that don't decode would end it halfway.
         tuples = checking ? [] : try Self.tuples(snapshot)
         cells = checking ? [] : try snapshot.allCells()
+        orderedSets = checking ? [] : try snapshot.orderedSetDumps()
         changes = checking ? [] : try snapshot.allChanges()
         isLockFree = view.lockFree
         self.damage = damage

@@ -9,9 +9,10 @@ import TupleCoding
 /// - Each expiry and deadline has its row in `expiries`, and each row there what it stands for.
 /// - What is held is held by those whom the order of the queue and the rule of its kind let hold, and nobody waits who need not.
 /// - Responders and requests stand where they can, and each request has what it asks.
+/// - Ordered sets hold together: see `OrderedSetCheck`.
 /// - Counters, cells and shapes decode, and the counts that they keep are right.
 package struct IntegrityCheck {
-    private let snapshot: Snapshot
+    let snapshot: Snapshot
     /// What is wrong, a sentence each.
     package private(set) var damage: [String] = []
 
@@ -19,7 +20,7 @@ package struct IntegrityCheck {
 
     init(_ snapshot: Snapshot) { self.snapshot = snapshot }
 
-    private mutating func report(_ text: String) {
+    mutating func report(_ text: String) {
         if damage.count < Self.longestReport { damage.append(text) }
     }
 
@@ -45,6 +46,7 @@ package struct IntegrityCheck {
         try checkObjects(counters)
         for text in try snapshot.damageInHolds(counters) + snapshot.damageInQueues() { report(text) }
         for text in try snapshot.damageInResponders(counters) { report(text) }
+        try checkOrderedSets()
     }
 
     /// Rows that have to be in `expiries`, found ones taken out.

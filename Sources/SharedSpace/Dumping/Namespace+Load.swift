@@ -17,10 +17,14 @@ package struct LoadedTuple: Sendable {
 }
 
 extension Namespace {
-    /// Writes tuples and sets cells in one transaction: all or none, the tuples in their order, under new ids.
+    /// Writes tuples, sets cells and fills ordered sets in one transaction: all or none, the tuples in their order, under new ids.
     ///
     /// Tuples whose time has passed are left out.
-    package func load(tuples: [LoadedTuple], cells: [(key: String, value: Value)]) throws(SpaceError) {
+    package func load(
+        tuples: [LoadedTuple],
+        cells: [(key: String, value: Value)],
+        orderedSets: [OrderedSetDump] = []
+    ) throws(SpaceError) {
         let operation = "load"
         let core = try usableCore(operation)
         var bytes = 0
@@ -46,7 +50,8 @@ extension Namespace {
             bytes += encoded.count + cell.key.utf8.count + 16
             values.append((cell.key, encoded))
         }
-        guard !tuples.isEmpty || !values.isEmpty else { return }
+        for set in orderedSets { try check(set, operation) }
+        guard !tuples.isEmpty || !values.isEmpty || !orderedSets.isEmpty else { return }
         let now = Clock.realtimeMilliseconds()
         var demand = Room.Demand.adding(tuples.count + values.count, bytes: bytes)
         for loaded in tuples where loaded.isBuried {
@@ -70,6 +75,7 @@ extension Namespace {
                 try scope.bury(id, row)
             }
             for value in values { try scope.set(value.key, value.encoded) }
+            for set in orderedSets { try core.load(set, in: scope) }
         }
     }
 }

@@ -73,6 +73,7 @@ extension NamespaceStatus {
         (responders, requests) = try snapshot.responderStatus(pids)
         holds = try snapshot.holdStatus(pids)
         deliveryLimit = counters.deliveryLimit == 0 ? nil : Int(counters.deliveryLimit)
+        objects = try snapshot.objectInfos()
         shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration).all.map { index in
             Shape(description: index.shape.description, state: "\(index.state)")
         }

@@ -141,6 +141,8 @@ public struct NamespaceStatus: Sendable {
     public let requests: [Request]
     /// What is indexed.
     public let shapes: [Shape]
+    /// The named objects: ordered sets and others.
+    public let objects: [SharedObjectInfo]
 }
 
 extension Namespace {

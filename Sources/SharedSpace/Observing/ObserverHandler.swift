@@ -72,7 +72,7 @@ enum ObserverHandler: Sendable {
     ///
     /// From the question to the handler's first line nothing else runs on the actor: the handler belongs to the same one, so
     /// awaiting it does not leave it.
-    private static func call(
+    static func call(
         _ isolation: isolated (any Actor)?,
         _ mayCall: Permission,
         _ body: () async throws -> Void

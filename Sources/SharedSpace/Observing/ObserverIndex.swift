@@ -2,8 +2,9 @@ import TupleCoding
 
 /// Who may be concerned by a change, found without asking everybody.
 ///
-/// Observers of cells are found by the first component of the key, of notifications by the name, of tuples by the hash of the
-/// fields that their templates bind: a thousand observers of which a change concerns one cost hardly more than that one.
+/// Observers of cells are found by the first component of the key, of notifications and ordered sets by the name, of tuples
+/// by the hash of the fields that their templates bind: a thousand observers of which a change concerns one cost hardly more
+/// than that one.
 /// What can't be found so (any tuple, all keys) is asked one by one.
 struct ObserverIndex: Sendable {
     private typealias List = [Observer]
@@ -12,6 +13,8 @@ struct ObserverIndex: Sendable {
     private var posts: [Name: List] = [:]
     /// By how the template looks for its tuples, then by what it looks for.
     private var templates: [UInt64: [UInt64: List]] = [:]
+    private var collections: [Name: List] = [:]
+    private var everyCollection: List = []
     private var everyCell: List = []
     private var everyPost: List = []
     private var everyTuple: List = []
@@ -48,6 +51,11 @@ struct ObserverIndex: Sendable {
         case .named(let name), .sent(_, named: let name?): update(&posts, Name(name.utf8))
         case .sent(_, named: nil): change(&everyPost)
         }
+        switch filter.collections {
+        case .none: break
+        case .all: change(&everyCollection)
+        case .named(let name): update(&collections, Name(name.utf8))
+        }
         guard let template = filter.tuples else { return }
         let interest = Interest(template, isTaking: false)
         guard interest.isHashed else { return change(&everyTuple) }
@@ -64,6 +72,9 @@ struct ObserverIndex: Sendable {
         case .post:
             everyPost.forEach(body)
             if !posts.isEmpty { posts[Name(row.name)]?.forEach(body) }
+        case let kind where kind.isOfCollection:
+            everyCollection.forEach(body)
+            if !collections.isEmpty { collections[Name(row.name)]?.forEach(body) }
         default:
             everyTuple.forEach(body)
             guard !templates.isEmpty, let tuple = row.tuple else { return }

@@ -25,6 +25,8 @@ struct Room {
         var removals = 0
         /// How many of these are cells, which lie scattered.
         var cells = 0
+        /// Rows of `elements` added, changed or removed, which lie scattered.
+        var elements = 0
         /// The bytes of tuples that are removed, which the journal keeps a copy of.
         var removedBytes = 0
         /// Cells whose old values the journal keeps a copy of; `nil`: none.
@@ -81,6 +83,7 @@ struct Room {
                 bytes: a.bytes + b.bytes,
                 removals: a.removals + b.removals,
                 cells: a.cells + b.cells,
+                elements: a.elements + b.elements,
                 removedBytes: a.removedBytes + b.removedBytes,
                 replaced: a.replaced.map { $0 + (b.replaced ?? []) } ?? b.replaced,
                 isJournaled: a.isJournaled || b.isJournaled,
@@ -120,8 +123,9 @@ struct Room {
         let end = environment.info.lastPage + 1
         let reserve = demand.isRemoval ? 0 : Limits.removalReserve / pageSize
         let reserved = Int(clamping: control.reserved.loadRelaxed()) / pageSize
-        if demand.additions + demand.removals <= 1, demand.bytes < 1 << 16 {
-            let generous = 2 * (Tables.count + 2 + shapes) * 2 * (Self.deepestTree + 1) + 64 + end / 64
+        if demand.additions + demand.removals <= 1, demand.bytes < 1 << 16, demand.elements <= 16 {
+            let generous =
+                2 * (Tables.count + 2 + shapes + demand.elements) * 2 * (Self.deepestTree + 1) + 64 + end / 64
             if end + generous + reserve <= reserved || growAhead(to: end + generous + reserve, access.id) { return }
         }
         try ensureExactly(demand, shapes: shapes, access, end: end, reserve: reserve)
@@ -215,6 +219,10 @@ struct Room {
         changed += touched(try access.statistics(tables.claims), rows: max(1, demand.removals), bytes: 64)
         changed += touched(try access.statistics(tables.cells), rows: max(1, demand.cells), bytes: 32)
         changed += touched(try access.statistics(tables.watchers), rows: 1, bytes: 0)
+        changed += touched(try access.statistics(tables.objects), rows: 1, bytes: 0)
+        if demand.elements > 0 {
+            changed += touched(try access.statistics(tables.elements), rows: demand.elements, bytes: 32)
+        }
         // A row at the end for each change, and up to four dropped at the beginning.
         changed += touched(try access.statistics(tables.journal), rows: 5 * max(1, changes), bytes: 0)
         // Large rows drop as many bytes of small ones, which lie in a row; LMDB's pages are a quarter full at least.

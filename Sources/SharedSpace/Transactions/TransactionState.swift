@@ -177,7 +177,8 @@ extension Room.Demand {
     fileprivate func isCovered(by other: Room.Demand) -> Bool {
         // Without additions the reserve was reckoned in.
         isRemoval == other.isRemoval && additions <= other.additions && removals <= other.removals
-            && bytes <= other.bytes && cells <= other.cells && removedBytes <= other.removedBytes
+            && bytes <= other.bytes && cells <= other.cells && elements <= other.elements
+            && removedBytes <= other.removedBytes
     }
 
     fileprivate func bounded(bytes limit: Int) -> Room.Demand {

@@ -29,6 +29,22 @@ public struct Change: Sendable {
         case gap
         /// The namespace was deleted; the last of all.
         case gone
+        /// Elements came into an ordered set.
+        case insert = 20
+        /// Elements were removed from an ordered set.
+        case remove
+        /// An element of an ordered set was replaced.
+        case replace
+        /// Elements of an ordered set were moved.
+        case move
+        /// Two elements of an ordered set changed places.
+        case exchange
+        /// An ordered set was brought into another order.
+        case sort
+        /// An ordered set was changed by more than a change can tell: what it holds is to be read anew.
+        case reset
+        /// An ordered set was removed as a whole.
+        case discard
 
         /// The event's name, as the commands print it.
         public var description: String {
@@ -45,6 +61,22 @@ public struct Change: Sendable {
             case .post: "post"
             case .gap: "gap"
             case .gone: "gone"
+            case .insert: "insert"
+            case .remove: "remove"
+            case .replace: "replace"
+            case .move: "move"
+            case .exchange: "exchange"
+            case .sort: "sort"
+            case .reset: "reset"
+            case .discard: "discard"
+            }
+        }
+
+        /// Whether it is something that happens to ordered sets.
+        package var isOfCollection: Bool {
+            switch self {
+            case .insert, .remove, .replace, .move, .exchange, .sort, .reset, .discard: true
+            default: false
             }
         }
     }
@@ -65,12 +97,14 @@ public struct Change: Sendable {
     public let id: TupleID?
     /// The tuple, for what happens to tuples.
     public let tuple: Tuple?
-    /// The cell's key, or the notification's name.
+    /// The cell's key, the notification's name, or the ordered set's.
     public let key: String?
     /// The cell's value before; `nil` where it was not set.
     public internal(set) var old: Value?
     /// The cell's value after, or the notification's value.
     public internal(set) var new: Value?
+    /// What was done to an ordered set; `nil` of a reset, and for everything else.
+    public internal(set) var edit: CollectionEdit<Value>?
     /// Of a gap: the last one missed.
     public let lastSequence: UInt64
     /// Of a notification: the number that the process has given to the object that posted it; `nil`: posted for none.
@@ -99,8 +133,20 @@ public struct ChangeFilter: Sendable {
     public var cells: Cells
     /// Which notifications.
     public var notifications: Notifications
+    /// Which ordered sets.
+    public var collections: Collections
     /// Which kinds; `nil`: all.
     public var kinds: Set<Change.Kind>?
+
+    /// A choice of ordered sets.
+    public enum Collections: Sendable, Hashable {
+        /// None.
+        case none
+        /// All.
+        case all
+        /// The one of a name.
+        case named(String)
+    }
 
     /// A choice of cells.
     public enum Cells: Sendable, Hashable {
@@ -126,18 +172,20 @@ public struct ChangeFilter: Sendable {
     }
 
     /// Everything.
-    public static let everything = ChangeFilter(tuples: .any, cells: .all, notifications: .all)
+    public static let everything = ChangeFilter(tuples: .any, cells: .all, notifications: .all, collections: .all)
 
     /// Makes a filter.
     public init(
         tuples: Template? = nil,
         cells: Cells = .none,
         notifications: Notifications = .none,
+        collections: Collections = .none,
         kinds: Set<Change.Kind>? = nil
     ) {
         self.tuples = tuples
         self.cells = cells
         self.notifications = notifications
+        self.collections = collections
         self.kinds = kinds
     }
 
@@ -156,6 +204,11 @@ public struct ChangeFilter: Sendable {
         case .named(let name): parts.append("post \(name)")
         case .sent(let sender, let name):
             parts.append((name.map { "post \($0)" } ?? "all posts") + " of process \(sender.pid)")
+        }
+        switch collections {
+        case .none: break
+        case .all: parts.append("all collections")
+        case .named(let name): parts.append("collection \(name)")
         }
         if let kinds { parts.append(kinds.map(\.description).sorted().joined(separator: ",")) }
         return parts.joined(separator: ", ")

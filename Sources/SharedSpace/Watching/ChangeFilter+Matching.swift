@@ -21,6 +21,12 @@ extension ChangeFilter {
                 guard let id = sender.id else { return true }
                 return row.old.flatMap { try? Value(encodedElement: $0) } == .int(id)
             }
+        case let kind where kind.isOfCollection:
+            switch collections {
+            case .none: return false
+            case .all: return true
+            case .named(let name): return row.name.elementsEqual(name.utf8)
+            }
         default:
             guard let tuples, let tuple = row.tuple else { return false }
             return tuples.matches(tuple)

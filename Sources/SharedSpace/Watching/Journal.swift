@@ -23,6 +23,7 @@ import TupleCoding
 ///            36 length of the new value, or of the tuple
 ///            40 name, old value, new value or tuple
 ///
+/// What happens to an ordered set has no old value, and as the new one all of the edit (`ElementList.journalForm`).
 /// A notification's old value is the number of the object that posted it, if it was posted for one.
 struct JournalRow {
     static let headerSize = 40
@@ -68,6 +69,7 @@ struct JournalRow {
     /// `withValues`: Whether the values of cells and notifications are wanted; else they are not decoded.
     func change(withValues: Bool = true) throws(TupleCodingError) -> Change {
         let isTuple = id != 0
+        if kind.isOfCollection { return try collectionChange() }
         // A notification's old value is its sender's number.
         let wanted = withValues || kind == .post ? old : nil
         let old = try wanted.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }

@@ -104,6 +104,12 @@ extension Change {
         isPresent = true
     }
 
+    /// An ordered set that is there, whose elements are to be read.
+    init(presentCollection name: String, at sequence: UInt64) {
+        self.init(kind: .reset, sequence: sequence, lastSequence: sequence, key: name)
+        isPresent = true
+    }
+
     /// A cell that is not set.
     init(presentUnset key: String, at sequence: UInt64) {
         self.init(kind: .unset, sequence: sequence, lastSequence: sequence, key: key)

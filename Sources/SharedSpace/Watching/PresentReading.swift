@@ -34,6 +34,8 @@ struct PresentState {
         case tuples(from: UInt64)
         /// Cells whose keys are greater are still to come.
         case cells(after: [UInt8])
+        /// The ordered set of this name is still to come: one change, on which whoever wants its elements reads them.
+        case collection(String)
         case done
     }
 
@@ -52,7 +54,12 @@ struct PresentState {
         if !filter.wantsPresentTuples { endTuples() }
     }
 
-    private mutating func endTuples() { phase = filter.wantsPresentCells ? .cells(after: []) : .done }
+    private mutating func endTuples() { phase = filter.wantsPresentCells ? .cells(after: []) : afterCells }
+
+    private var afterCells: Phase {
+        guard case .named(let name) = filter.collections, filter.kinds?.contains(.reset) ?? true else { return .done }
+        return .collection(name)
+    }
 
     var isDone: Bool { if case .done = phase { true } else { false } }
 
@@ -69,6 +76,7 @@ struct PresentState {
             } else {
                 try readCells(after: key, snapshot)
             }
+        case .collection(let name): readCollection(name)
         case .done: []
         }
     }
@@ -103,7 +111,7 @@ struct PresentState {
 
     private mutating func note(_ row: JournalRow) {
         switch (row.kind, phase) {
-        case (.post, _), (_, .done): return
+        case (.post, _), (_, .collection), (_, .done): return
         case (.set, .cells(let after)), (.unset, .cells(let after)):
             let key = Array(row.name)
             guard after.lexicographicallyPrecedes(key), firstOfCell[key] == nil else { return }
@@ -113,7 +121,7 @@ struct PresentState {
             let key = Array(row.name)
             if firstOfCell[key] == nil { firstOfCell[key] = row.sequence }
         case (_, .tuples(let from)):
-            guard (from..<nextTuple).contains(row.id), firstOfTuple[row.id] == nil else { return }
+            guard row.id != 0, (from..<nextTuple).contains(row.id), firstOfTuple[row.id] == nil else { return }
             firstOfTuple[row.id] = row.sequence
         case (_, .cells): return
         }
@@ -218,7 +226,7 @@ struct PresentState {
             guard let old = row.old, filter.includes(presentCell: row.name, old) else { continue }
             found.append((key, try snapshot.value(String(decoding: key, as: UTF8.self), old)))
         }
-        phase = end.map { .cells(after: $0) } ?? .done
+        phase = end.map { .cells(after: $0) } ?? afterCells
         found.sort { $0.key.lexicographicallyPrecedes($1.key) }
         return found.map { Change(presentCell: String(decoding: $0.key, as: UTF8.self), value: $0.value, at: sequence) }
     }
@@ -236,8 +244,13 @@ struct PresentState {
             let text = String(decoding: key, as: UTF8.self)
             found.append(Change(presentCell: text, value: try snapshot.value(text, value), at: sequence))
         }
-        phase = .done
+        phase = afterCells
         return found
+    }
+
+    private mutating func readCollection(_ name: String) -> [Change] {
+        phase = .done
+        return [Change(presentCollection: name, at: sequence)]
     }
 
     /// A cell's value at the registration.

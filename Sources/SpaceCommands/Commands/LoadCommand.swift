@@ -7,7 +7,7 @@ struct LoadCommand: ParsableCommand {
         commandName: "load",
         abstract: "Read what 'space-dump --format json' printed, from standard input.",
         discussion: """
-            Writes the dump's tuples, in their order, and sets its cells, all or nothing. Claimed tuples are written too: who \
+            Writes the dump's tuples, in their order, sets its cells and appends to its ordered sets what they have not, all or nothing. Claimed tuples are written too: who \
             claimed them is elsewhere. Tuples get new ids and keep their expiry. Creates the namespace if need be, in the \
             dump's mode, and to keep as long a history, unless an option says otherwise. What had happened is not loaded.
 
@@ -27,7 +27,7 @@ struct LoadCommand: ParsableCommand {
         let dump = try DumpReader.read()
         let access = try NamespaceAccess(common, namespace)
         try NamespaceAccess.use(try open(access, as: dump)) { namespace in
-            try namespace.load(tuples: dump.tuples, cells: dump.cells)
+            try namespace.load(tuples: dump.tuples, cells: dump.cells, orderedSets: dump.orderedSets)
         }
     }
 

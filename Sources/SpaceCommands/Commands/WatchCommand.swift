@@ -197,6 +197,9 @@ struct WatchChoice: ParsableArguments {
     @Option(help: ArgumentHelp("Notifications of this name.", valueName: "name"))
     var post: String?
 
+    @Option(help: ArgumentHelp("The ordered set of this name.", valueName: "name"))
+    var collection: String?
+
     @Option(help: ArgumentHelp("Notifications that this process posts.", valueName: "pid"))
     var pid: Int32?
 
@@ -212,19 +215,20 @@ struct WatchChoice: ParsableArguments {
         if key != nil, allKeys { throw ValidationError("--key and --all-keys exclude each other") }
         if key == "" { throw ValidationError("--key needs a cell's name") }
         if post == "" { throw ValidationError("--post needs a name") }
+        if collection == "" { throw ValidationError("--collection needs a name") }
         if let pid, pid < 1 { throw ValidationError("--pid is a process's number") }
         _ = try kinds()
     }
 
     /// Whether less than everything is wanted, whatever the template.
-    var isNarrow: Bool { key != nil || allKeys || post != nil || pid != nil || events != nil }
+    var isNarrow: Bool { key != nil || allKeys || post != nil || pid != nil || collection != nil || events != nil }
 
     /// The filter.
     ///
     /// An event that is named brings all of its sort, unless another option says which.
     func filter(_ template: Template?) throws -> ChangeFilter {
         let kinds = try kinds()
-        if template == nil, key == nil, !allKeys, post == nil, pid == nil {
+        if template == nil, key == nil, !allKeys, post == nil, pid == nil, collection == nil {
             var filter = ChangeFilter.everything
             filter.kinds = kinds
             return filter
@@ -232,12 +236,14 @@ struct WatchChoice: ParsableArguments {
         func isNamed(_ sort: Set<Change.Kind>) -> Bool { kinds.map { !$0.isDisjoint(with: sort) } ?? false }
         let ofCells: Set<Change.Kind> = [.set, .unset]
         let ofNobody: Set<Change.Kind> = [.post, .gap, .gone]
-        let ofTuples = Set(Change.Kind.allCases).subtracting(ofCells).subtracting(ofNobody)
+        let ofCollections = Set(Change.Kind.allCases.filter(\.isOfCollection))
+        let ofTuples = Set(Change.Kind.allCases).subtracting(ofCells).subtracting(ofNobody).subtracting(ofCollections)
         return ChangeFilter(
             tuples: template ?? (isNamed(ofTuples) ? .any : nil),
             cells: key.map { .key($0) } ?? (allKeys || isNamed(ofCells) ? .all : .none),
             notifications: pid.map { .sent(by: PostSender(pid: $0), named: post) } ?? post.map { .named($0) }
                 ?? (isNamed([.post]) ? .all : .none),
+            collections: collection.map { .named($0) } ?? (isNamed(ofCollections) ? .all : .none),
             kinds: kinds
         )
     }

@@ -23,6 +23,7 @@ enum ChangeReport {
         if let key = change.key {
             let isPost = change.kind == .post
             object.add(isPost ? "name" : "key", key)
+            if let edit = change.edit { object.add(edit) }
             if let old = change.old { object.add("old", json: old.json) }
             if let new = change.new { object.add(isPost ? "value" : "new", json: new.json) }
             if let sender = change.senderID { object.add("sender", sender) }

@@ -6,6 +6,7 @@ import SharedSpace
 struct DumpReader {
     private(set) var tuples: [LoadedTuple] = []
     private(set) var cells: [(key: String, value: Value)] = []
+    var orderedSets: [OrderedSetDump] = []
     private(set) var mode: StorageMode?
     private(set) var history: History?
     private var namespaces = 0
@@ -63,6 +64,9 @@ struct DumpReader {
                 throw bad("the cell has no key or no value")
             }
             cells.append((key, value))
+            return nil
+        case "collection", "element":
+            try takeOrderedSet(kind, record, bad)
             return nil
         case "owner", "waiter", "watcher", "change", "hold", "responder", "request":
             // Who used the namespace then, and what happened in it: nothing to be written.

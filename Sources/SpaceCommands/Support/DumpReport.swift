@@ -53,12 +53,13 @@ struct DumpReport {
         }
         for request in status.requests { try print(StatusReport.object(request, in: line("request")).line) }
         for hold in status.holds { try print(StatusReport.object(hold, in: line("hold")).line) }
+        try orderedSetLines(print)
         for waiter in status.waiters { try print(StatusReport.object(waiter, in: line("waiter")).line) }
         for watcher in status.watchers { try print(StatusReport.object(watcher, in: line("watcher")).line) }
         for change in inspection.changes { try print(ChangeReport.object(change, in: line("change")).line) }
     }
 
-    private func line(_ kind: String) -> JSONObject {
+    func line(_ kind: String) -> JSONObject {
         var object = JSONObject()
         object.add("kind", kind)
         return object
@@ -80,16 +81,19 @@ struct DumpReport {
             ]
         }
         try section("cells", ["KEY", "VALUE"], inspection.cells, print) { [$0.key, $0.value.json] }
+        try orderedSetText(print)
         try section("changes", ["NUMBER", "TIME", "PID", "EVENT", "WHAT"], inspection.changes, print) { change in
             [
                 "\(change.sequence)", PeopleText.relative(change.time, to: now), "\(change.pid)",
                 change.kind.description,
-                change.tuple?.json ?? [change.key, change.new?.json].compactMap { $0 }.joined(separator: " "),
+                change.tuple?.json
+                    ?? [change.key, change.edit.map(ChangeReport.text) ?? change.new?.json].compactMap { $0 }
+                    .joined(separator: " "),
             ]
         }
     }
 
-    private func section<Item>(
+    func section<Item>(
         _ title: String,
         _ titles: [String],
         _ items: [Item],

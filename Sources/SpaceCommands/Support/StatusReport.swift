@@ -34,6 +34,7 @@ struct StatusReport {
         object.add("requests", status.requests.map { Self.object($0) })
         object.add("holds", status.holds.map { Self.object($0) })
         object.add("shapes", status.shapes.map { Self.object($0) })
+        object.add("objects", status.objects.map { Self.object($0) })
         object.add("persistent", status.isPersistent)
         object.add("created", status.created)
         object.add("history", json: history)
@@ -124,6 +125,15 @@ struct StatusReport {
         var object = JSONObject()
         object.add("shape", shape.description)
         object.add("state", shape.state)
+        return object
+    }
+
+    private static func object(_ info: SharedObjectInfo) -> JSONObject {
+        var object = JSONObject()
+        object.add("name", info.name)
+        object.add("type", info.kind)
+        if let type = info.elementType { object.add("element_type", type) }
+        if let count = info.count { object.add("count", count) }
         return object
     }
 
@@ -220,6 +230,11 @@ struct StatusReport {
             responderRows(now: now)
         )
         section(PeopleText.count(status.requests.count, "request"), Self.requestTitles, requestRows(now: now))
+        section(
+            PeopleText.count(status.objects.count, "named object"),
+            ["NAME", "TYPE", "OF", "COUNT"],
+            status.objects.map { [$0.name, $0.kind, $0.elementType ?? "-", $0.count.map { "\($0)" } ?? "-"] }
+        )
         section(
             PeopleText.count(status.shapes.count, "indexed shape"),
             ["SHAPE", "STATE"],

@@ -31,9 +31,9 @@ enum Words {
     static func form(of option: String) -> Form {
         switch option {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
-            "--key", "--post", "--events", "--from", "--subscription", "--deadline", "--after", "--history",
-            "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries", "--as", "--limit",
-            "--per",
+            "--key", "--post", "--collection", "--events", "--from", "--subscription", "--deadline", "--after",
+            "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries", "--as",
+            "--limit", "--per",
             commandWords, "-E",
             "--generate-completion-script":
             .value

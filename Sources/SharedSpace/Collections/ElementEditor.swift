@@ -1,0 +1,297 @@
+import LMDB
+import TupleCoding
+
+/// Carries out an edit of an ordered set, in a write transaction.
+///
+/// The room was made before, and the edit was checked against the same state; so nothing here fails but for damage or the disk,
+/// and then the transaction is undone.
+struct ElementEditor {
+    private typealias Chunk = ElementDirectory.Chunk
+
+    /// An element on its way to a place.
+    private struct Item {
+        let reference: ElementReference
+        /// Its encoding, if it has no row yet.
+        var encoding: [UInt8]?
+    }
+
+    private let scope: WriteScope
+    private let list: ElementList
+    private var directory: ElementDirectory
+
+    init(_ scope: WriteScope, _ list: ElementList) {
+        self.scope = scope
+        self.list = list
+        directory = list.directory
+    }
+
+    /// Carries out the edit, and notes it.
+    mutating func apply(_ edit: ElementEdit) throws(SpaceError) {
+        // Before anything is changed: it holds the old values.
+        let form = scope.isJournaling ? try list.journalForm(of: edit) : nil
+        switch edit {
+        case .insert(let elements, let index): try insert(elements, at: index)
+        case .remove(let indices):
+            for reference in try takeOut(indices) { try delete(.element(reference)) }
+        case .replace(let index, let new): try replace(index, with: new)
+        case .move(let indices, let target):
+            let ascending = indices.sorted()
+            let references = try takeOut(ascending)
+            let places = Dictionary(uniqueKeysWithValues: zip(ascending, references))
+            try place(indices.compactMap { places[$0].map { Item(reference: $0) } }, at: target)
+        case .exchange(let first, let second): try exchange(first, second)
+        case .sort(let order): try sort(order)
+        }
+        directory.edits += 1
+        try put(.directory, directory.encoded)
+        // Without its form it is told as a reset; nobody is told where nothing is journaled.
+        let kind = form == nil && scope.isJournaling ? .reset : edit.kind
+        guard let form else { return try scope.note(kind, name: list.name) }
+        try form.withBytes { (form) throws(SpaceError) in try scope.note(kind, name: list.name, new: form) }
+    }
+
+    // MARK: Rows
+
+    private func put(_ row: ElementKey.Row, _ bytes: [UInt8]) throws(SpaceError) {
+        try scope.lmdb { () throws(LMDBError) in
+            try ElementKey(list.object, row).withBytes { (key) throws(LMDBError) in
+                try bytes.withBytes { (value) throws(LMDBError) in
+                    try scope.access.put(scope.tables.elements, key, value)
+                }
+            }
+        }
+    }
+
+    private func delete(_ row: ElementKey.Row) throws(SpaceError) {
+        _ = try scope.lmdb { () throws(LMDBError) in
+            try ElementKey(list.object, row).withBytes { (key) throws(LMDBError) in
+                try scope.access.delete(scope.tables.elements, key)
+            }
+        }
+    }
+
+    /// The references of a chunk as it is now; the list knows it as it was.
+    private func references(_ chunk: Chunk) throws(SpaceError) -> [ElementReference] {
+        guard let bytes = try scope.snapshot.row(list.object, .chunk(chunk.id)),
+            let references = [ElementReference](chunk: bytes, count: chunk.count)
+        else { throw scope.snapshot.damaged("a chunk of \(list.name.quotedForPeople)") }
+        return references
+    }
+
+    /// Writes an element's row, where it is new or comes into another chunk.
+    private func settle(_ item: Item, in chunk: UInt32) throws(SpaceError) {
+        if let encoding = item.encoding {
+            return try put(.element(item.reference), ElementRow.encode(chunk: chunk, encoding))
+        }
+        let row = try list.row(item.reference)
+        guard row.chunk != chunk else { return }
+        try put(.element(item.reference), ElementRow.encode(chunk: chunk, row.encoded))
+    }
+
+    // MARK: Coming
+
+    private mutating func insert(_ elements: [[UInt8]], at index: Int) throws(SpaceError) {
+        var items: [Item] = []
+        // Elements of one hash that come together can't be found in the table yet.
+        var taken: Set<ElementReference> = []
+        for element in elements {
+            guard case .absent(var reference) = try list.find(element) else {
+                throw scope.snapshot.damaged("an element of \(list.name.quotedForPeople) came twice")
+            }
+            while taken.contains(reference) {
+                repeat {
+                    reference = ElementReference(hash: reference.hash, number: reference.number + 1)
+                } while try scope.snapshot.row(list.object, .element(reference)) != nil
+            }
+            taken.insert(reference)
+            items.append(Item(reference: reference, encoding: element))
+        }
+        try place(items, at: index)
+    }
+
+    /// Puts elements in at an index.
+    private mutating func place(_ items: [Item], at index: Int) throws(SpaceError) {
+        guard !items.isEmpty else { return }
+        directory.count += items.count
+        var (position, offset) = directory.place(of: index)
+        // Between two chunks: at the end of the first, unless only the second has room.
+        if offset == 0, position > 0, !hasRoom(position, items.count) || hasRoom(position - 1, items.count) {
+            position -= 1
+            offset = directory.chunks[position].count
+        }
+        guard directory.chunks.indices.contains(position) else {
+            directory.chunks = try chunks(of: items)
+            return
+        }
+        let chunk = directory.chunks[position]
+        if chunk.count + items.count <= ElementList.chunkSize {
+            var references = try references(chunk)
+            references.insert(contentsOf: items.map(\.reference), at: offset)
+            for item in items { try settle(item, in: chunk.id) }
+            try write(references, toChunkAt: position)
+        } else if offset == chunk.count {
+            // What is appended leaves full chunks behind, and moves nothing.
+            directory.chunks.insert(contentsOf: try chunks(of: items), at: position + 1)
+        } else {
+            try split(position, with: items, at: offset)
+        }
+    }
+
+    private func hasRoom(_ position: Int, _ count: Int) -> Bool {
+        directory.chunks.indices.contains(position)
+            && directory.chunks[position].count + count <= ElementList.chunkSize
+    }
+
+    private mutating func split(_ position: Int, with items: [Item], at offset: Int) throws(SpaceError) {
+        let chunk = directory.chunks[position]
+        var all = try references(chunk).map { Item(reference: $0) }
+        all.insert(contentsOf: items, at: offset)
+        let first = Self.pieces(all.count)[0]
+        // Those that were there stay in the chunk.
+        for item in all[..<first].dropFirst(offset).prefix(items.count) { try settle(item, in: chunk.id) }
+        try write(all[..<first].map(\.reference), toChunkAt: position)
+        directory.chunks.insert(contentsOf: try chunks(of: Array(all[first...])), at: position + 1)
+    }
+
+    /// New chunks for elements.
+    private mutating func chunks(of items: [Item]) throws(SpaceError) -> [Chunk] {
+        var chunks: [Chunk] = []
+        var rest = items[...]
+        for size in Self.pieces(items.count) {
+            let id = directory.nextChunk
+            guard id < .max else {
+                throw SpaceError(
+                    .limitReached,
+                    scope.operation,
+                    namespace: scope.namespace,
+                    reason: "the ordered set \(list.name.quotedForPeople) has used up the numbers of its chunks",
+                    advice: "remove it, and make it again"
+                )
+            }
+            directory.nextChunk += 1
+            let piece = rest.prefix(size)
+            rest = rest.dropFirst(size)
+            for item in piece { try settle(item, in: id) }
+            try put(.chunk(id), piece.map(\.reference).encodedChunk)
+            chunks.append(Chunk(id: id, count: size))
+        }
+        return chunks
+    }
+
+    /// Sizes of chunks, as even as can be.
+    private static func pieces(_ count: Int) -> [Int] {
+        let number = (count + ElementList.chunkSize - 1) / ElementList.chunkSize
+        return (0..<number).map { (count + $0) / number }
+    }
+
+    private mutating func write(_ references: [ElementReference], toChunkAt position: Int) throws(SpaceError) {
+        directory.chunks[position].count = references.count
+        try put(.chunk(directory.chunks[position].id), references.encodedChunk)
+    }
+
+    // MARK: Going
+
+    /// Takes references out of their chunks; the elements' rows stay.
+    ///
+    /// `indices`: Ascending.
+    private mutating func takeOut(_ indices: [Int]) throws(SpaceError) -> [ElementReference] {
+        var taken: [ElementReference] = []
+        var kept: [Chunk] = []
+        var touched: [Int] = []
+        var rest = indices[...]
+        var start = 0
+        for chunk in directory.chunks {
+            let end = start + chunk.count
+            let here = rest.prefix { $0 < end }
+            rest = rest.dropFirst(here.count)
+            defer { start = end }
+            guard !here.isEmpty else {
+                kept.append(chunk)
+                continue
+            }
+            var references = try references(chunk)
+            for index in here { taken.append(references[index - start]) }
+            guard here.count < chunk.count else {
+                try deleteChunk(chunk.id)
+                continue
+            }
+            references.remove(ascending: here.map { $0 - start })
+            try put(.chunk(chunk.id), references.encodedChunk)
+            touched.append(kept.count)
+            kept.append(Chunk(id: chunk.id, count: references.count))
+        }
+        directory.chunks = kept
+        directory.count -= taken.count
+        // From the end, so that the earlier positions hold.
+        for position in touched.reversed() where directory.chunks[position].count < ElementList.joinBelow {
+            if try !join(position, position + 1), position > 0 { _ = try join(position - 1, position) }
+        }
+        return taken
+    }
+
+    private mutating func deleteChunk(_ id: UInt32) throws(SpaceError) {
+        try delete(.chunk(id))
+        // Adding and removing by turns must not use numbers up.
+        if directory.nextChunk == id + 1 { directory.nextChunk = id }
+    }
+
+    /// Joins two neighbours, if they leave room for more; the elements of the smaller come into the other.
+    private mutating func join(_ left: Int, _ right: Int) throws(SpaceError) -> Bool {
+        guard right < directory.chunks.count else { return false }
+        let (first, second) = (directory.chunks[left], directory.chunks[right])
+        guard first.count + second.count <= ElementList.joinUpTo else { return false }
+        let (ours, theirs) = (try references(first), try references(second))
+        let (stays, goes) = first.count < second.count ? (second, first) : (first, second)
+        for reference in first.count < second.count ? ours : theirs {
+            try settle(Item(reference: reference), in: stays.id)
+        }
+        try put(.chunk(stays.id), (ours + theirs).encodedChunk)
+        try deleteChunk(goes.id)
+        directory.chunks[left] = Chunk(id: stays.id, count: first.count + second.count)
+        directory.chunks.remove(at: right)
+        return true
+    }
+
+    // MARK: Staying
+
+    private mutating func replace(_ index: Int, with new: [UInt8]) throws(SpaceError) {
+        let (position, offset) = directory.place(of: index)
+        let chunk = directory.chunks[position]
+        var references = try references(chunk)
+        try delete(.element(references[offset]))
+        guard case .absent(let reference) = try list.find(new) else {
+            throw scope.snapshot.damaged("an element of \(list.name.quotedForPeople) came twice")
+        }
+        references[offset] = reference
+        try settle(Item(reference: reference, encoding: new), in: chunk.id)
+        try write(references, toChunkAt: position)
+    }
+
+    private mutating func exchange(_ first: Int, _ second: Int) throws(SpaceError) {
+        let (left, right) = (directory.place(of: first), directory.place(of: second))
+        var ours = try references(directory.chunks[left.chunk])
+        if left.chunk == right.chunk {
+            ours.swapAt(left.offset, right.offset)
+            return try write(ours, toChunkAt: left.chunk)
+        }
+        var theirs = try references(directory.chunks[right.chunk])
+        (ours[left.offset], theirs[right.offset]) = (theirs[right.offset], ours[left.offset])
+        try settle(Item(reference: ours[left.offset]), in: directory.chunks[left.chunk].id)
+        try settle(Item(reference: theirs[right.offset]), in: directory.chunks[right.chunk].id)
+        try write(ours, toChunkAt: left.chunk)
+        try write(theirs, toChunkAt: right.chunk)
+    }
+
+    private mutating func sort(_ order: [Int]) throws(SpaceError) {
+        var all: [ElementReference] = []
+        all.reserveCapacity(directory.count)
+        for chunk in directory.chunks { all += try references(chunk) }
+        var start = 0
+        for (position, chunk) in directory.chunks.enumerated() {
+            let references = order[start..<start + chunk.count].map { all[$0] }
+            for reference in references { try settle(Item(reference: reference), in: chunk.id) }
+            try write(references, toChunkAt: position)
+            start += chunk.count
+        }
+    }
+}

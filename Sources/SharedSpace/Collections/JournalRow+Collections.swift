@@ -1,0 +1,77 @@
+import TupleCoding
+
+extension JournalRow {
+    /// The change of an ordered set that the row tells of.
+    ///
+    /// Every count is bounded by the row's own length: an index takes a byte at least.
+    func collectionChange() throws(TupleCodingError) -> Change {
+        var change = Change(
+            sequence: sequence,
+            kind: kind,
+            time: time,
+            pid: pid,
+            batch: batch,
+            id: nil,
+            tuple: nil,
+            key: String(decoding: name, as: UTF8.self),
+            old: nil,
+            new: nil,
+            lastSequence: sequence
+        )
+        guard let bytes = new else {
+            guard kind == .reset || kind == .discard else { throw malformed("it has no edit") }
+            return change
+        }
+        var decoder = TupleDecoder(bytes)
+        func values(_ count: Int) throws(TupleCodingError) -> [Value] {
+            var values: [Value] = []
+            for _ in 0..<count { values.append(try decoder.decodeValue()) }
+            return values
+        }
+        func indices() throws(TupleCodingError) -> [Int] {
+            let count = try decoder.decodeInt()
+            guard (0...bytes.count).contains(count) else { throw malformed("\(count) indices") }
+            var indices: [Int] = []
+            for _ in 0..<count { indices.append(try decoder.decodeInt()) }
+            return indices
+        }
+        switch kind {
+        case .insert:
+            let index = try decoder.decodeInt()
+            var elements: [Value] = []
+            while !decoder.isAtEnd { elements.append(try decoder.decodeValue()) }
+            change.edit = .insert(elements, at: index)
+        case .remove:
+            let indices = try indices()
+            change.edit = .remove(try values(indices.count), at: indices)
+        case .replace:
+            let index = try decoder.decodeInt()
+            change.edit = .replace(try decoder.decodeValue(), with: try decoder.decodeValue(), at: index)
+        case .move:
+            let target = try decoder.decodeInt()
+            let indices = try indices()
+            change.edit = .move(try values(indices.count), from: indices, to: target)
+        case .exchange:
+            let indices = try indices()
+            let elements = try values(indices.count)
+            guard indices.count == 2 else { throw malformed("\(indices.count) elements") }
+            change.edit = .exchange(elements[0], elements[1], at: indices[0], indices[1])
+        case .sort:
+            let order = try decoder.decodeBytes()
+            guard order.count % 4 == 0 else { throw malformed("an order of \(order.count) bytes") }
+            change.edit = .sort(
+                order.withUnsafeBytes { order in
+                    stride(from: 0, to: order.count, by: 4).map { Int(order.little($0, UInt32.self)) }
+                }
+            )
+        default:
+            throw malformed("an edit that is none")
+        }
+        try decoder.finish()
+        return change
+    }
+
+    private func malformed(_ what: String) -> TupleCodingError {
+        TupleCodingError(.malformed, "\(kind) in the journal: \(what)")
+    }
+}

@@ -1,0 +1,116 @@
+import LMDB
+import TupleCoding
+
+/// A look at everything in the rows of ordered sets that has to agree.
+///
+/// - The directory's counts are those of its chunks, and each chunk is in it once.
+/// - Each reference in a chunk has its element, which names the chunk, decodes, and has the hash that it is found by.
+/// - No element, and no chunk, is there that no directory leads to, and no encoding twice.
+/// - No row belongs to an object that there is not.
+struct OrderedSetCheck {
+    private let snapshot: Snapshot
+    private(set) var damage: [String] = []
+
+    init(_ snapshot: Snapshot) { self.snapshot = snapshot }
+
+    mutating func run() throws(SpaceError) {
+        var sets: [UInt64: (name: String, tally: Tally)] = [:]
+        // Of number 0 is what requests carry; no object has it.
+        var numbers: Set<UInt64> = [0]
+        try snapshot.forEachObject { (name, object) throws(SpaceError) in
+            numbers.insert(object.number)
+            guard object.kind == .orderedSet else { return }
+            sets[object.number] = (name, Tally())
+            if OrderedSetDetails(object.details) == nil {
+                damage.append("the ordered set \(name.quotedForPeople) has details that don't decode")
+            }
+        }
+        var strays: [UInt64: Int] = [:]
+        try forEachRow { (object, key, value) throws(SpaceError) in
+            guard numbers.contains(object) else { return strays[object, default: 0] += 1 }
+            sets[object]?.tally.take(key, value)
+        }
+        for (object, count) in strays.sorted(by: { $0.key < $1.key }) {
+            damage.append("\(count) rows of the table of elements belong to object \(object), which there is not")
+        }
+        for (_, set) in sets.sorted(by: { $0.key < $1.key }) {
+            for text in set.tally.findings { damage.append("the ordered set \(set.name.quotedForPeople): \(text)") }
+        }
+    }
+
+    private func forEachRow(
+        _ body: (UInt64, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.elements) }
+        while let entry = try snapshot.step(&cursor, { (cursor) throws(LMDBError) in try cursor.next() }) {
+            try body(entry.key.count >= 8 ? entry.key.big(0) : 0, entry.key, entry.value)
+        }
+    }
+
+    /// What the rows of one ordered set come to; they come in the order of their keys: directory, chunks, elements.
+    private struct Tally {
+        private var directory: ElementDirectory?
+        private var counts: [UInt32: Int] = [:]
+        private var references: [ElementReference: UInt32] = [:]
+        private var elements = 0
+        private var lastOfHash: (hash: UInt64, encodings: Set<[UInt8]>) = (0, [])
+        private var problems: [String] = []
+
+        mutating func take(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+            switch ElementKey(key)?.row {
+            case nil: problems.append("a key of \(key.count) bytes is none")
+            case .directory?:
+                directory = ElementDirectory(value)
+                for chunk in directory?.chunks ?? [] where counts.updateValue(chunk.count, forKey: chunk.id) != nil {
+                    problems.append("chunk \(chunk.id) is in the directory twice")
+                }
+            case .chunk(let id)?: takeChunk(id, value)
+            case .element(let reference)?: takeElement(reference, value)
+            }
+        }
+
+        private mutating func takeChunk(_ id: UInt32, _ value: UnsafeRawBufferPointer) {
+            guard let count = counts.removeValue(forKey: id) else {
+                return problems.append("chunk \(id) is not in the directory")
+            }
+            guard let chunk = [ElementReference](chunk: value, count: count) else {
+                return problems.append("chunk \(id) has \(value.count) bytes for \(count) elements")
+            }
+            for reference in chunk where references.updateValue(id, forKey: reference) != nil {
+                problems.append("an element is in chunk \(id) and somewhere else")
+            }
+        }
+
+        private mutating func takeElement(_ reference: ElementReference, _ value: UnsafeRawBufferPointer) {
+            elements += 1
+            guard let row = ElementRow(value) else { return problems.append("an element is too short") }
+            guard references.removeValue(forKey: reference) == row.chunk else {
+                return problems.append("an element names chunk \(row.chunk), which does not have it")
+            }
+            let encoded = Array(row.encoded)
+            if hash64(encoded) != reference.hash { problems.append("an element has another hash than it is found by") }
+            if (try? Value(encodedElement: row.encoded)) == nil { problems.append("an element does not decode") }
+            if lastOfHash.hash != reference.hash { lastOfHash = (reference.hash, []) }
+            if !lastOfHash.encodings.insert(encoded).inserted { problems.append("an element is there twice") }
+        }
+
+        var findings: [String] {
+            var findings = problems
+            guard let directory else { return ["its directory is missing or does not decode"] + findings }
+            if !counts.isEmpty { findings.append("\(counts.count) chunks of the directory are missing") }
+            if !references.isEmpty { findings.append("\(references.count) elements of its chunks are missing") }
+            if elements != directory.count {
+                findings.append("it has \(elements) elements, and the directory says \(directory.count)")
+            }
+            return findings
+        }
+    }
+}
+
+extension IntegrityCheck {
+    mutating func checkOrderedSets() throws(SpaceError) {
+        var check = OrderedSetCheck(snapshot)
+        try check.run()
+        for text in check.damage { report(text) }
+    }
+}

@@ -1,0 +1,253 @@
+import TupleCoding
+
+// Edits by index. What is not to be is refused before anything has changed: each call is done as a whole or not at all.
+
+extension SharedOrderedSet {
+    // MARK: Coming
+
+    /// Appends an element, unless it is there.
+    ///
+    /// - Returns: Whether it came in, and its index.
+    /// - Throws: `badData` when it would not decode again, `tooLarge`, `limitReached`, `storageFull`, `holderStopped`, `holderBusy`,
+    ///   `namespaceDeleted`, `closed`.
+    /// - Complexity: O(√n), a few microseconds.
+    @discardableResult
+    public func append(_ element: Element) throws(SpaceError) -> (inserted: Bool, index: Int) {
+        try insert(element, "append an element") { $0.count }
+    }
+
+    /// Appends the elements that are not there yet, in their order, as one change.
+    ///
+    /// - Returns: How many came in.
+    /// - Throws: As ``append(_:)``.
+    /// - Complexity: O(m log n).
+    @discardableResult
+    public func append(contentsOf elements: some Sequence<Element>) throws(SpaceError) -> Int {
+        let operation = "append elements"
+        let encoded = try encode(elements, operation)
+        return try edit(operation) { (list) throws(SpaceError) in
+            let new = try list.absent(encoded)
+            return (new.isEmpty ? nil : .insert(new, at: list.count), new.count)
+        }
+    }
+
+    /// Inserts an element at an index, unless it is there.
+    ///
+    /// - Returns: Whether it came in, and its index.
+    /// - Throws: `invalidArgument` for an index beyond the end, and as ``append(_:)``.
+    /// - Complexity: O(√n), a few microseconds.
+    @discardableResult
+    public func insert(_ element: Element, at index: Int) throws(SpaceError) -> (inserted: Bool, index: Int) {
+        try insert(element, "insert an element") { (list) throws(SpaceError) in
+            try list.check(index, isInsertion: true)
+            return index
+        }
+    }
+
+    /// Inserts the elements that are not there yet, in their order, as one change.
+    ///
+    /// - Returns: How many came in.
+    /// - Throws: As ``insert(_:at:)``.
+    /// - Complexity: O(√n + m log n).
+    @discardableResult
+    public func insert(contentsOf elements: some Sequence<Element>, at index: Int) throws(SpaceError) -> Int {
+        let operation = "insert elements"
+        let encoded = try encode(elements, operation)
+        return try edit(operation) { (list) throws(SpaceError) in
+            try list.check(index, isInsertion: true)
+            let new = try list.absent(encoded)
+            return (new.isEmpty ? nil : .insert(new, at: index), new.count)
+        }
+    }
+
+    func insert(
+        _ element: Element,
+        _ operation: String,
+        at position: (ElementList) throws(SpaceError) -> Int
+    ) throws(SpaceError) -> (inserted: Bool, index: Int) {
+        let encoded = try encode(element, operation)
+        return try edit(operation) { (list) throws(SpaceError) in
+            let index = try position(list)
+            if let present = try list.index(of: encoded) { return (nil, (false, present)) }
+            return (.insert([encoded], at: index), (true, index))
+        }
+    }
+
+    // MARK: Going
+
+    /// Removes the element at an index.
+    ///
+    /// - Returns: The element.
+    /// - Throws: `invalidArgument` beyond the end, and as ``append(_:)``; `badData` when it does not decode as the type, after it
+    ///   was removed.
+    /// - Complexity: O(√n), a few microseconds.
+    @discardableResult
+    public func remove(at index: Int) throws(SpaceError) -> Element {
+        let operation = "remove an element"
+        let removed = try edit(operation) { (list) throws(SpaceError) in
+            try list.check(index, isInsertion: false)
+            return (.remove([index]), try list.element(at: index))
+        }
+        return try decode(removed, at: index, operation)
+    }
+
+    /// Removes the elements at several indices, as one change.
+    ///
+    /// - Throws: `invalidArgument` if one is beyond the end; then nothing is removed.
+    public func remove(at indices: some Sequence<Int>) throws(SpaceError) {
+        let indices = Set(indices).sorted()
+        try edit("remove elements") { (list) throws(SpaceError) in
+            for index in indices { try list.check(index, isInsertion: false) }
+            return (indices.isEmpty ? nil : .remove(indices), ())
+        }
+    }
+
+    /// Removes an element.
+    ///
+    /// - Returns: The index that it had; `nil` when it was not there.
+    /// - Throws: As ``append(_:)``.
+    /// - Complexity: O(√n), a few microseconds.
+    @discardableResult
+    public func remove(_ element: Element) throws(SpaceError) -> Int? {
+        let operation = "remove an element"
+        let encoded = try encode(element, operation)
+        return try edit(operation) { (list) throws(SpaceError) in
+            let index = try list.index(of: encoded)
+            return (index.map { .remove([$0]) }, index)
+        }
+    }
+
+    /// Removes the first element; `nil` when there is none.
+    @discardableResult
+    public func removeFirst() throws(SpaceError) -> Element? { try remove { $0 > 0 ? 0 : nil } }
+
+    /// Removes the last element; `nil` when there is none.
+    @discardableResult
+    public func removeLast() throws(SpaceError) -> Element? { try remove { $0 > 0 ? $0 - 1 : nil } }
+
+    private func remove(at index: (_ count: Int) -> Int?) throws(SpaceError) -> Element? {
+        let operation = "remove an element"
+        let removed = try edit(operation) {
+            (list) throws(SpaceError) -> (ElementEdit?, (index: Int, bytes: [UInt8])?) in
+            guard let index = index(list.count) else { return (nil, nil) }
+            return (.remove([index]), (index, try list.element(at: index)))
+        }
+        return try removed.map { (removed) throws(SpaceError) in try decode(removed.bytes, at: removed.index, operation)
+        }
+    }
+
+    /// Removes all elements, as one change; the ordered set itself stays.
+    public func removeAll() throws(SpaceError) {
+        try edit("remove all elements") { (list) throws(SpaceError) in
+            (list.count == 0 ? nil : .remove(Array(0..<list.count)), ())
+        }
+    }
+
+    /// Removes the elements for which a condition holds, as one change.
+    ///
+    /// The condition is asked about the elements of one moment, with nobody kept waiting; of what it says yes to goes what is
+    /// still there.
+    ///
+    /// - Returns: How many were removed.
+    /// - Throws: What the condition throws, after which nothing has changed, and as ``append(_:)``.
+    @discardableResult
+    public func removeAll(where condition: (Element) throws -> Bool) throws -> Int {
+        let unwanted = try elements().filter(condition)
+        return try subtract(unwanted)
+    }
+
+    // MARK: Replacing and moving
+
+    /// Replaces the element at an index.
+    ///
+    /// Nothing happens if it is the same.
+    ///
+    /// - Returns: The element that was there.
+    /// - Throws: `invalidArgument` beyond the end, or when the new element is elsewhere; and as ``append(_:)``.
+    /// - Complexity: O(√n), a few microseconds.
+    @discardableResult
+    public func replace(at index: Int, with element: Element) throws(SpaceError) -> Element {
+        let operation = "replace an element"
+        let encoded = try encode(element, operation)
+        let old = try edit(operation) { (list) throws(SpaceError) in
+            try list.check(index, isInsertion: false)
+            return try list.replacement(at: index, encoded)
+        }
+        return try decode(old, at: index, operation)
+    }
+
+    /// Moves the element at an index, so that it comes to stand at another.
+    ///
+    /// - Throws: `invalidArgument` for an index where no element is, before or after.
+    /// - Complexity: O(√n), a few microseconds.
+    public func move(from index: Int, to target: Int) throws(SpaceError) {
+        try move(fromOffsets: CollectionOfOne(index), to: target)
+    }
+
+    /// Moves several elements together, as one change.
+    ///
+    /// They are taken out, and put in again, in the order in which they stood, so that the first of them comes to stand at `target`:
+    /// of a b c d those at 0 and 2, moved to 2, give b d a c.
+    ///
+    /// - Parameters:
+    ///   - indices: Which elements.
+    ///   - target: The index of the first of them afterwards: at most as many as there are others.
+    /// - Throws: `invalidArgument` for an index where no element is, before or after; then nothing is moved.
+    /// - Complexity: O(√n + m).
+    public func move(fromOffsets indices: some Sequence<Int>, to target: Int) throws(SpaceError) {
+        let indices = Set(indices).sorted()
+        try edit("move elements") { (list) throws(SpaceError) in
+            for index in indices { try list.check(index, isInsertion: false) }
+            return (try list.move(indices, to: target), ())
+        }
+    }
+
+    /// Exchanges the elements at two indices.
+    ///
+    /// - Throws: `invalidArgument` beyond the end.
+    /// - Complexity: O(√n), a few microseconds.
+    public func swapAt(_ first: Int, _ second: Int) throws(SpaceError) {
+        try edit("exchange elements") { (list) throws(SpaceError) in
+            for index in [first, second] { try list.check(index, isInsertion: false) }
+            return list.exchange(first, second)
+        }
+    }
+}
+
+extension ElementList {
+    /// Those that are not there, each once, in their order.
+    func absent(_ elements: [[UInt8]]) throws(SpaceError) -> [[UInt8]] {
+        var seen: Set<[UInt8]> = []
+        var absent: [[UInt8]] = []
+        for element in elements where seen.insert(element).inserted {
+            if try !contains(element) { absent.append(element) }
+        }
+        return absent
+    }
+
+    /// An element's replacement, and what was there.
+    func replacement(at index: Int, _ new: [UInt8]) throws(SpaceError) -> (edit: ElementEdit?, result: [UInt8]) {
+        let old = try element(at: index)
+        if old == new { return (nil, old) }
+        if let other = try self.index(of: new) {
+            throw refused("the new element is in \(name.quotedForPeople) already, at index \(other)")
+        }
+        return (.replace(index, with: new), old)
+    }
+
+    func exchange(_ first: Int, _ second: Int) -> (edit: ElementEdit?, result: Void) {
+        (first == second ? nil : .exchange(min(first, second), max(first, second)), ())
+    }
+
+    /// `indices`: In the order in which the elements are to stand.
+    func move(_ indices: [Int], to target: Int) throws(SpaceError) -> ElementEdit? {
+        guard (0...count - indices.count).contains(target) else {
+            throw refused(
+                "\(indices.count) elements of \(count) can't be moved to index \(target): the first of them would stand "
+                    + "behind the end"
+            )
+        }
+        guard !indices.isEmpty, indices != Array(target..<target + indices.count) else { return nil }
+        return .move(indices, to: target)
+    }
+}

@@ -1,0 +1,256 @@
+import SpaceSystem
+import TupleCoding
+
+// Observing an ordered set: by callback, with a token or for an object, and as a sequence.
+
+extension ChangeFilter {
+    /// What happens to the ordered set of a name.
+    public static func collection(_ name: String) -> ChangeFilter { ChangeFilter(collections: .named(name)) }
+}
+
+extension SharedOrderedSet {
+    // MARK: Tokens
+
+    /// Calls a handler with each change, whichever process makes it.
+    ///
+    /// ```swift
+    /// self.token = try songs.observe(options: .initial) { change in change.apply(to: &self.copy) }
+    /// ```
+    ///
+    /// Where and when handlers are called is as with ``Namespace/observe(_:options:on:onError:_:)-(ChangeFilter,_,_,_,_)``: one call
+    /// at a time, in order; on an actor if the handler belongs to one. An observer that falls behind the journal's bound gets a
+    /// reset.
+    ///
+    /// - Parameters:
+    ///   - options: What is told.
+    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
+    ///   - onError: Is told of what the handler throws, and of elements that don't decode.
+    ///   - handler: Called with each change.
+    /// - Returns: A token; when it goes, the observation ends. Nothing after this call is missed.
+    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
+    public func observe(
+        options: CollectionObservationOptions = [],
+        on queue: ObservationQueue? = nil,
+        onError: ObservationErrorHandler? = nil,
+        _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) throws -> Void
+    ) throws(SpaceError) -> ObservationToken {
+        ObservationToken(try add(options, nil, ObserverHandler(teller(options), handler, on: queue), onError), core)
+    }
+
+    /// Calls an asynchronous handler with each change, in a task; the next call comes when it has returned.
+    ///
+    /// - Parameters:
+    ///   - options: What is told.
+    ///   - onError: Is told of what the handler throws, and of elements that don't decode.
+    ///   - handler: Called with each change.
+    /// - Returns: A token; when it goes, the observation ends.
+    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
+    public func observe(
+        options: CollectionObservationOptions = [],
+        onError: ObservationErrorHandler? = nil,
+        _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) async throws -> Void
+    ) throws(SpaceError) -> ObservationToken {
+        ObservationToken(try add(options, nil, ObserverHandler(teller(options), handler), onError), core)
+    }
+
+    // MARK: Objects
+
+    /// Calls a handler with an object and each change, as long as the object lives.
+    ///
+    /// - Parameters:
+    ///   - object: For whom; it is not kept alive.
+    ///   - options: What is told.
+    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
+    ///   - onError: Is told of what the handler throws, and of elements that don't decode.
+    ///   - handler: Called with the object and each change.
+    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
+    public func observe<Object: AnyObject & Sendable>(
+        for object: Object,
+        options: CollectionObservationOptions = [],
+        on queue: ObservationQueue? = nil,
+        onError: ObservationErrorHandler? = nil,
+        _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) throws -> Void
+    ) throws(SpaceError) {
+        let object = WeakObject(object)
+        let handler = ObserverHandler(object, teller(options), handler, on: queue)
+        _ = try add(options, Observer.Subject(object), handler, onError)
+    }
+
+    // MARK: Who observes
+
+    /// The observations of this ordered set in this process, whichever handle they were made with, the oldest first.
+    ///
+    /// Those of other processes are among the watchers of ``Namespace/status()``.
+    public var observations: [ObservationInfo] {
+        core.observations.all.filter { isOfThis($0) && $0.isActive }.map(ObservationInfo.init)
+    }
+
+    /// Ends all observations of this ordered set in this process.
+    public func stopObserving() { core.observations.end(core) { isOfThis($0) } }
+
+    /// Ends the observations of this ordered set that were made for an object.
+    public func stopObserving(for object: some AnyObject & Sendable) {
+        let id = ObjectIdentifier(object)
+        core.observations.end(core) { isOfThis($0) && $0.subject?.id == id && !$0.isGone }
+    }
+
+    private func isOfThis(_ observer: Observer) -> Bool { observer.filter.collections == .named(name) }
+
+    // MARK: Sequences
+
+    /// The changes, whichever process makes them, at the consumer's pace.
+    ///
+    /// ```swift
+    /// var copy: [String] = []
+    /// for try await change in try songs.changes() { change.apply(to: &copy) }
+    /// ```
+    ///
+    /// - Parameter options: What is told; ``CollectionObservationOptions/initial`` unless said otherwise.
+    /// - Returns: The changes, in order; nothing after this call is missed.
+    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
+    public func changes(options: CollectionObservationOptions = .initial) throws(SpaceError) -> CollectionChanges<
+        Element
+    > {
+        let source = try namespace.changes(.collection(name))
+        try checkIsThere()
+        return CollectionChanges(source: source, teller: teller(options))
+    }
+
+    // MARK: Helpers
+
+    private var core: NamespaceCore { namespace.core }
+
+    /// It reads in the namespace, also where this handle belongs to a transaction.
+    private func teller(_ options: CollectionObservationOptions) -> CollectionTeller<Element> {
+        CollectionTeller(SharedOrderedSet(place: .namespace(namespace), name: name, number: number), options)
+    }
+
+    private func add(
+        _ options: CollectionObservationOptions,
+        _ subject: Observer.Subject?,
+        _ handler: ObserverHandler,
+        _ onError: ObservationErrorHandler?
+    ) throws(SpaceError) -> Observer {
+        let observer = try namespace.add(
+            ObservationRequest(
+                filter: .collection(name),
+                options: options.contains(.initial) ? [.initial, .old, .new] : [.old, .new],
+                subject: subject,
+                handler: handler,
+                onError: onError
+            )
+        )
+        do throws(SpaceError) {
+            try checkIsThere()
+        } catch {
+            core.observations.end(observer, of: core)
+            throw error
+        }
+        return observer
+    }
+
+    /// After the registration: if it goes later, there is a change that says so.
+    private func checkIsThere() throws(SpaceError) {
+        _ = try read("observe") { (list) throws(SpaceError) in list.count }
+    }
+}
+
+extension ObserverHandler {
+    fileprivate init<Element>(
+        _ teller: CollectionTeller<Element>,
+        _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) throws -> Void,
+        on queue: ObservationQueue?
+    ) {
+        guard handler.isolation == nil else {
+            self = .task { change, mayCall in
+                guard let told = try teller.tell(change) else { return }
+                try await Self.call(handler.isolation, mayCall) { try await handler(told) }
+            }
+            return
+        }
+        // As with the handlers of plain changes: without isolation it is an ordinary function (SE-0431).
+        let plain = unsafeBitCast(handler, to: (@Sendable (CollectionChange<Element>) throws -> Void).self)
+        self.init({ change in if let told = try teller.tell(change) { try plain(told) } }, on: queue)
+    }
+
+    fileprivate init<Element>(
+        _ teller: CollectionTeller<Element>,
+        _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) async throws -> Void
+    ) {
+        self = .task { change, mayCall in
+            guard let told = try teller.tell(change) else { return }
+            try await Self.call(handler.isolation, mayCall) { try await handler(told) }
+        }
+    }
+
+    fileprivate init<Object: AnyObject & Sendable, Element>(
+        _ object: WeakObject<Object>,
+        _ teller: CollectionTeller<Element>,
+        _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) throws -> Void,
+        on queue: ObservationQueue?
+    ) {
+        guard handler.isolation == nil else {
+            self = .task { change, mayCall in
+                guard let told = try teller.tell(change) else { return }
+                try await Self.call(handler.isolation, mayCall) {
+                    if let object = object.value { try await handler(object, told) }
+                }
+            }
+            return
+        }
+        let plain = unsafeBitCast(handler, to: (@Sendable (Object, CollectionChange<Element>) throws -> Void).self)
+        self.init(
+            { change in
+                if let told = try teller.tell(change), let object = object.value { try plain(object, told) }
+            },
+            on: queue
+        )
+    }
+}
+
+/// The changes of an ordered set, one after the other.
+///
+/// When the ordered set is removed, or the namespace deleted, the last one says so, and the sequence ends.
+public struct CollectionChanges<Element: Codable & Sendable>: AsyncSequence, Sendable {
+    let source: Changes
+    let teller: CollectionTeller<Element>
+
+    /// An iterator.
+    ///
+    /// All iterators of a sequence share its position.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let changes: CollectionChanges<Element>
+
+        /// The next change; `nil` after the end, and after cancellation.
+        ///
+        /// - Throws: `badData` for elements that don't decode; whoever asks again gets a reset when they have gone.
+        public mutating func next() async throws(SpaceError) -> CollectionChange<Element>? {
+            try await changes.next(timeout: nil)
+        }
+
+        /// The next change; `nil` after the end, and after cancellation.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(SpaceError) -> CollectionChange<Element>? {
+            try await changes.next(timeout: nil)
+        }
+    }
+
+    /// Makes an iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(changes: self) }
+
+    /// The next change; `nil` when there is none in time, after the end, and after cancellation.
+    public func next(timeout: Duration) async throws(SpaceError) -> CollectionChange<Element>? {
+        try await next(timeout: .some(timeout))
+    }
+
+    private func next(timeout: Duration?) async throws(SpaceError) -> CollectionChange<Element>? {
+        if let initial = try teller.initial() { return initial }
+        let deadline = MonotonicInstant.deadline(after: timeout)
+        while !teller.hasEnded {
+            guard let change = try await source.source.next(until: deadline) else { return nil }
+            if let told = try teller.tell(change) { return told }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,246 @@
+public import OrderedCollections
+import TupleCoding
+
+/// An ordered collection of unique elements that all processes share.
+///
+/// ```swift
+/// let songs = try space.namespace("party").orderedSet("playlist", of: String.self)
+/// try songs.append("Blue")
+/// try songs.insert("Green", before: "Blue")
+/// self.token = try songs.observe(options: .initial) { change in show(change) }
+/// ```
+///
+/// Each call is one step, seen by others as a whole or not at all; several are one step in ``Namespace/transaction(_:)``, with
+/// ``Transaction/orderedSet(_:)``. An index that one process has read may be another element's when it is used, since others edit
+/// meanwhile; so where that matters, name the element that is meant: ``insert(_:before:)``, ``move(_:after:)``.
+///
+/// Two elements are the same when their encodings are: strings compare as UTF-8, and `-0.0` and `0.0` differ. Reading may fail,
+/// as everything between processes may; so this is no `Sequence` or `Collection`: ``snapshot()`` gives one that is.
+///
+/// A handle is a value, and keeps its namespace. After the set was removed it throws `closed`, also if it was made anew.
+public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
+    /// Where the elements are read and edited.
+    ///
+    /// Unchecked Sendable: a transaction's state belongs to the thread that runs its body, which is asked before each use.
+    enum Place: @unchecked Sendable {
+        case namespace(Namespace)
+        case transaction(TransactionState)
+    }
+
+    let place: Place
+    /// The name, which no other object of the namespace has.
+    public let name: String
+    let number: UInt64
+
+    /// The namespace that it is in.
+    public var namespace: Namespace {
+        switch place {
+        case .namespace(let namespace): namespace
+        case .transaction(let state): state.namespace
+        }
+    }
+
+    // MARK: Reading
+
+    /// How many elements there are.
+    ///
+    /// - Complexity: O(1).
+    public var count: Int {
+        get throws(SpaceError) { try read("count the elements") { (list) throws(SpaceError) in list.count } }
+    }
+
+    /// Whether there are none.
+    public var isEmpty: Bool {
+        get throws(SpaceError) { try count == 0 }
+    }
+
+    /// The element at an index.
+    ///
+    /// - Throws: `invalidArgument` beyond the end, `badData` when it does not decode as the type.
+    /// - Complexity: O(√n), a few microseconds.
+    public subscript(index: Int) -> Element {
+        get throws(SpaceError) {
+            let operation = "read an element"
+            let bytes = try read(operation) { (list) throws(SpaceError) in
+                try list.check(index, isInsertion: false)
+                return try list.element(at: index)
+            }
+            return try decode(bytes, at: index, operation)
+        }
+    }
+
+    /// The first element; `nil` when there is none.
+    public var first: Element? {
+        get throws(SpaceError) { try element { $0 > 0 ? 0 : nil } }
+    }
+
+    /// The last element; `nil` when there is none.
+    public var last: Element? {
+        get throws(SpaceError) { try element { $0 > 0 ? $0 - 1 : nil } }
+    }
+
+    private func element(at index: (_ count: Int) -> Int?) throws(SpaceError) -> Element? {
+        let operation = "read an element"
+        let found = try read(operation) { (list) throws(SpaceError) -> (Int, [UInt8])? in
+            guard let index = index(list.count) else { return nil }
+            return (index, try list.element(at: index))
+        }
+        return try found.map { (found) throws(SpaceError) in try decode(found.1, at: found.0, operation) }
+    }
+
+    /// The index of an element; `nil` when it is not there.
+    ///
+    /// - Complexity: O(√n), a few microseconds.
+    public func firstIndex(of element: Element) throws(SpaceError) -> Int? {
+        let operation = "look for an element"
+        let bytes = try encode(element, operation)
+        return try read(operation) { (list) throws(SpaceError) in try list.index(of: bytes) }
+    }
+
+    /// Whether an element is there.
+    ///
+    /// - Complexity: O(log n).
+    public func contains(_ element: Element) throws(SpaceError) -> Bool {
+        let operation = "look for an element"
+        let bytes = try encode(element, operation)
+        return try read(operation) { (list) throws(SpaceError) in try list.contains(bytes) }
+    }
+
+    /// The elements in a range of indices, of one moment.
+    ///
+    /// - Parameter range: Which; what lies beyond the end is left out.
+    /// - Returns: The elements, in order.
+    /// - Throws: `badData` when one does not decode as the type.
+    /// - Complexity: O(√n + m).
+    public func elements(in range: Range<Int>) throws(SpaceError) -> [Element] {
+        try read(range, "read the elements").elements
+    }
+
+    /// All elements of one moment.
+    ///
+    /// - Throws: `badData` when one does not decode as the type.
+    /// - Complexity: O(n).
+    public func elements() throws(SpaceError) -> [Element] { try elements(in: 0..<Int.max) }
+
+    /// With the number of the last change that they hold.
+    func read(_ range: Range<Int>, _ operation: String) throws(SpaceError) -> (elements: [Element], sequence: UInt64) {
+        let (bytes, sequence, start) = try read(operation) { (list) throws(SpaceError) in
+            let range = range.clamped(to: 0..<list.count)
+            return (try list.elements(range), try list.snapshot.counters().sequence, range.lowerBound)
+        }
+        var elements: [Element] = []
+        elements.reserveCapacity(bytes.count)
+        for (offset, bytes) in bytes.enumerated() { elements.append(try decode(bytes, at: start + offset, operation)) }
+        return (elements, sequence)
+    }
+
+    // MARK: Helpers
+
+    func read<R>(
+        _ operation: String,
+        _ body: (ElementList) throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
+        switch place {
+        case .namespace(let namespace):
+            return try namespace.usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
+                try body(snapshot.elementList(name, number))
+            }
+        case .transaction(let state):
+            try check(state)
+            return try state.look { (scope) throws(SpaceError) in try body(scope.snapshot.elementList(name, number)) }
+        }
+    }
+
+    func edit<R>(
+        _ operation: String,
+        _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
+    ) throws(SpaceError) -> R {
+        switch place {
+        case .namespace(let namespace):
+            return try namespace.usableCore(operation).edit(operation, name, number, plan)
+        case .transaction(let state):
+            try check(state)
+            return try state.edit(name, number, plan)
+        }
+    }
+
+    private func check(_ state: TransactionState) throws(SpaceError) {
+        guard !state.namespace.core.isInTransactionHere else { return }
+        throw SpaceError(
+            .invalidArgument,
+            TransactionState.operation,
+            namespace: namespace.name,
+            reason: "the ordered set \(name.quotedForPeople) was got in a transaction that does not run here",
+            advice: "use it in the transaction's body alone, and on its thread"
+        )
+    }
+
+    /// An element's encoding; one that would not decode again is refused.
+    func encode(_ element: Element, _ operation: String) throws(SpaceError) -> [UInt8] {
+        let value = try namespace.encoded(element, operation)
+        do throws(TupleCodingError) {
+            _ = try value.decode(Element.self)
+        } catch {
+            throw SpaceError(
+                .badData,
+                operation,
+                namespace: namespace.name,
+                reason: "an element would not decode as \(Element.self) again: \(error)",
+                advice: "see that the type decodes what it encodes"
+            )
+        }
+        let bytes = value.encodedElement
+        guard bytes.count <= Limits.valueBytes else { throw namespace.tooLarge(operation, bytes.count) }
+        return bytes
+    }
+
+    func encode(_ elements: some Sequence<Element>, _ operation: String) throws(SpaceError) -> [[UInt8]] {
+        var encoded: [[UInt8]] = []
+        for element in elements { encoded.append(try encode(element, operation)) }
+        return encoded
+    }
+
+    func decode(_ bytes: [UInt8], at index: Int, _ operation: String) throws(SpaceError) -> Element {
+        do throws(TupleCodingError) {
+            let value = try bytes.withBytes { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
+            return try value.decode(Element.self)
+        } catch {
+            throw SpaceError(
+                .badData,
+                operation,
+                namespace: namespace.name,
+                reason: "element \(index) of \(name.quotedForPeople) does not decode as \(Element.self): \(error)",
+                advice: "see that all processes use the same type, or remove the element by its index"
+            )
+        }
+    }
+}
+
+extension SharedOrderedSet where Element: Hashable {
+    /// The elements of one moment, as a collection of their own that later edits don't change.
+    ///
+    /// Elements that are equal for Swift, but not as bytes (`-0.0` and `0.0`), come once.
+    ///
+    /// - Throws: `badData` when an element does not decode as the type.
+    /// - Complexity: O(n).
+    public func snapshot() throws(SpaceError) -> OrderedSet<Element> { OrderedSet(try elements()) }
+}
+
+extension ElementList {
+    /// Throws: `invalidArgument` for an index where no element is, or can be inserted.
+    func check(_ index: Int, isInsertion: Bool) throws(SpaceError) {
+        guard index >= 0, isInsertion ? index <= count : index < count else {
+            throw refused("index \(index) is out of range: \(name.quotedForPeople) has \(count) elements")
+        }
+    }
+
+    func refused(_ reason: String) -> SpaceError {
+        SpaceError(
+            .invalidArgument,
+            snapshot.operation,
+            namespace: snapshot.namespace,
+            reason: reason,
+            advice: "nothing was changed; look again, since others may have edited it"
+        )
+    }
+}

@@ -1,0 +1,117 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Ordered sets that several processes edit and observe, some of which are killed.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct OrderedSetProcessTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+    let set: SharedOrderedSet<Int>
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("n")
+        set = try namespace.orderedSet("s", of: Int.self)
+    }
+
+    private func agent(_ command: String = "") throws -> Agent {
+        let agent = try Agent(root, "n")
+        try agent.run("set-open s")
+        if !command.isEmpty { try agent.run(command) }
+        return agent
+    }
+
+    /// Copies that were begun before, in the midst of it, and with moves as pairs, all end equal.
+    @Test func everyObserversCopyEndsEqual() throws {
+        try set.append(contentsOf: 0..<600)
+        let observers = [try agent("set-observe"), try agent("set-observe pairs")]
+        let follower = try agent()
+        try follower.send("set-follow")
+        let editors = try (0..<3).map { _ in try agent() }
+        for (seed, editor) in editors.enumerated() { try editor.send("set-churn \(seed) 1500") }
+        let late = try agent("set-observe")
+        for editor in editors { #expect(try editor.line() == "ok") }
+        try set.append(-1)
+        let count = try set.count
+        for observer in observers + [late] {
+            let answer = try observer.ask("set-same")
+            #expect(answer.hasPrefix("ok \(count) "), "\(answer)")
+        }
+        let followed = try follower.line()
+        #expect(followed?.hasPrefix("ok \(count) ") == true, "\(followed ?? "nothing")")
+        #expect(try namespace.verify() == [])
+    }
+
+    /// An editor is killed while it edits: what it had begun is there as a whole or not at all, and others go on.
+    @Test func aKilledEditorLeavesAWholeSet() throws {
+        try set.append(contentsOf: 0..<600)
+        let observer = try agent("set-observe")
+        for seed in 0..<5 {
+            let editor = try agent("set-loop \(seed)")
+            let before = try namespace.status().sequence
+            #expect(try eventually { try namespace.status().sequence > before + 100 })
+            try editor.kill()
+            #expect(try namespace.verify() == [])
+            try set.append(10_000 + seed)
+        }
+        try set.append(-1)
+        let answer = try observer.ask("set-same")
+        #expect(answer.hasPrefix("ok \(try set.count) "), "\(answer)")
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Killed at each place of a write, with an edit that splits chunks, one that moves, and one that sorts.
+    @Test(
+        arguments: [CrashPoint.gateTaken, .begun, .beforeCommit, .afterCommit, .rung, .gateReleased],
+        ["fill 1000 1400", "move 299 0", "sort", "remove 5"]
+    )
+    func anEditIsWholeOrNothing(point: CrashPoint, edit: String) throws {
+        try set.append(contentsOf: (0..<300).reversed())
+        let before = try set.elements()
+        let observer = try agent("set-observe")
+        let editor = try agent("arm kill \(point)")
+        try editor.send("set-edit \(edit)")
+        #expect(try editor.ended() == .killed(by: 9))
+        var after = before
+        switch edit.prefix(4) {
+        case "fill": after += 1000..<1400
+        case "move": after.insert(after.remove(at: 299), at: 0)
+        case "sort": after.sort()
+        default: after.remove(at: 5)
+        }
+        let isCommitted = [.afterCommit, .rung, .gateReleased].contains(point)
+        try set.append(-1)
+        #expect(try set.elements() == (isCommitted ? after : before) + [-1])
+        let answer = try observer.ask("set-same")
+        #expect(answer.hasPrefix("ok "), "\(answer)")
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A stopped editor that holds the gate is named, and what it was at is finished or undone when it goes on.
+    @Test func aStoppedEditorIsNamed() throws {
+        try set.append(contentsOf: 0..<10)
+        let other = try Agent(root, "n", "timeout=200")
+        try other.run("set-open s")
+        let editor = try agent("arm stop beforeCommit")
+        try editor.send("set-edit move 9 0")
+        try editor.waitUntilStopped()
+        #expect(try other.ask("set-edit append 77").hasPrefix("error holderStopped \(editor.pid) "))
+        editor.resume()
+        #expect(try editor.line() == "ok")
+        try other.run("set-edit append 77")
+        #expect(try set.elements() == [9] + Array(0..<9) + [77])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Two processes that mean different types by one name.
+    @Test func anotherTypeIsRefusedInAnotherProcess() throws {
+        let names = try namespace.orderedSet("names", of: String.self)
+        try names.append("Ada")
+        let other = try Agent(root, "n")
+        #expect(try other.ask("set-open names").hasPrefix("error typeMismatch "))
+        try other.run("set-open s")
+        try other.run("set-edit append 1")
+        #expect(try names.elements() == ["Ada"] && set.elements() == [1] && namespace.verify() == [])
+    }
+}

@@ -1,0 +1,96 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+@Suite("Collections in the commands", .timeLimit(.minutes(2)))
+struct CollectionCommandTests {
+    private func fill(_ runner: CommandRunner) throws -> Namespace {
+        let namespace = try Space(root: runner.root).namespace("jobs")
+        let songs = try namespace.orderedSet("so\tngs", of: [String].self, schema: "Song")
+        try songs.append(contentsOf: [["a", "1"], ["b\u{1b}"], ["c"]])
+        try namespace.orderedSet("empty", of: Int.self).removeAll()
+        return namespace
+    }
+
+    @Test("What is dumped is loaded again")
+    func load() throws {
+        try withRoot { (runner) throws in
+            let namespace = try fill(runner)
+            let dump = try runner.dump("jobs", "--format", "json")
+            let empty = #"{"kind":"collection","name":"empty","type":"orderedSet","element_type":"Int","count":0}"#
+            #expect(dump.lines.contains(empty))
+            #expect(dump.lines.contains(#"{"kind":"element","collection":"so\tngs","element":["a","1"]}"#))
+            #expect(try runner.space("load", "again", "--persistent", input: dump.output).ending == .exited(0))
+            let other = try runner.dump("again", "--format", "json")
+            func collections(_ lines: [String]) -> [String] {
+                lines.filter { $0.hasPrefix(#"{"kind":"collection"#) || $0.hasPrefix(#"{"kind":"element"#) }
+            }
+            #expect(collections(other.lines) == collections(dump.lines) && collections(dump.lines).count == 5)
+            // What is there stays where it is.
+            let again = try Space(root: runner.root).namespace("again")
+            let songs = try again.orderedSet("so\tngs", of: [String].self, schema: "Song")
+            try songs.remove(at: 1)
+            #expect(try runner.space("load", "again", input: dump.output).ending == .exited(0))
+            #expect(try songs.elements() == [["a", "1"], ["c"], ["b\u{1b}"]])
+            // All or nothing.
+            let bad =
+                #"{"kind":"tuple","id":1,"tuple":[1]}"# + "\n"
+                + #"{"kind":"collection","name":"empty","type":"orderedSet","element_type":"String","count":0}"#
+            #expect(try runner.space("load", "again", input: bad).ending == .exited(65))
+            #expect(try again.count() == 0)
+            let stray = #"{"kind":"element","collection":"empty","element":1}"#
+            #expect(try runner.space("load", "again", input: stray).ending == .exited(65))
+            withExtendedLifetime(namespace) {}
+        }
+    }
+
+    @Test("Text and show name them, control characters escaped")
+    func show() throws {
+        try withRoot { (runner) throws in
+            let namespace = try fill(runner)
+            let text = try runner.dump("jobs").output
+            #expect(text.contains("ordered set so\\tngs of Song") && !text.contains("\u{1b}"))
+            let shown = try runner.space("show", "jobs", "--json").output
+            #expect(shown.contains(#"{"name":"so\tngs","type":"orderedSet","element_type":"Song","count":3}"#))
+            #expect(try runner.space("show", "jobs").output.contains("2 named objects"))
+            withExtendedLifetime(namespace) {}
+        }
+    }
+
+    @Test("watch prints what happens to them")
+    func watch() throws {
+        try withRoot { (runner) throws in
+            let namespace = try Space(root: runner.root).namespace("jobs")
+            let songs = try namespace.orderedSet("songs", of: String.self)
+            let other = try namespace.orderedSet("other", of: String.self)
+            let watch = try runner.start("space", ["watch", "jobs", "--collection", "songs", "--max", "7"])
+            _ = try watch.readLine()
+            try songs.append(contentsOf: ["a", "b", "c"])
+            try other.append("x")
+            try songs.append("d")
+            try songs.replace("a", with: "e")
+            try songs.move(fromOffsets: [0, 1], to: 2)
+            try songs.remove("d")
+            try songs.reverse()
+            try namespace.removeOrderedSet("songs")
+            var lines: [String] = []
+            while let line = try watch.readLine() { lines.append(line) }
+            let edits = lines.map { line in
+                let start = line.firstRange(of: #""event""#)?.lowerBound
+                return String(line[(start ?? line.startIndex)...])
+            }
+            #expect(
+                edits == [
+                    #""event":"insert","key":"songs","index":0,"elements":["a","b","c"]}"#,
+                    #""event":"insert","key":"songs","index":3,"new":"d"}"#,
+                    #""event":"replace","key":"songs","index":0,"old":"a","new":"e"}"#,
+                    #""event":"move","key":"songs","indices":[0,1],"to":2,"elements":["e","b"]}"#,
+                    #""event":"remove","key":"songs","index":1,"old":"d"}"#,
+                    #""event":"sort","key":"songs","order":[2,1,0]}"#,
+                    #""event":"discard","key":"songs"}"#,
+                ]
+            )
+            try watch.wait()
+        }
+    }
+}
