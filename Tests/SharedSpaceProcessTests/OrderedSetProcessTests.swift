@@ -48,7 +48,7 @@ struct OrderedSetProcessTests {
         try set.append(contentsOf: 0..<600)
         let observer = try agent("set-observe")
         for seed in 0..<5 {
-            let editor = try agent("set-loop \(seed)")
+            let editor = try agent("set-churn-on \(seed)")
             let before = try namespace.status().sequence
             #expect(try eventually { try namespace.status().sequence > before + 100 })
             try editor.kill()

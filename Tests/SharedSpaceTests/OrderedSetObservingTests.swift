@@ -44,7 +44,7 @@ struct OrderedSetObservingTests {
         }
     }
 
-    @Test func eachEditIsOneChange() throws {
+    @Test func eachEditIsOneChange() async throws {
         let (plain, pairs) = (Told(), Told())
         let tokens = [
             try set.observe { plain.note($0) },
@@ -52,7 +52,7 @@ struct OrderedSetObservingTests {
         ]
         #expect(set.observations.map(\.id) == tokens.map(\.id))
         // What is there is read when it is told: later it would hold the edits.
-        #expect(try eventually { pairs.changes.count == 1 })
+        #expect(try await eventually { pairs.changes.count == 1 })
         try set.append(contentsOf: ["a", "b", "c", "d"])
         try set.append("a")
         try set.move(fromOffsets: [0, 2], to: 2)
@@ -67,7 +67,7 @@ struct OrderedSetObservingTests {
         try set.removeAll()
         try set.removeAll()
         try namespace.removeOrderedSet("s")
-        #expect(try eventually { plain.texts.last == "removed" && pairs.texts.last == "removed" })
+        #expect(try await eventually { plain.texts.last == "removed" && pairs.texts.last == "removed" })
         #expect(
             plain.texts == [
                 "insert abcd 0", "move ac [0, 2] 2", "replace b x 0", "exchange dc 1 3", "remove xc [0, 1]",
@@ -89,7 +89,7 @@ struct OrderedSetObservingTests {
     }
 
     /// Several edits of one transaction come with one number, and what was undone does not come.
-    @Test func aTransactionsEditsBelongTogether() throws {
+    @Test func aTransactionsEditsBelongTogether() async throws {
         let told = Told()
         let token = try set.observe { told.note($0) }
         struct Undo: Error {}
@@ -104,7 +104,7 @@ struct OrderedSetObservingTests {
             try t.orderedSet(set).insert("b", at: 0)
         }
         try set.append("c")
-        #expect(try eventually { told.changes.count == 3 })
+        #expect(try await eventually { told.changes.count == 3 })
         #expect(told.texts == ["insert a 0", "insert b 0", "insert c 2"])
         let batches = told.changes.map(\.batch)
         #expect(batches[0] == batches[1] && batches[1] != batches[2])
@@ -113,37 +113,37 @@ struct OrderedSetObservingTests {
     }
 
     /// What is too large to be told, and what the journal has dropped, is told as a reset.
-    @Test func whatCantBeToldIsAReset() throws {
+    @Test func whatCantBeToldIsAReset() async throws {
         let told = Told()
         let barrier = Barrier()
         let token = try set.observe(options: .initial) { change in
             told.note(change)
             if told.changes.count == 1 { barrier.wait() }
         }
-        #expect(try eventually { barrier.arrivals.value == 1 })
+        #expect(try await eventually { barrier.arrivals.value == 1 })
         let large = String(repeating: "x", count: Limits.orderedSetChangeBytes)
         try set.append(large)
         try set.append("a")
         barrier.open()
-        #expect(try eventually { told.changes.last?.sequence == (try namespace.status().sequence) })
+        #expect(try await eventually { told.changes.last?.sequence == (try namespace.status().sequence) })
         // The reset was read later than the last change, and holds it.
         #expect(told.changes.count == 2)
         #expect(told.texts.last == "reset \(large)a")
         try set.remove(at: 0)
-        #expect(try eventually { told.texts.last == "reset a" })
+        #expect(try await eventually { told.texts.last == "reset a" })
         token.cancel()
         #expect(try namespace.verify() == [])
     }
 
     /// More changes than the journal keeps, while the observer is held up.
-    @Test func behindTheJournalsBoundComesAReset() throws {
+    @Test func behindTheJournalsBoundComesAReset() async throws {
         let told = Told()
         let barrier = Barrier()
         let token = try set.observe(options: .initial) { change in
             told.note(change)
             if told.changes.count == 1 { barrier.wait() }
         }
-        #expect(try eventually { barrier.arrivals.value == 1 })
+        #expect(try await eventually { barrier.arrivals.value == 1 })
         let piece = String(repeating: "y", count: 2 << 20)
         for number in 0..<12 {
             try set.append("\(number)\(piece)")
@@ -151,14 +151,14 @@ struct OrderedSetObservingTests {
         }
         try set.append("last")
         barrier.open()
-        #expect(try eventually { told.changes.last?.sequence == (try namespace.status().sequence) })
+        #expect(try await eventually { told.changes.last?.sequence == (try namespace.status().sequence) })
         #expect(told.texts.last == "reset last")
         token.cancel()
         #expect(try namespace.verify() == [])
     }
 
     /// One that ends itself in its handler, one that throws, and one that is ended with all others.
-    @Test func observersComeAndGo() throws {
+    @Test func observersComeAndGo() async throws {
         final class Owner: Sendable {}
         let (once, all, owned) = (Told(), Told(), Told())
         let slot = Slot<ObservationToken>()
@@ -178,20 +178,20 @@ struct OrderedSetObservingTests {
         #expect(set.observations.count == 3)
         #expect(try namespace.status().watchers.map(\.filter) == Array(repeating: "collection s", count: 3))
         try set.append("a")
-        #expect(try eventually { all.changes.count == 1 && owned.changes.count == 1 && once.changes.count == 1 })
+        #expect(try await eventually { all.changes.count == 1 && owned.changes.count == 1 && once.changes.count == 1 })
         owner = nil
         try set.append("b")
-        #expect(try eventually { all.changes.count == 2 && set.observations.count == 1 })
+        #expect(try await eventually { all.changes.count == 2 && set.observations.count == 1 })
         #expect(once.changes.count == 1 && owned.changes.count == 1)
-        #expect(try eventually { faults.value == 2 })
+        #expect(try await eventually { faults.value == 2 })
         set.stopObserving()
         #expect(!token.isActive && set.observations.isEmpty)
-        #expect(try eventually { try namespace.status().watchers.isEmpty })
+        #expect(try await eventually { try namespace.status().watchers.isEmpty })
         #expect(try namespace.verify() == [])
     }
 
     /// An element that does not decode is told as an error; when it has gone, a reset follows.
-    @Test func whatDoesNotDecodeIsAnError() throws {
+    @Test func whatDoesNotDecodeIsAnError() async throws {
         let numbers = try namespace.orderedSet("numbers", of: Int.self)
         let words = try namespace.orderedSet("numbers", of: String.self, schema: "Int")
         let told = Mutex<[[Int]]>([])
@@ -203,9 +203,9 @@ struct OrderedSetObservingTests {
         try numbers.append(1)
         try words.append("two")
         try numbers.append(3)
-        #expect(try eventually { errors.withLock { $0.count } == 2 })
+        #expect(try await eventually { errors.withLock { $0.count } == 2 })
         try words.remove("two")
-        #expect(try eventually { told.withLock { $0 } == [[], [1, 3]] })
+        #expect(try await eventually { told.withLock { $0 } == [[], [1, 3]] })
         #expect(errors.withLock { $0 } == [.badData, .badData])
         token.cancel()
         #expect(try namespace.verify() == [])

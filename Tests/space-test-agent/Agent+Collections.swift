@@ -35,10 +35,10 @@ extension Agent {
         case "set-follow": return "ok \(try await followSet())"
         case "set-churn":
             for round in 0..<(try number(words, 1)) as Range<Int> { try churnSet(round, try number(words, 0)) }
-        case "set-loop":
+        case "set-churn-on":
             say("ok")
             var round = 0
-            while true {
+            while try goesOn(namespace()) {
                 try churnSet(round, try number(words, 0))
                 round += 1
             }

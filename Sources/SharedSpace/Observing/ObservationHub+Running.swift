@@ -83,13 +83,16 @@ extension ObservationHub {
 
     /// Reads a slice of what was there.
     ///
-    /// Not with the reader that serves all: a slice takes longer than a batch of the journal, and one who begins holds up nobody.
+    /// With the reader that serves all, so that none is missing should the namespace be deleted meanwhile: the others are held up
+    /// for a slice at most.
     private func read(_ part: PresentState, for observer: Observer, _ core: NamespaceCore) throws(SpaceError)
         -> [Change]
     {
         var part = part
-        var changes = try core.read("observe", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
-            try part.read(snapshot)
+        var changes = try reading.withLock { (_) throws(SpaceError) in
+            try core.read("observe", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
+                try part.read(snapshot)
+            }
         }
         if part.isDone, let key = observer.filter.wantedUnsetKey, !changes.contains(where: { $0.kind == .set }) {
             changes.append(Change(presentUnset: key, at: part.sequence))

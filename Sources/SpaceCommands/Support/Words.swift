@@ -32,7 +32,8 @@ enum Words {
         switch option {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
             "--key", "--post", "--collection", "--events", "--from", "--subscription", "--deadline", "--after",
-            "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries", "--as",
+            "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries",
+            "--as",
             "--limit", "--per",
             commandWords, "-E",
             "--generate-completion-script":
