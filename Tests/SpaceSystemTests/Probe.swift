@@ -58,10 +58,11 @@ final class Probe {
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         // A child that crashes on purpose needn't explain itself at length.
         // What a sanitizer is told counts for the probe too.
-        let options = ["ASAN_OPTIONS", "TSAN_OPTIONS"].compactMap { name in
-            getenv(name).map { "\(name)=\(String(cString: $0))" }
+        var environment: [UnsafeMutablePointer<CChar>?] = [strdup("SWIFT_BACKTRACE=enable=no")]
+        for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] {
+            if let options = getenv(name) { environment.append(strdup("\(name)=\(String(cString: options))")) }
         }
-        var environment = (["SWIFT_BACKTRACE=enable=no"] + options).map { strdup($0) } + [nil]
+        environment.append(nil)
         defer { (words + environment).forEach { free($0) } }
         var child: pid_t = 0
         let error = posix_spawn(&child, program, &actions, nil, &words, &environment)
