@@ -14,7 +14,9 @@ struct TortureTests {
         return try runner.start("space-torture", arguments + ["--folder", root.path]).finish()
     }
 
-    @Test(arguments: ["kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes"])
+    @Test(arguments: [
+        "kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
+    ])
     func nothingIsLostDoubledOrLate(_ part: String) throws {
         let result = try torture("--part", part, "--seconds", "2")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
@@ -27,6 +29,8 @@ struct TortureTests {
         ("kill", "lost", "lost"), ("kill", "doubled", "doubled"), ("handoff", "unheard", "lost"),
         ("history", "lost", "notLinearizable"), ("history", "doubled", "notLinearizable"),
         ("history", "stale", "notLinearizable"), ("reap", "vanished", "faults"), ("recipes", "doubled", "overlaps"),
+        ("collections", "lost", "unmade"), ("collections", "lost", "lost"), ("collections", "unheard", "differing"),
+        ("responders", "doubled", "doubled"), ("responders", "unheard", "late"),
     ])
     func aPlantedFaultIsFound(_ part: String, _ fault: String, _ count: String) throws {
         let result = try torture(
@@ -35,7 +39,7 @@ struct TortureTests {
             "--plant",
             fault,
             "--seconds",
-            fault == "unheard" ? "20" : "2",
+            part == "handoff" ? "20" : "2",
             "--patience",
             "1"
         )

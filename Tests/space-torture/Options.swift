@@ -8,13 +8,13 @@ struct UsageError: Error {
 struct Options: Sendable {
     /// Faults that a worker can be told to have, to see that the audit finds them.
     enum Plant: String, CaseIterable {
-        /// A write that is acknowledged and never made.
+        /// A write, or an edit, that is acknowledged and never made.
         case lost
-        /// A take that believes its look, and deletes without a second one.
+        /// A take that believes its look, and deletes without a second one; a request that its responder runs twice.
         case doubled
         /// A read that gives what was read before.
         case stale
-        /// A hand-off for which nobody is woken.
+        /// A hand-off for which nobody is woken; a change that an observer passes over; a request that gets no answer.
         case unheard
         /// A namespace that is deleted under those who own it.
         case vanished

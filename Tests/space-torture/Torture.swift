@@ -38,7 +38,7 @@ struct Torture {
 }
 
 enum Part: String, CaseIterable {
-    case kill, handoff, history, stop, exhaust, reap, disk, recipes
+    case kill, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders
 
     func run(_ options: Options) throws -> Report {
         switch self {
@@ -46,6 +46,8 @@ enum Part: String, CaseIterable {
         case .handoff: try HandOffPart(options).run()
         case .history: try HistoryPart(options).run()
         case .recipes: try RecipesPart(options).run()
+        case .collections: try CollectionsPart(options).run()
+        case .responders: try RespondersPart(options).run()
         case .stop: StopPart(options: options).run()
         case .exhaust: ExhaustPart(options: options).run()
         case .reap: ReapPart(options: options).run()
