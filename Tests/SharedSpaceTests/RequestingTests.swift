@@ -21,7 +21,7 @@ import Testing
         return Requesting(core, request, absent, timeout: timeout)
     }
 
-    /// Nobody is left; before the request is ended somebody comes below. It is his then, and no time has passed.
+    /// Nobody is left, and before the request is ended somebody comes below: it is his then, and no time has passed.
     @Test(arguments: [AbsentResponder.fails, .waits])
     func whoComesInTimeIsAsked(_ absent: AbsentResponder) throws {
         let requesting = requesting(absent)
