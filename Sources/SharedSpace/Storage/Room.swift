@@ -120,6 +120,7 @@ struct Room {
 
     /// Sees that the blocks for a demand are there, or throws before anything was changed.
     mutating func ensure(_ demand: Demand, shapes: Int, _ access: Access) throws(SpaceError) {
+        guard Safeguard.room.stands else { return }
         let end = environment.info.lastPage + 1
         let reserve = demand.isRemoval ? 0 : Limits.removalReserve / pageSize
         let reserved = Int(clamping: control.reserved.loadRelaxed()) / pageSize
@@ -137,7 +138,7 @@ struct Room {
     /// Returns: `false` where it can't be had; what is there may be enough all the same.
     private mutating func growAhead(to pages: Int, _ transaction: Int) -> Bool {
         guard transaction >= growsAheadFrom, pages * pageSize <= Int(control.header.byteLimit) else { return false }
-        _ = try? environment.checkReaders()
+        try? environment.forgetDeadReaders()
         do throws(SpaceError) {
             try grow(to: pages)
             return true
@@ -162,8 +163,8 @@ struct Room {
         }
         let wanted = end + needed + reserve
         if wanted * pageSize <= Int(clamping: control.reserved.load()) { return }
-        // A reader killed inside a transaction pins every page freed since, until somebody looks: before growing, look.
-        _ = try? environment.checkReaders()
+        // They pin every page freed since, until somebody looks.
+        try? environment.forgetDeadReaders()
         do throws(SpaceError) {
             try grow(to: wanted)
             return
