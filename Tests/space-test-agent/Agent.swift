@@ -74,6 +74,7 @@ final class Agent {
             return try performOnTuples(command, words) ?? performOnClaims(command, words)
                 ?? performOnRecipes(command, words)
                 ?? performInBulk(command, words)
+                ?? performFilling(command, words)
                 ?? performOnProcess(command, words)
         }
         return "ok"
