@@ -25,6 +25,7 @@ final class Agent {
     var behaviour = Behaviour()
     var set: SharedOrderedSet<Int>?
     var observedSet: ObservedSet?
+    var dictionary: SharedDictionary<Int>?
     var follower: Follower?
 
     struct Failure: Error {
