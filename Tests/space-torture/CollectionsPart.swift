@@ -122,7 +122,7 @@ struct CollectionsPart {
             }
             guard let child else { continue }
             // None is killed before all are registered: until then there is nothing to observe.
-            while ledger.ready.load() & 1 << UInt64(observer) == 0, kill(child, 0) == 0 { usleep(200) }
+            while ledger.ready.load() & 1 << UInt64(observer) == 0, !Process.hasEnded(child) { usleep(200) }
             let limit = isLast ? options.patience * 1_000_000 : Int.random(in: 5_000...300_000, using: &generator)
             let (end, wasKilledHere) = Process.wait(child, atMost: limit)
             if isLast, wasKilledHere {
