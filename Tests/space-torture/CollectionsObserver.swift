@@ -39,6 +39,8 @@ struct CollectionsObserver: Sendable {
                 _ = ledger.resumed.add(1)
             }
             isReady()
+            // The life before was told the last edit, and killed when it had acknowledged it: nothing follows.
+            if copy.elements.last == 0 { break }
             try runTask {
                 for try await change in changes {
                     let isEnd = copy.note(change)
