@@ -186,6 +186,7 @@ struct ResponderTests {
         // What it says next is its answer to this.
         #expect(try below.ask("let-go") == "ok")
         try end()
+        withExtendedLifetime(newcomer) {}
     }
 
     // MARK: Those who ask
