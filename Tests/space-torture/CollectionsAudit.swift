@@ -14,20 +14,27 @@ final class CollectionsJournal: Sendable {
     }
 
     private let state = Mutex(Told())
+    private let beginning = Signal()
     private let end = Signal()
 
     var told: Told { state.withLock { $0 } }
 
+    func waitForBeginning() { beginning.wait() }
     func wait() { end.wait() }
 
     /// Reads until the edit that ends the round.
     func read(_ changes: CollectionChanges<Int>) async {
         do {
-            for try await change in changes where state.withLock({ $0.note(change) }) { break }
+            for try await change in changes {
+                let isLast = state.withLock { $0.note(change) }
+                beginning.signal()
+                if isLast { break }
+            }
         } catch {
             note("the journal's reader failed: \(error)")
             state.withLock { $0.misfits += 1 }
         }
+        beginning.signal()
         end.signal()
     }
 }

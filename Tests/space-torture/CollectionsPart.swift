@@ -73,6 +73,8 @@ struct CollectionsPart {
         let journal = CollectionsJournal()
         let changes = try set.changes()
         Task.detached { await journal.read(changes) }
+        // What is there at first is read when it is first asked for: what was done before would not be told.
+        journal.waitForBeginning()
         ledger.start.store(1)
         let deadline = MonotonicInstant.now.advanced(by: .milliseconds(Self.roundMilliseconds))
         while ledger.stop.load() == 0, !deadline.hasPassed { usleep(1000) }
