@@ -9,16 +9,19 @@ struct TortureTests {
 
     init() throws { root = try TemporaryRoot() }
 
-    private func torture(_ arguments: String...) throws -> CommandResult {
-        let runner = CommandRunner(root: root.path)
-        return try runner.start("space-torture", arguments + ["--folder", root.path]).finish()
+    /// Seconds, in which the tests that run tasks need the threads.
+    private func torture(_ arguments: String...) async throws -> CommandResult {
+        let (runner, folder) = (CommandRunner(root: root.path), root.path)
+        return try await onThread {
+            try runner.start("space-torture", arguments + ["--folder", folder]).finish()
+        }
     }
 
     @Test(arguments: [
         "kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
     ])
-    func nothingIsLostDoubledOrLate(_ part: String) throws {
-        let result = try torture("--part", part, "--seconds", "2")
+    func nothingIsLostDoubledOrLate(_ part: String) async throws {
+        let result = try await torture("--part", part, "--seconds", "2")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         #expect(result.lines.count == 1)
         #expect(result.output.hasSuffix("\"good\":true}\n"))
@@ -27,15 +30,15 @@ struct TortureTests {
 
     /// Parts that have something to find end when they have found it; `kill` looks when its time has passed.
     @Test(arguments: [
-        ("kill", "lost", "lost", 3), ("kill", "doubled", "doubled", 3), ("handoff", "unheard", "lost", 30),
+        ("kill", "lost", "lost", 3), ("kill", "doubled", "doubled", 3), ("handoff", "unheard", "lost", 90),
         ("history", "lost", "notLinearizable", 30), ("history", "doubled", "notLinearizable", 30),
         ("history", "stale", "notLinearizable", 30), ("reap", "vanished", "faults", 30),
         ("recipes", "doubled", "overlaps", 2), ("collections", "lost", "unmade", 2), ("collections", "lost", "lost", 2),
         ("collections", "unheard", "differing", 2), ("responders", "doubled", "doubled", 2),
         ("responders", "unheard", "late", 2),
     ])
-    func aPlantedFaultIsFound(_ part: String, _ fault: String, _ count: String, _ seconds: Int) throws {
-        try expectFault(part, "--plant", fault, in: count, seconds)
+    func aPlantedFaultIsFound(_ part: String, _ fault: String, _ count: String, _ seconds: Int) async throws {
+        try await expectFault(part, "--plant", fault, in: count, seconds)
     }
 
     /// Without a safeguard, the part that is green with it finds what it is there for.
@@ -47,13 +50,16 @@ struct TortureTests {
         ("exhaust", "deadReaders", "faults", 30), ("stop", "lockWord", "faults", 30),
         ("reap", "lookUnderDoor", "faults", 30),
     ])
-    func aSafeguardThatIsLeftOutIsMissed(_ part: String, _ safeguard: String, _ count: String, _ seconds: Int) throws {
-        try expectFault(part, "--leave-out", safeguard, in: count, seconds)
+    func aSafeguardThatIsLeftOutIsMissed(_ part: String, _ safeguard: String, _ count: String, _ seconds: Int)
+        async throws
+    {
+        try await expectFault(part, "--leave-out", safeguard, in: count, seconds)
     }
 
-    private func expectFault(_ part: String, _ option: String, _ what: String, in count: String, _ seconds: Int) throws
+    private func expectFault(_ part: String, _ option: String, _ what: String, in count: String, _ seconds: Int)
+        async throws
     {
-        let result = try torture("--part", part, option, what, "--seconds", "\(seconds)", "--patience", "1")
+        let result = try await torture("--part", part, option, what, "--seconds", "\(seconds)", "--patience", "1")
         #expect(result.status == 1, "\(result.output)\(result.errors)")
         #expect(!result.output.contains("\"\(count)\":0,") && !result.output.contains("\"\(count)\":[]"))
     }
