@@ -1,4 +1,5 @@
 import Glibc
+import SharedSpace
 
 struct UsageError: Error {
     let text: String
@@ -25,6 +26,8 @@ struct Options: Sendable {
     var seed = UInt64(time(nil))
     var parts = Part.allCases
     var plant: Plant?
+    var leftOut: Safeguard?
+    var isToFail: Bool { plant != nil || leftOut != nil }
     /// Seconds without progress that count as a lost wake-up.
     var patience = 10
     /// Where the roots are made.
@@ -50,6 +53,11 @@ struct Options: Sendable {
                     throw UsageError(text: "no fault \(value); there are \(Plant.allCases.map(\.rawValue))")
                 }
                 self.plant = plant
+            case "--leave-out":
+                guard let safeguard = Safeguard(rawValue: value) else {
+                    throw UsageError(text: "no safeguard \(value); there are \(Safeguard.allCases.map(\.rawValue))")
+                }
+                leftOut = safeguard
             default: throw UsageError(text: "no option \(option)")
             }
         }

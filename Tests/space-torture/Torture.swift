@@ -12,6 +12,7 @@ struct Torture {
         // Everything forks before a thread is started or a file opened: nothing of a parent's may be used in a child.
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
+            if let safeguard = options.leftOut { Safeguard.leaveOut(safeguard) }
             var reports: [Report] = []
             for part in options.parts {
                 note("\(part): \(options.seconds) s, \(options.processes) processes, seed \(options.seed)")
