@@ -156,6 +156,42 @@ struct TransactionTests {
         #expect(try elsewhere.verify() == [])
     }
 
+    /// Who would wait in a body, for another namespace too, would keep all others from writing as long.
+    @Test func noBodyWaits() throws {
+        let elsewhere = try root.space.namespace("elsewhere")
+        let held = try elsewhere.lock("held").tryAcquire()
+        #expect(try elsewhere.rateLimit("r", 1, per: .seconds(3600)).tryAcquire())
+        func expectRefused(_ name: String, _ operation: () throws -> Void) throws {
+            let error = #expect(throws: SpaceError.self, "\(name)") { try space.transaction { _ in try operation() } }
+            #expect(error?.code == .invalidArgument, "\(name): \(String(describing: error))")
+        }
+        let long = Duration.seconds(60)
+        try expectRefused("claim") { _ = try elsewhere.claim(matching: ["x"], timeout: long)?.id }
+        try expectRefused("cell") { _ = try elsewhere.get("x", timeout: long) }
+        try expectRefused("lock") { _ = try elsewhere.lock("held").acquire(timeout: long).fencing }
+        try expectRefused("queue") { _ = try elsewhere.queue("q").take(timeout: long)?.id }
+        try expectRefused("latch") { _ = try elsewhere.latch("l", count: 1).wait(timeout: long) }
+        try expectRefused("barrier") { _ = try elsewhere.barrier("b", parties: 2).wait(timeout: long) }
+        try expectRefused("rate limit") {
+            _ = try elsewhere.rateLimit("r", 1, per: .seconds(3600)).acquire(timeout: .seconds(7200))
+        }
+        try expectRefused("request") {
+            let _: Value = try elsewhere.requestBlocking(
+                "x",
+                value: .null,
+                ifAbsent: .waits,
+                timeout: long,
+                interruption: nil
+            )
+        }
+        try expectRefused("program") { _ = try elsewhere.evaluate(["sleep", "60"], timeout: long) }
+        // Who was refused waits no longer, and has used nothing up.
+        #expect(try elsewhere.status().holds.count == 1)
+        try held?.release()
+        #expect(try space.verify() == [])
+        #expect(try elsewhere.verify() == [])
+    }
+
     /// An error in the middle of a change undoes the whole, also when the body swallows it.
     @Test func aSwallowedFailureIsNone() throws {
         try space.set("word", "no number")

@@ -12,6 +12,8 @@ struct HelpTests {
         "write", "read", "take", "count", "set", "get", "unset", "incr", "list", "show", "own", "disown", "persist",
         "unpersist", "delete", "wait", "reap", "load", "watch", "post", "claim",
         "complete", "release", "extend", "claims", "bury", "kick", "move", "txn", "history", "respond", "request",
+        "lock", "semaphore",
+        "elect", "barrier", "latch", "counter", "rate", "queue", "eval",
     ]
 
     @Test("Every command has help with an example, on standard output", arguments: commands)
@@ -33,7 +35,8 @@ struct HelpTests {
     @Test("Usage errors are 64 and say what is wrong, on standard error only")
     func usage() throws {
         for words in [
-            [], ["nonsense"], ["--nonsense"], ["get"], ["get", "a"], ["get", "a", "b", "c"], ["get", "a", "b", "-x"],
+            [], ["nonsense"], ["help", "nonsense"], ["--nonsense"], ["get"], ["own", "a", "--"], ["eval", "a", "--"],
+            ["get", "a"], ["get", "a", "b", "c"], ["get", "a", "b", "-x"],
         ] {
             let result = try runner.start("space", words).finish()
             #expect(result.ending == .exited(64), "space \(words)")

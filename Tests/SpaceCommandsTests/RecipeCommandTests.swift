@@ -127,4 +127,24 @@ struct RecipeCommandTests {
             #expect(try runner.tuples("jobs") == ["[1]", #"["sum",3]"#])
         }
     }
+
+    @Test("A name that nothing can have is bad data, and creates nothing")
+    func names() throws {
+        try withRoot { (runner) throws in
+            for name in ["", String(repeating: "a", count: 241)] {
+                for words in [
+                    ["lock", "jobs", name, "--", "true"], ["semaphore", "jobs", name, "--permits", "1", "--", "true"],
+                    ["elect", "jobs", name], ["elect", "jobs", name, "--", "true"],
+                    ["barrier", "jobs", name, "--parties", "1"], ["latch", "jobs", name, "--count", "1", "--down"],
+                    ["counter", "jobs", name], ["rate", "jobs", name, "--limit", "1", "--per", "1s"],
+                    ["queue", "jobs", name, "put", "1"], ["respond", "jobs", name, "--", "true"],
+                    ["request", "jobs", name],
+                ] {
+                    let result = try runner.start("space", words).finish()
+                    #expect(result.ending == .exited(65), "\(words): \(result.errors)")
+                }
+            }
+            #expect(try runner.space("list").output == "")
+        }
+    }
 }

@@ -15,6 +15,7 @@ package struct Inspection: Sendable {
     package let tuples: [Match]
     package let cells: [(key: String, value: Value)]
     package let orderedSets: [OrderedSetDump]
+    package let recipes: RecipesDump
     /// What the journal holds.
     package let changes: [Change]
     /// Why the locks could not be had; `nil` when they could.
@@ -124,6 +125,7 @@ package struct Inspection: Sendable {
         tuples = checking ? [] : try Self.tuples(snapshot)
         cells = checking ? [] : try snapshot.allCells()
         orderedSets = checking ? [] : try snapshot.orderedSetDumps()
+        recipes = checking ? RecipesDump() : try snapshot.recipesDump()
         changes = checking ? [] : try snapshot.allChanges()
         isLockFree = view.lockFree
         self.damage = damage

@@ -17,13 +17,15 @@ package struct LoadedTuple: Sendable {
 }
 
 extension Namespace {
-    /// Writes tuples, sets cells and fills ordered sets in one transaction: all or none, the tuples in their order, under new ids.
+    /// Writes tuples, sets cells, fills ordered sets and queues, and sets what other recipes keep, in one transaction: all or
+    /// none, the tuples in their order, under new ids.
     ///
     /// Tuples whose time has passed are left out.
     package func load(
         tuples: [LoadedTuple],
         cells: [(key: String, value: Value)],
-        orderedSets: [OrderedSetDump] = []
+        orderedSets: [OrderedSetDump] = [],
+        recipes: RecipesDump = RecipesDump()
     ) throws(SpaceError) {
         let operation = "load"
         let core = try usableCore(operation)
@@ -51,9 +53,10 @@ extension Namespace {
             values.append((cell.key, encoded))
         }
         for set in orderedSets { try check(set, operation) }
-        guard !tuples.isEmpty || !values.isEmpty || !orderedSets.isEmpty else { return }
+        try recipes.check(for: self, operation)
+        guard !tuples.isEmpty || !values.isEmpty || !orderedSets.isEmpty || !recipes.isEmpty else { return }
         let now = Clock.realtimeMilliseconds()
-        var demand = Room.Demand.adding(tuples.count + values.count, bytes: bytes)
+        var demand = Room.Demand.adding(tuples.count + values.count, bytes: bytes) + recipes.demand
         for loaded in tuples where loaded.isBuried {
             demand = demand + .removing(1, bytes: loaded.tuple.encoded.count + 64)
         }
@@ -76,6 +79,7 @@ extension Namespace {
             }
             for value in values { try scope.set(value.key, value.encoded) }
             for set in orderedSets { try core.load(set, in: scope) }
+            try recipes.load(into: self, scope)
         }
     }
 }

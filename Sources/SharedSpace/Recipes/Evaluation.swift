@@ -46,6 +46,7 @@ package final class Evaluation: Sendable {
     /// `signal`: What asks the caller to end, once something does: it is passed on to the child.
     package func run(timeout: Duration?, signal: () -> Int32? = { nil }) throws(SpaceError) -> Ending {
         try namespace.core.checkUsable(Self.operation)
+        try namespace.core.checkMayWait(Self.operation)
         let deadline = MonotonicInstant.deadline(after: timeout)
         var child: Int32 = 0
         let output = try start(&child)

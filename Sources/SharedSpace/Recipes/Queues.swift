@@ -21,10 +21,34 @@ extension WriteScope {
         readyTime: Int64,
         group: String?
     ) throws(SpaceError) -> UInt64 {
+        let id = try insertItem(rows, name, value, priority: priority, readyTime: readyTime, group: group)
+        try settle(name)
+        return id
+    }
+
+    /// Puts a new item at the end, and leaves it to the caller to settle.
+    ///
+    /// Returns: Its id.
+    func insertItem(
+        _ rows: QueueRows,
+        _ name: String,
+        _ value: Value,
+        priority: Int64,
+        readyTime: Int64,
+        group: String?,
+        deliveries: UInt32 = 0,
+        isDead: Bool = false
+    ) throws(SpaceError) -> UInt64 {
         let id = counters.nextClaim
         counters.nextClaim += 1
-        let item = QueueItemRow(id: id, priority: priority, readyTime: readyTime, group: group)
+        var item = QueueItemRow(id: id, priority: priority, readyTime: readyTime, group: group)
+        item.deliveries = deliveries
         try putRow(rows.value(id), value.encodedElement)
+        if isDead {
+            item.state = .dead
+            try put(item, rows)
+            return id
+        }
         var isFirst = true
         if let group {
             let prefix = rows.group(group)
@@ -32,7 +56,6 @@ extension WriteScope {
             try putRow(prefix + id.bigEndianBytes, [])
         }
         if isFirst { try activate(item, rows, name) } else { try put(item, rows) }
-        try settle(name)
         return id
     }
 

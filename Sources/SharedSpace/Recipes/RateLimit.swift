@@ -27,7 +27,9 @@ public struct RateLimit: Sendable {
     public var name: String { state.name }
 
     private static let operation = "acquire from a rate limit"
-    private static let longestInterval = Duration.seconds(366 * 86_400)
+    static let longestInterval = Duration.seconds(366 * 86_400)
+    /// The latest moment that is understood, in nanoseconds: what is beyond can't be added to.
+    static let latest = 1 << 62
 
     /// Waits for a moment that is free.
     ///
@@ -160,8 +162,11 @@ public struct RateLimit: Sendable {
                 wanted: "\(limit) in \(interval)"
             )
         }
-        // A real-time clock that was set back takes what was reserved along.
         let (next, seen) = (numbers[2], numbers[3])
+        guard (0...Self.latest).contains(next), (0...Self.latest).contains(seen) else {
+            throw .damaged(Self.operation, namespace: state.namespace.name, "the rate limit \(name.quotedForPeople)")
+        }
+        // A real-time clock that was set back takes what was reserved along.
         return seen > now ? max(now, next &- (seen &- now)) : next
     }
 }

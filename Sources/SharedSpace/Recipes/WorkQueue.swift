@@ -306,7 +306,7 @@ public struct WorkQueue: Sendable {
     }
 
     /// The queue's rows, made if it is not there.
-    private func make(_ scope: WriteScope) throws(SpaceError) -> QueueRows {
+    func make(_ scope: WriteScope) throws(SpaceError) -> QueueRows {
         guard let (rows, row) = try scope.queue(name) else {
             return QueueRows(number: try scope.makeObject(name, .queue, details: .int(deliveries)))
         }

@@ -32,6 +32,7 @@ struct CounterCommand: ParsableCommand {
     var number = 1
 
     func run() throws {
+        try NamespaceAccess.checkObjectName(name)
         let access = try NamespaceAccess(common, namespace)
         let sum = try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace -> Int? in
             let counter = namespace.counter(name)

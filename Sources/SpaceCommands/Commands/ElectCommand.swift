@@ -10,7 +10,8 @@ struct ElectCommand: ParsableCommand {
         discussion: """
             Stands for leadership without limit, unless --wait, and runs CMD as leader; when it ends the next in the queue leads. \
             CMD finds the number of its term, greater than all before, in $\(HoldingOptions.variable). Without CMD it prints the \
-            leader as JSON; 1 when nobody leads. --depose ends the term of a leader that is stopped or stuck.
+            leader as JSON; 1 when nobody leads. --depose ends the term of a leader that is stopped or stuck: the next leads at \
+            once, and CMD of the old one gets SIGTERM, and SIGKILL if it goes on for longer than --grace. Its status is 75 then.
 
             EXAMPLES:
               space elect cluster scheduler --as '"node-1"' -- ./schedule
@@ -26,8 +27,19 @@ struct ElectCommand: ParsableCommand {
     @Flag(help: "End the present leader's term.")
     var depose = false
 
+    @Option(
+        help: ArgumentHelp(
+            "How long CMD may go on after SIGTERM when it was deposed (default: 5s).",
+            valueName: "duration"
+        )
+    )
+    var grace: DurationArgument?
+
     func validate() throws {
         if depose, holding.commandWords != nil { throw ValidationError("--depose runs no command") }
+        if holding.commandWords == nil, value != nil || grace != nil {
+            throw ValidationError("--as and --grace are for who stands: put '--' and the command at the end")
+        }
     }
 
     func run() throws {
@@ -47,7 +59,7 @@ struct ElectCommand: ParsableCommand {
             try output.flush()
         } else {
             let value = try value.map { try JSONText.value($0, what: "--as") } ?? .null
-            try holding.hold { namespace throws(SpaceError) in
+            try holding.hold(grace: grace?.duration ?? .seconds(5)) { namespace throws(SpaceError) in
                 try namespace.election(holding.name).standBlocking(
                     as: value,
                     timeout: holding.timeout,
@@ -58,6 +70,7 @@ struct ElectCommand: ParsableCommand {
     }
 
     private func look<Result>(_ body: (Election) throws(SpaceError) -> Result) throws -> Result {
+        try NamespaceAccess.checkObjectName(holding.name)
         let access = try NamespaceAccess(holding.common, holding.namespace)
         return try NamespaceAccess.use(try access.openExisting()) { try body($0.election(holding.name)) }
     }

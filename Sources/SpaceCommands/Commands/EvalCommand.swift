@@ -1,5 +1,6 @@
 import ArgumentParser
 import SharedSpace
+import SpaceSystem
 
 /// The command `space eval NS -- CMD…`.
 struct EvalCommand: ParsableCommand {
@@ -9,8 +10,8 @@ struct EvalCommand: ParsableCommand {
         usage: "space eval [<options>] <ns> -- <cmd> ...",
         discussion: """
             Linda's live tuple: CMD computes it, prints it in JSON form, and when CMD has succeeded it is written. Creates the \
-            namespace if need be. The status is CMD's; 1 when it printed no tuple, or did not end within --wait. If this process \
-            dies CMD is killed, and nothing is written.
+            namespace if need be. The status is CMD's (128 + n for a signal; 126 and 127 as the shell's); 1 when it printed no \
+            tuple, or did not end within --wait: then it is killed. If this process dies CMD is killed, and nothing is written.
 
             EXAMPLES:
               space eval jobs -- ./render scene.json &
@@ -31,12 +32,32 @@ struct EvalCommand: ParsableCommand {
 
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
-        var timeout: Duration?
-        if case .duration(let duration)? = waiting.wait { timeout = duration }
-        let ending = try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
-            try Evaluation(command, in: namespace).run(timeout: timeout) { Signals.pending }
+        try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
+            try namespace.write(tuple: try evaluated())
         }
+    }
+
+    /// What the command prints.
+    private func evaluated() throws -> Tuple {
+        var deadline = MonotonicInstant.distantFuture
+        if case .duration(let duration)? = waiting.wait { deadline = .now.advanced(by: duration) }
+        let right = CommandRight(until: deadline, grace: .zero)
+        let (ending, output) = try ChildCommand(wordCount: command.count).runForOutput(with: right)
         try Signals.check()
-        if case .failed(let status) = ending { throw CommandFailure(ExitStatus(rawValue: status), nil) }
+        if ending.status != 0 {
+            guard deadline.hasPassed else { throw CommandFailure(ExitStatus(rawValue: ending.status), nil) }
+            throw CommandFailure(status.nothingObtained.status, "the command did not end in time; nothing was written")
+        }
+        guard !output.isTooLong else {
+            throw CommandFailure.badData("the command prints more than \(Limits.valueBytes) bytes; nothing was written")
+        }
+        do throws(TupleCodingError) {
+            return try Tuple(json: output.bytes)
+        } catch {
+            throw CommandFailure(
+                status.nothingObtained.status,
+                "the command's output is no tuple, and nothing was written: \(error)"
+            )
+        }
     }
 }

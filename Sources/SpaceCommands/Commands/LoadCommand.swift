@@ -7,9 +7,12 @@ struct LoadCommand: ParsableCommand {
         commandName: "load",
         abstract: "Read what 'space-dump --format json' printed, from standard input.",
         discussion: """
-            Writes the dump's tuples, in their order, sets its cells and appends to its ordered sets what they have not, all or nothing. Claimed tuples are written too: who \
-            claimed them is elsewhere. Tuples get new ids and keep their expiry. Creates the namespace if need be, in the \
-            dump's mode, and to keep as long a history, unless an option says otherwise. What had happened is not loaded.
+            Writes the dump's tuples, in their order, sets its cells, appends to its ordered sets what they have not, puts the \
+            items of its work queues behind those that are there, and sets its counters, latches and rate limits: all or \
+            nothing. What was claimed or worked on is written too, as what waits: who did is elsewhere. Tuples and items get \
+            new ids; tuples keep their expiry, items their priority, delay, group and deliveries. Creates the namespace if need \
+            be, in the dump's mode, and to keep as long a history, unless an option says otherwise. What had happened is not \
+            loaded, nor what processes held.
 
             EXAMPLE:
               space-dump jobs --format json > jobs.dump; space load jobs < jobs.dump
@@ -27,7 +30,12 @@ struct LoadCommand: ParsableCommand {
         let dump = try DumpReader.read()
         let access = try NamespaceAccess(common, namespace)
         try NamespaceAccess.use(try open(access, as: dump)) { namespace in
-            try namespace.load(tuples: dump.tuples, cells: dump.cells, orderedSets: dump.orderedSets)
+            try namespace.load(
+                tuples: dump.tuples,
+                cells: dump.cells,
+                orderedSets: dump.orderedSets,
+                recipes: dump.recipes
+            )
         }
     }
 

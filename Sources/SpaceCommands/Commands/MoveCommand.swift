@@ -8,7 +8,8 @@ struct MoveCommand: ParsableCommand {
         abstract: "Take a tuple and write another, in one transaction.",
         discussion: """
             Takes the oldest tuple that matches FROM, writes TO, and prints what it took. Nobody sees the namespace with both, or \
-            with neither. The status is 1 when nothing matches; then nothing is written.
+            with neither. The status is 1 when nothing matches; then nothing is written. Where what it took could not be \
+            printed it is put back, unless TO has been taken by then.
 
             EXAMPLE:
               space move jobs '["job", 7, "queued"]' '["job", 7, "running"]'
@@ -35,12 +36,23 @@ struct MoveCommand: ParsableCommand {
         let template = try matching.template(from, arguments)
         let tuple = try JSONText.tuple(to, what: "the new tuple", arguments: try arguments.resolved())
         let access = try NamespaceAccess(common, namespace)
-        let taken = try NamespaceAccess.use(try access.openExisting(owner: owner)) { namespace in
-            try namespace.move(matching: template, to: tuple)
-        }
-        guard let taken else { throw status.nothingObtained }
         let output = Output()
-        output.append(line: try printing.line(taken))
-        try output.flush()
+        try output.checkTaken()
+        let hasFound = try NamespaceAccess.use(try access.openExisting(owner: owner)) { namespace in
+            guard let taken = try namespace.move(matching: template, to: tuple) else { return false }
+            do {
+                output.append(line: try printing.line(taken))
+                try output.flush()
+            } catch {
+                // The newest that is equal is as good as the one that was written.
+                _ = try? namespace.transaction { t in
+                    guard try t.takeIfExists(matching: Template(tuple), order: .newestFirst) != nil else { return }
+                    try t.write(tuple: taken)
+                }
+                throw error
+            }
+            return true
+        }
+        if !hasFound { throw status.nothingObtained }
     }
 }

@@ -71,6 +71,7 @@ struct QueueCommand: ParsableCommand {
     }
 
     func run() throws {
+        try NamespaceAccess.checkObjectName(name)
         let output = Output()
         switch action {
         case .put:
@@ -118,10 +119,11 @@ struct QueueCommand: ParsableCommand {
             guard let item else { return nil }
             try Signals.check()
             let status = try command.run(input: item.value.json).status
-            if status == 0 {
-                try item.complete()
-            } else {
-                try item.release(delay: delay?.duration ?? .zero)
+            do throws(SpaceError) {
+                if status == 0 { try item.complete() } else { try item.release(delay: delay?.duration ?? .zero) }
+            } catch {
+                // The item went with its namespace; the work was done, or not.
+                guard error.code == .namespaceDeleted else { throw error }
             }
             return status
         }

@@ -39,6 +39,7 @@ struct RequestCommand: ParsableCommand {
     private static let patience = Duration.seconds(5)
 
     func run() throws {
+        try NamespaceAccess.checkObjectName(name)
         let values = try arguments.resolved()
         let value = try value.map { try JSONText.value($0, what: "the value", arguments: values) } ?? .null
         let access = try NamespaceAccess(common, namespace)

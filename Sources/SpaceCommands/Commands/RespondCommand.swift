@@ -64,6 +64,8 @@ struct RespondCommand: ParsableCommand {
     }
 
     func run() throws {
+        try NamespaceAccess.checkObjectName(name)
+        if let key { try NamespaceAccess.checkObjectName(key) }
         let access = try NamespaceAccess(common, namespace)
         let command = ChildCommand(wordCount: commandWords ?? 0)
         do {

@@ -66,6 +66,14 @@ struct SpaceCommand: ParsableCommand {
 
     static var _errorPrefix: String { "space: " }
 
+    /// Whether there is a command of that name; those that scripts call in loops are found without asking the others.
+    static func isCommand(_ name: String) -> Bool {
+        if frequent(name) != nil { return true }
+        return configuration.groupedSubcommands.contains { group in
+            group.subcommands.contains { $0._commandName == name }
+        }
+    }
+
     /// The commands that scripts call in loops.
     static func frequent(_ name: String) -> (any ParsableCommand.Type)? {
         switch name {

@@ -19,7 +19,8 @@ struct TxnCommand: ParsableCommand {
             name, id; set takes "if_equals" or "if_absent" too.
 
             Where there is nothing to take, move, read, get or unset, or a cell is not as expected, nothing is done and the status \
-            is 1; with "optional": true the result is null, or false, instead.
+            is 1; with "optional": true the result is null, or false, instead. Where standard output is closed nothing is done \
+            either, and the status is 74; what is done when a result turns out not to be printable stays done.
 
             EXAMPLE:
               printf '%s\\n' '["take", ["token"]]' '["write", ["done", 7]]' '["incr", "count"]' | space txn jobs
@@ -41,10 +42,11 @@ struct TxnCommand: ParsableCommand {
             steps.append(try TransactionStep(line, what: "standard input, line \(input.line)"))
         }
         let access = try NamespaceAccess(common, namespace)
+        let output = Output()
+        try output.checkTaken()
         let results = try NamespaceAccess.use(try access.openExisting(owner: owner)) { namespace in
             try run(steps, in: namespace)
         }
-        let output = Output()
         for result in results { try output.print(result) }
         try output.flush()
     }

@@ -7,7 +7,7 @@ struct UnsetCommand: ParsableCommand {
         commandName: "unset",
         abstract: "Remove a cell, and print the value that it held.",
         discussion: """
-            The status is 1 when it held none.
+            The status is 1 when it held none. A value that could not be printed is set again, unless there is another by then.
 
             EXAMPLE:
               space unset jobs progress
@@ -29,10 +29,19 @@ struct UnsetCommand: ParsableCommand {
 
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
-        let old = try NamespaceAccess.use(try access.openExisting(owner: owner)) { try $0.unset(key) }
-        guard let old else { throw status.nothingObtained }
         let output = Output()
-        output.append(line: PrintOptions.line(old, raw: raw))
-        try output.flush()
+        try output.checkTaken()
+        let hasFound = try NamespaceAccess.use(try access.openExisting(owner: owner)) { namespace in
+            guard let old = try namespace.unset(key) else { return false }
+            output.append(line: PrintOptions.line(old, raw: raw))
+            do {
+                try output.flush()
+            } catch {
+                _ = try? namespace.setIfAbsent(key, value: old)
+                throw error
+            }
+            return true
+        }
+        if !hasFound { throw status.nothingObtained }
     }
 }

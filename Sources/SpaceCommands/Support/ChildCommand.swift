@@ -46,6 +46,28 @@ struct ChildCommand {
         return (ending, kept ?? output)
     }
 
+    /// Runs the command with nothing on its standard input, and keeps what it writes to its standard output.
+    ///
+    /// `right`: Without it the command may not go on.
+    ///
+    /// - Returns: How it ended, and what it wrote.
+    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
+    func runForOutput(with right: CommandRight) throws -> (ending: Ending, output: CommandOutput) {
+        let output = try CommandOutput()
+        var kept: CommandOutput? = output
+        defer { kept?.close() }
+        let nothing = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard nothing >= 0 else {
+            throw CommandFailure(.inputOutput, "cannot open /dev/null: \(Errno(rawValue: errno))")
+        }
+        defer { close(nothing) }
+        let pid = try spawn(reading: nothing, writing: output.writing)
+        kept?.handOver()
+        var feed = Feed.nothing
+        let ending = try wait(for: pid, &feed, &kept, right)
+        return (ending, kept ?? output)
+    }
+
     private func run(_ line: String, _ output: inout CommandOutput?) throws -> Ending {
         defer { output?.close() }
         var feed = try Feed(line)
@@ -66,11 +88,13 @@ struct ChildCommand {
 
     /// Runs the command with this process's standard input, and waits for its end, also after a signal: that is passed on.
     ///
+    /// `right`: Without it the command may not go on.
+    ///
     /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
-    func run() throws -> Ending {
+    func run(with right: CommandRight? = nil) throws -> Ending {
         var feed = Feed.nothing
         var output: CommandOutput?
-        return try wait(for: try spawn(reading: STDIN_FILENO, writing: nil), &feed, &output)
+        return try wait(for: try spawn(reading: STDIN_FILENO, writing: nil), &feed, &output, right)
     }
 
     private func spawn(reading input: CInt, writing output: CInt?) throws -> pid_t {
@@ -94,7 +118,12 @@ struct ChildCommand {
         }
     }
 
-    private func wait(for pid: pid_t, _ feed: inout Feed, _ output: inout CommandOutput?) throws -> Ending {
+    private func wait(
+        for pid: pid_t,
+        _ feed: inout Feed,
+        _ output: inout CommandOutput?,
+        _ right: CommandRight? = nil
+    ) throws -> Ending {
         let process = try? PIDFD(pid: pid)
         let exit =
             switch process {
@@ -104,6 +133,7 @@ struct ChildCommand {
         // The descriptor stays open until then.
         defer { extendLifetime(process) }
         var wakes = 0
+        var right = right
         while true {
             var status: Int32 = 0
             let result = waitpid(pid, &status, WNOHANG)
@@ -121,7 +151,8 @@ struct ChildCommand {
                 pollfd(fd: feed.writing, events: Int16(POLLOUT), revents: 0),
                 pollfd(fd: output?.reading ?? -1, events: Int16(POLLIN), revents: 0),
             ]
-            let count = poll(&requests, nfds_t(requests.count), exit < 0 ? 20 : -1)
+            let limit = right?.enforce(on: pid)
+            let count = poll(&requests, nfds_t(requests.count), exit < 0 ? 20 : limit?.pollMilliseconds ?? -1)
             if count > 0, requests[1].revents != 0 { feed.write() }
             if count > 0, requests[2].revents != 0 { output?.read() }
             guard count < 0, let number = Signals.pending else { continue }

@@ -7,6 +7,7 @@ struct DumpReader {
     private(set) var tuples: [LoadedTuple] = []
     private(set) var cells: [(key: String, value: Value)] = []
     var orderedSets: [OrderedSetDump] = []
+    var recipes = RecipesDump()
     private(set) var mode: StorageMode?
     private(set) var history: History?
     private var namespaces = 0
@@ -22,6 +23,9 @@ struct DumpReader {
                 throw CommandFailure.badData("\(what): a line of a dump is a JSON object")
             }
             if let tuple = try reader.take(record, what) { ids.append(tuple) }
+        }
+        guard input.line > 0 else {
+            throw CommandFailure.badData("standard input is empty: a dump has a line at least, for the namespace")
         }
         // Claims come after the tuples; by their ids all were written in this order.
         reader.tuples = ids.sorted { $0.id < $1.id }.map(\.tuple)
@@ -56,7 +60,7 @@ struct DumpReader {
                 id,
                 LoadedTuple(
                     tuple: try Self.tuple(value, bad),
-                    expires: try Self.expiry(record["expires"], bad),
+                    expires: try Self.moment("expires", record, bad),
                     isBuried: kind == "buried"
                 )
             )
@@ -68,6 +72,12 @@ struct DumpReader {
             return nil
         case "collection", "element":
             try takeOrderedSet(kind, record, bad)
+            return nil
+        case "queue", "item":
+            try takeQueue(kind, record, bad)
+            return nil
+        case "counter", "latch", "rate":
+            try takeState(kind, record, bad)
             return nil
         case "owner", "waiter", "watcher", "change", "hold", "responder", "request":
             // Who used the namespace then, and what happened in it: nothing to be written.
@@ -89,11 +99,19 @@ struct DumpReader {
         }
     }
 
-    private static func expiry(_ value: Value?, _ bad: (String) -> CommandFailure) throws -> Int64? {
-        switch value {
+    static func moment(_ key: String, _ record: Record, _ bad: (String) -> CommandFailure) throws -> Int64? {
+        switch record[key] {
         case nil, .null?: nil
         case .int(let milliseconds)?: Int64(milliseconds)
-        default: throw bad("\"expires\" is milliseconds since 1970, or null")
+        default: throw bad("\"\(key)\" is milliseconds since 1970, or null")
         }
+    }
+
+    /// The name of a shared object.
+    static func name(_ record: Record, _ bad: (String) -> CommandFailure) throws -> String {
+        guard case .string(let name)? = record["name"], (1...Limits.objectNameBytes).contains(name.utf8.count) else {
+            throw bad("\"name\" is no string of 1 to \(Limits.objectNameBytes) bytes")
+        }
+        return name
     }
 }

@@ -33,9 +33,10 @@ extension DumpReader {
     /// A line of kind `collection`, or `element`, which follows its collection's.
     mutating func takeOrderedSet(_ kind: String, _ record: Record, _ bad: (String) -> CommandFailure) throws {
         if kind == "collection" {
-            guard case .string(let name)? = record["name"], case .string(let type)? = record["element_type"],
-                record["type"] == "orderedSet"
-            else { throw bad("the collection has no name or element type, or is no ordered set") }
+            let name = try Self.name(record, bad)
+            guard case .string(let type)? = record["element_type"], record["type"] == "orderedSet",
+                (1...Limits.objectNameBytes).contains(type.utf8.count)
+            else { throw bad("the collection has no element type, or is no ordered set") }
             return orderedSets.append(OrderedSetDump(name: name, elementType: type))
         }
         guard let element = record["element"] else { throw bad("the element has no value") }

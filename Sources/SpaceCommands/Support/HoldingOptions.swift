@@ -49,6 +49,7 @@ struct HoldingOptions: ParsableArguments {
 
     /// Opens the namespace, or creates it, and turns what a wait ends with into this command's ending.
     func use<Result>(_ body: (Namespace) throws -> Result) throws -> Result {
+        try NamespaceAccess.checkObjectName(name)
         let access = try NamespaceAccess(common, namespace)
         do {
             return try NamespaceAccess.use(try access.open(creating: creation, owner: owner), body)
@@ -60,13 +61,17 @@ struct HoldingOptions: ParsableArguments {
     }
 
     /// Runs the command while something is held, and ends with its status.
-    func hold(_ acquire: (Namespace) throws(SpaceError) -> Hold) throws {
+    ///
+    /// `grace`: How long the command may go on after SIGTERM when what is held is taken away.
+    func hold(grace: Duration = .seconds(5), _ acquire: (Namespace) throws(SpaceError) -> Hold) throws {
         let command = ChildCommand(wordCount: commandWords ?? 0)
         let status = try use { namespace -> Int32 in
             let hold = try acquire(namespace)
             try Signals.check()
             setenv(Self.variable, "\(hold.fencing)", 1)
-            let status = try command.run().status
+            // What could not be looked up is held as long as nothing says otherwise, and ends with its namespace.
+            let right = CommandRight(grace: grace) { (try? hold.isHeld()) ?? true }
+            let status = try command.run(with: right).status
             do throws(SpaceError) {
                 try hold.release()
             } catch {

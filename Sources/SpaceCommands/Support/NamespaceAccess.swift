@@ -11,6 +11,15 @@ struct NamespaceAccess {
         self.name = name
     }
 
+    /// - Throws: `CommandFailure` (bad data) for a name that no lock, queue, responder … can have.
+    static func checkObjectName(_ name: String) throws {
+        guard (1...Limits.objectNameBytes).contains(name.utf8.count) else {
+            throw CommandFailure.badData(
+                "a name of \(name.utf8.count) bytes is out of range: give one of 1 to \(Limits.objectNameBytes) bytes"
+            )
+        }
+    }
+
     // MARK: Opening
 
     /// Opens the namespace, or creates it, for the owner that the options name.

@@ -87,6 +87,16 @@ final class Output {
         return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLERR) != 0
     }
 
+    /// Refuses to print where it is known that nobody would read it: before something is changed whose result only the print shows.
+    ///
+    /// - Throws: `OutputFailure`.
+    func checkTaken() throws {
+        // Also what stands in for a descriptor that a caller has closed.
+        let flags = fcntl(descriptor, F_GETFL)
+        if flags < 0 || flags & O_ACCMODE == O_RDONLY { throw OutputFailure(cause: .badFileDescriptor) }
+        if isAbandoned { throw OutputFailure(cause: .brokenPipe) }
+    }
+
     private func awaitRoom() throws {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         if poll(&request, 1, -1) < 0 {

@@ -33,8 +33,7 @@ enum Words {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
             "--key", "--post", "--collection", "--events", "--from", "--subscription", "--deadline", "--after",
             "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries",
-            "--as",
-            "--limit", "--per",
+            "--as", "--limit", "--per", "--grace",
             commandWords, "-E",
             "--generate-completion-script":
             .value
@@ -64,12 +63,18 @@ enum Words {
     static func arranged(_ words: [String], for program: Program) throws(CommandFailure) -> [String] {
         guard let first = words.first else { return words }
         // The parser's own requests: completions ask with `---completion`, help needs no arranging.
-        if first.hasPrefix("---") || first == "help" { return words }
+        if first.hasPrefix("---") { return words }
         switch program {
+        case .space where first == "help":
+            if words.count > 1, !SpaceCommand.isCommand(words[1]) { throw .unknownCommand(words[1]) }
+            return words
+        case .dump where first == "help":
+            return words
         case .dump:
             return try arranged(words[...], command: nil)
         case .space:
             if first.hasPrefix("-") { return words }
+            guard SpaceCommand.isCommand(first) else { throw .unknownCommand(first) }
             return [first] + (try arranged(words.dropFirst(), command: first))
         }
     }
@@ -99,8 +104,8 @@ enum Words {
             if data.isEmpty, tail?.isEmpty == false {
                 throw .usage("the namespace is missing before '--'")
             }
+            if let tail, tail.isEmpty { throw .usage("the command to run is missing after '--'") }
             if most > 1, let tail {
-                guard !tail.isEmpty else { throw .usage("the command to run is missing after '--'") }
                 options.append("\(commandWords)=\(tail.count)")
             }
         }

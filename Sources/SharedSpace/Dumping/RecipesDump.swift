@@ -1,0 +1,272 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// What the recipes keep beside their users, in a dump: the items of work queues, and the state of counters, latches and rate
+/// limits.
+///
+/// What processes hold, or wait for, is theirs and no part of it: an item that was being worked on is one that waits.
+package struct RecipesDump: Sendable {
+    package var queues: [QueueDump]
+    package var states: [ObjectStateDump]
+
+    package init(queues: [QueueDump] = [], states: [ObjectStateDump] = []) {
+        self.queues = queues
+        self.states = states
+    }
+
+    var isEmpty: Bool { queues.isEmpty && states.isEmpty }
+}
+
+/// A work queue in a dump.
+package struct QueueDump: Sendable {
+    package struct Item: Sendable {
+        package let id: UInt64
+        package let value: Value
+        package let priority: Int
+        /// When it is or was to be had, milliseconds since 1970; `nil`: at once.
+        package let readyTime: Int64?
+        package let group: String?
+        package let deliveries: Int
+        package let isDead: Bool
+        /// Its state at the time of the dump: `ready`, `taken`, `dead`, or another.
+        package let state: String
+
+        package init(
+            id: UInt64,
+            value: Value,
+            priority: Int,
+            readyTime: Int64?,
+            group: String?,
+            deliveries: Int,
+            isDead: Bool,
+            state: String = ""
+        ) {
+            self.id = id
+            self.value = value
+            self.priority = priority
+            self.readyTime = readyTime
+            self.group = group
+            self.deliveries = deliveries
+            self.isDead = isDead
+            self.state = state
+        }
+    }
+
+    package let name: String
+    /// After how many deliveries an item is set aside; 0: never.
+    package let deliveries: Int
+    package var items: [Item]
+
+    package init(name: String, deliveries: Int, items: [Item] = []) {
+        self.name = name
+        self.deliveries = deliveries
+        self.items = items
+    }
+}
+
+/// An object that is one value, in a dump.
+package struct ObjectStateDump: Sendable {
+    package enum State: Sendable, Equatable {
+        case counter(Int)
+        case latch(count: Int, left: Int)
+        /// `until`: up to when all is reserved, milliseconds since 1970.
+        case rateLimit(limit: Int, nanoseconds: Int, until: Int64)
+    }
+
+    package let name: String
+    package let state: State
+
+    package init(name: String, state: State) {
+        self.name = name
+        self.state = state
+    }
+
+    fileprivate var kind: SharedObjectKind {
+        switch state {
+        case .counter: .counter
+        case .latch: .latch
+        case .rateLimit: .rateLimit
+        }
+    }
+}
+
+// MARK: Dumping
+
+extension Snapshot {
+    /// All work queues, counters, latches and rate limits, by name.
+    func recipesDump() throws(SpaceError) -> RecipesDump {
+        var dump = RecipesDump()
+        try forEachObject { (name, object) throws(SpaceError) in
+            if object.kind == .queue {
+                dump.queues.append(try queueDump(name, object))
+            } else if let state = try state(of: object, name) {
+                dump.states.append(ObjectStateDump(name: name, state: state))
+            }
+        }
+        return dump
+    }
+
+    private func queueDump(_ name: String, _ object: SharedObjectRow) throws(SpaceError) -> QueueDump {
+        let rows = QueueRows(number: object.number)
+        var dump = QueueDump(name: name, deliveries: object.details.permits)
+        for entry in try queueIDs(rows.key(.item)) {
+            guard let item = try queueItem(rows, entry.id) else { continue }
+            dump.items.append(
+                QueueDump.Item(
+                    id: item.id,
+                    value: try queueValue(rows, item.id),
+                    priority: Int(item.priority),
+                    readyTime: item.readyTime == 0 ? nil : clock.realtime(item.readyTime),
+                    group: item.group,
+                    deliveries: Int(item.deliveries),
+                    isDead: item.state == .dead,
+                    state: "\(item.state)"
+                )
+            )
+        }
+        return dump
+    }
+
+    private func state(of object: SharedObjectRow, _ name: String) throws(SpaceError) -> ObjectStateDump.State? {
+        switch (object.kind, object.details) {
+        case (.counter, .int(let number)): return .counter(number)
+        case (.latch, let details):
+            let numbers = details.integers
+            if numbers.count == 2 { return .latch(count: numbers[0], left: numbers[1]) }
+        case (.rateLimit, let details):
+            let numbers = details.integers
+            if numbers.count == 4 {
+                return .rateLimit(
+                    limit: numbers[0],
+                    nanoseconds: numbers[1],
+                    until: clock.realtime(Int64(numbers[2] / 1_000_000))
+                )
+            }
+        case (.counter, _): break
+        default: return nil
+        }
+        throw damaged("the object \(name.quotedForPeople)")
+    }
+}
+
+// MARK: Loading
+
+extension RecipesDump {
+    /// What loading it demands.
+    ///
+    /// An item has up to four rows, and is perhaps served at once, which changes three.
+    var demand: Room.Demand {
+        var demand = Room.Demand()
+        for queue in queues {
+            demand = demand + .adding(1, bytes: queue.name.utf8.count + 64)
+            for item in queue.items {
+                let bytes = item.value.encodedElement.count + 4 * ((item.group?.utf8.count ?? 0) + 128)
+                demand = demand + .adding(8, bytes: bytes)
+            }
+        }
+        for state in states { demand = demand + .adding(1, bytes: state.name.utf8.count + 512) }
+        return demand
+    }
+
+    /// Throws: `badData` for what no queue, counter, latch or rate limit can be.
+    func check(for namespace: Namespace, _ operation: String) throws(SpaceError) {
+        func bad(_ reason: String) -> SpaceError {
+            SpaceError(.badData, operation, namespace: namespace.name, reason: reason)
+        }
+        for queue in queues {
+            try namespace.checkObjectName(queue.name, operation)
+            let counts = 0...Int(UInt32.max)
+            guard counts.contains(queue.deliveries), queue.items.allSatisfy({ counts.contains($0.deliveries) }) else {
+                throw bad("\(queue.name.quotedForPeople) has numbers of deliveries that no queue has")
+            }
+            for item in queue.items {
+                let size = item.value.encodedElement.count
+                guard size <= Limits.valueBytes else { throw namespace.tooLarge(operation, size) }
+                if let group = item.group, !(1...Limits.queueGroupBytes).contains(group.utf8.count) {
+                    throw bad(
+                        "a group's name of \(group.utf8.count) bytes in \(queue.name.quotedForPeople) is out of range"
+                    )
+                }
+            }
+        }
+        for state in states {
+            try namespace.checkObjectName(state.name, operation)
+            let isPossible =
+                switch state.state {
+                case .counter: true
+                case .latch(let count, let left): count >= 0 && (0...count).contains(left)
+                case .rateLimit(let limit, let nanoseconds, _):
+                    limit > 0 && nanoseconds > 0 && .nanoseconds(nanoseconds) <= RateLimit.longestInterval
+                }
+            guard isPossible else {
+                throw bad("\(state.name.quotedForPeople) has numbers that \(state.kind.phrase) can't have")
+            }
+        }
+    }
+
+    /// Writes it as a part of a transaction: items to the ends of their queues, the others' states as they were.
+    func load(into namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
+        for queue in queues { try load(queue, namespace, scope) }
+        for state in states { try load(state, namespace, scope) }
+    }
+
+    private func load(_ queue: QueueDump, _ namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
+        let rows = try namespace.queue(queue.name, deliveries: queue.deliveries).make(scope)
+        for item in queue.items.sorted(by: { $0.id < $1.id }) {
+            _ = try scope.insertItem(
+                rows,
+                queue.name,
+                item.value,
+                priority: Int64(item.priority),
+                readyTime: item.readyTime.map { scope.clock.time(ofLoaded: $0) } ?? 0,
+                group: item.group,
+                deliveries: UInt32(clamping: item.deliveries),
+                isDead: item.isDead
+            )
+        }
+        try scope.settle(queue.name)
+    }
+
+    private func load(_ dump: ObjectStateDump, _ namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
+        let details: Value
+        /// How many of the numbers say which counter, latch or rate limit it is, and are the same for all who use it.
+        let fixed: Int
+        switch dump.state {
+        case .counter(let number): (details, fixed) = (.int(number), 0)
+        case .latch(let count, let left): (details, fixed) = (.array([.int(count), .int(left)]), 1)
+        case .rateLimit(let limit, let nanoseconds, let until):
+            let next = min(Int(scope.clock.time(ofLoaded: until)), RateLimit.latest / 1_000_000) * 1_000_000
+            let now = Int(scope.clock.milliseconds) * 1_000_000
+            (details, fixed) = (.array([.int(limit), .int(nanoseconds), .int(max(now, next)), .int(now)]), 2)
+        }
+        guard let row = try scope.snapshot.object(dump.name, dump.kind) else {
+            _ = try scope.makeObject(dump.name, dump.kind, details: details)
+            return scope.noteMoved(object: dump.name)
+        }
+        let (old, new) = (row.details.integers.prefix(fixed), details.integers.prefix(fixed))
+        guard old == new else {
+            throw ObjectState(namespace: namespace, name: dump.name, kind: dump.kind)
+                .mismatch(scope.operation, is: "\(Array(old))", wanted: "\(Array(new))")
+        }
+        try scope.store(dump.name, SharedObjectRow(kind: dump.kind, number: row.number, details: details))
+        scope.noteMoved(object: dump.name)
+    }
+}
+
+extension NamespaceClock {
+    /// A moment of a dump, milliseconds since 1970, on this clock; what is past is 0, and the far future stays in bounds.
+    fileprivate func time(ofLoaded realtime: Int64) -> Int64 {
+        let (left, overflow) = realtime.subtractingReportingOverflow(Clock.realtimeMilliseconds())
+        guard !overflow, left > 0 else { return 0 }
+        return time(after: .milliseconds(left))
+    }
+}
+
+extension Value {
+    /// The integers that an array is made of; of anything else none.
+    fileprivate var integers: [Int] {
+        guard case .array(let elements) = self else { return [] }
+        return elements.compactMap { if case .int(let integer) = $0 { integer } else { nil } }
+    }
+}

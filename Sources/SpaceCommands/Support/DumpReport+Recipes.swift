@@ -1,0 +1,132 @@
+import SharedSpace
+import SpaceSystem
+
+// Work queues with their items, counters, latches and rate limits, in a dump.
+
+extension DumpReport {
+    /// Each queue as a line, followed by one for each item, in the order of putting; then the others, a line each.
+    func recipeLines(_ print: (String) throws -> Void) throws {
+        for queue in inspection.recipes.queues {
+            var object = line("queue")
+            object.add("name", queue.name)
+            object.add("deliveries", queue.deliveries)
+            object.add("count", queue.items.count)
+            try print(object.line)
+            for item in queue.items {
+                var object = line("item")
+                object.add("queue", queue.name)
+                object.add("id", item.id)
+                object.add("state", item.state)
+                object.add("priority", item.priority)
+                object.add("ready", item.readyTime)
+                object.add("group", item.group)
+                object.add("deliveries", item.deliveries)
+                object.add("value", json: item.value.json)
+                try print(object.line)
+            }
+        }
+        for dump in inspection.recipes.states {
+            var object: JSONObject
+            switch dump.state {
+            case .counter(let number):
+                object = line("counter")
+                object.add("name", dump.name)
+                object.add("value", number)
+            case .latch(let count, let left):
+                object = line("latch")
+                object.add("name", dump.name)
+                object.add("count", count)
+                object.add("left", left)
+            case .rateLimit(let limit, let nanoseconds, let until):
+                object = line("rate")
+                object.add("name", dump.name)
+                object.add("limit", limit)
+                object.add("nanoseconds", nanoseconds)
+                object.add("until", until)
+            }
+            try print(object.line)
+        }
+    }
+
+    func recipeText(now: Int64, _ print: (String) throws -> Void) throws {
+        for queue in inspection.recipes.queues {
+            let limit = queue.deliveries == 0 ? "" : ", set aside after \(queue.deliveries) deliveries"
+            let title =
+                "queue \(PeopleText.escaped(queue.name)): \(PeopleText.count(queue.items.count, "item"))\(limit)"
+            let titles = ["ID", "STATE", "PRIORITY", "READY", "GROUP", "DELIVERIES", "VALUE"]
+            try section(title, titles, queue.items, print) { item in
+                [
+                    "\(item.id)", item.state, "\(item.priority)",
+                    item.readyTime.map { PeopleText.relative($0, to: now) } ?? "-", item.group ?? "-",
+                    "\(item.deliveries)", item.value.json,
+                ]
+            }
+        }
+        try section("counters, latches, rate limits", ["NAME", "STATE"], inspection.recipes.states, print) { dump in
+            let state =
+                switch dump.state {
+                case .counter(let number): "counts \(number)"
+                case .latch(let count, let left): left == 0 ? "open" : "\(left) of \(count) left"
+                case .rateLimit(let limit, let nanoseconds, let until):
+                    "\(limit) in \(Duration.nanoseconds(nanoseconds)), reserved up to \(PeopleText.relative(until, to: now))"
+                }
+            return [dump.name, state]
+        }
+    }
+}
+
+extension DumpReader {
+    /// A line of kind `queue`, or `item`, which follows its queue's.
+    mutating func takeQueue(_ kind: String, _ record: Record, _ bad: (String) -> CommandFailure) throws {
+        if kind == "queue" {
+            let name = try Self.name(record, bad)
+            let deliveries = try Self.integer("deliveries", record, bad)
+            return recipes.queues.append(QueueDump(name: name, deliveries: deliveries))
+        }
+        guard let last = recipes.queues.indices.last, record["queue"] == .string(recipes.queues[last].name) else {
+            throw bad("the item does not follow its queue")
+        }
+        guard let id = UInt64(exactly: try Self.integer("id", record, bad)) else { throw bad("\"id\" is below 0") }
+        guard let value = record["value"] else { throw bad("the item has no value") }
+        guard case .string(let state)? = record["state"] else { throw bad("the item has no state") }
+        let group: String?
+        switch record["group"] {
+        case nil, .null?: group = nil
+        case .string(let name)?: group = name
+        default: throw bad("\"group\" is a string, or null")
+        }
+        recipes.queues[last].items.append(
+            QueueDump.Item(
+                id: id,
+                value: value,
+                priority: try Self.integer("priority", record, bad),
+                readyTime: try Self.moment("ready", record, bad),
+                group: group,
+                deliveries: try Self.integer("deliveries", record, bad),
+                isDead: state == "dead"
+            )
+        )
+    }
+
+    /// A line of kind `counter`, `latch` or `rate`.
+    mutating func takeState(_ kind: String, _ record: Record, _ bad: (String) -> CommandFailure) throws {
+        func integer(_ key: String) throws -> Int { try Self.integer(key, record, bad) }
+        let state: ObjectStateDump.State =
+            switch kind {
+            case "counter": .counter(try integer("value"))
+            case "latch": .latch(count: try integer("count"), left: try integer("left"))
+            default:
+                .rateLimit(
+                    limit: try integer("limit"),
+                    nanoseconds: try integer("nanoseconds"),
+                    until: Int64(try integer("until"))
+                )
+            }
+        recipes.states.append(ObjectStateDump(name: try Self.name(record, bad), state: state))
+    }
+
+    private static func integer(_ key: String, _ record: Record, _ bad: (String) -> CommandFailure) throws -> Int {
+        guard case .int(let number)? = record[key] else { throw bad("\"\(key)\" is no integer") }
+        return number
+    }
+}

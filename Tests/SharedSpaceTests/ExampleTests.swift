@@ -1,0 +1,136 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import Synchronization
+import Testing
+
+/// The examples of three articles, compiled, and compared with what the articles say.
+@Suite struct ExampleTests {
+    @Test("What an article shows is what is compiled here", arguments: ["Recipes", "Responders", "Collections"])
+    func examples(_ article: String) throws {
+        let folder = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+        let compiled = try Self.text(#filePath).filter { !$0.isWhitespace }
+        let lines = try Self.text("\(folder)/Sources/SharedSpace/SharedSpace.docc/\(article).md")
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        var example: String?
+        var count = 0
+        for line in lines {
+            if let shown = example, line == "```" {
+                #expect(compiled.contains(shown), "\(shown)")
+                count += 1
+                example = nil
+            } else if example != nil, !line.hasPrefix("import ") {
+                example? += line.filter { !$0.isWhitespace }
+            } else if line == "```swift" {
+                example = ""
+            }
+        }
+        #expect(count > 0)
+    }
+
+    private static func text(_ path: String) throws -> String {
+        String(decoding: try FileBytes.read(at: AT_FDCWD, path, limit: 1 << 20), as: UTF8.self)
+    }
+}
+
+private func deploy(fencing: UInt64) async throws {}
+private func download(_ file: String) async throws {}
+private func schedule(until isOver: @Sendable () -> Bool, fencing: UInt64) async throws {}
+private func send(_ value: Value) async throws {}
+
+/// A copy of a collection that an observer keeps.
+private final class Copy: Sendable {
+    private let elements = Mutex<[String]>([])
+    func withLock(_ body: (inout [String]) -> Void) { elements.withLock { body(&$0) } }
+}
+
+/// Never run: it is enough that it compiles.
+private final class Examples {
+    var base: ResponderToken?
+    var louder: ResponderToken?
+    var token: ObservationToken?
+
+    func holding(_ jobs: Namespace, _ cluster: Namespace, _ file: String) async throws {
+        try await jobs.lock("deploy").withLock { fencing in try await deploy(fencing: fencing) }
+        try await jobs.semaphore("downloads", permits: 4).withPermits { _ in try await download(file) }
+        try await cluster.election("scheduler").lead { term in
+            try await schedule(until: { Task.isCancelled }, fencing: term)
+        }
+    }
+
+    func counting(_ jobs: Namespace) async throws {
+        let ready = jobs.latch("ready", count: 3)
+        try ready.countDown()
+        try await ready.wait()
+    }
+
+    func queueing(_ jobs: Namespace) async throws {
+        let mail = jobs.queue("mail", deliveries: 5)
+        try mail.put(["to": "ada@example.org"], priority: 1, group: "ada")
+        try mail.put("newsletter", delay: .seconds(3600))
+        try await mail.work { item in try await send(item.value) }
+    }
+
+    func responding() async throws {
+        let jobs = try Space().namespace("jobs")
+
+        // One process: what lies under all others.
+        self.base = try jobs.respond(to: "greet", base: true) { (name: String, next) -> String in
+            "Hello, \(name)"
+        }
+
+        // Another one, later.
+        self.louder = try jobs.respond(to: "greet", key: "louder") { (name: String, next) -> String in
+            try await next(name.uppercased()) + "!"
+        }
+
+        // A third.
+        let greeting: String = try await jobs.request("greet", "Ada", timeout: .seconds(2))  // "Hello, ADA!"
+        print(greeting)
+    }
+
+    func collecting() async throws {
+        let party = try Space().namespace("party")
+        let songs = try party.orderedSet("songs", of: String.self)  // made by whoever comes first
+
+        try songs.append(contentsOf: ["Blue", "Green", "Red"])
+        try songs.append("Blue")  // is there: nothing happens, nobody is told
+        try songs.insert("Grey", after: "Green")
+        try songs.move("Red", before: "Blue")
+        print(try songs.elements())  // ["Red", "Blue", "Green", "Grey"]
+    }
+
+    func moving(_ party: Namespace, _ songs: SharedOrderedSet<String>, _ played: SharedOrderedSet<String>) throws {
+        try party.transaction { t in
+            let songs = try t.orderedSet(songs)
+            guard let next = try songs.removeFirst() else { return }
+            try t.orderedSet(played).append(next)
+        }
+    }
+
+    func observing(_ songs: SharedOrderedSet<String>, _ copy: Copy) throws {
+        self.token = try songs.observe(options: .initial) { [copy] change in
+            copy.withLock { elements in change.apply(to: &elements) }
+        }
+    }
+
+    func copying(_ songs: SharedOrderedSet<String>) async throws {
+        var copy: [String] = []
+        for try await change in try songs.changes() { change.apply(to: &copy) }
+    }
+
+    func settling(_ space: Space, _ defaults: [String: Int]) async throws {
+        let settings = try space.namespace("app").dictionary("settings", of: Int.self)
+
+        try settings.updateValue(3, forKey: "retries")  // the old value, or nil
+        try settings.modify("retries") { $0 = ($0 ?? 0) + 1 }  // nobody sets it in between
+        try settings.merge(defaults) { current, _ in current }
+        print(try settings["retries"] ?? 0, try settings.snapshot())
+    }
+
+    func mirroring(_ settings: SharedDictionary<Int>) async throws {
+        var copy: [String: Int] = [:]
+        for try await change in try settings.changes() { change.apply(to: &copy) }
+    }
+}

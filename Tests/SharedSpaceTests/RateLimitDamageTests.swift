@@ -1,0 +1,28 @@
+import SpaceTestSupport
+import Testing
+import TupleCoding
+
+@testable import SharedSpace
+
+/// What stands in a rate limit's row comes from the disk.
+@Suite(.timeLimit(.minutes(2)))
+struct RateLimitDamageTests {
+    @Test(arguments: [(Int.max, 0), (Int.min, 0), (0, Int.max), (0, Int.min), (1 << 62, 0)])
+    func numbersBeyondAllTimesAreDamage(_ next: Int, _ seen: Int) throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.space.namespace("n")
+        let limit = namespace.rateLimit("r", 2, per: .seconds(10))
+        #expect(try limit.tryAcquire())
+        try ObjectState(namespace: namespace, name: "r", kind: .rateLimit).change("damage it") {
+            (value, _) throws(SpaceError) in
+            value = .array([2, 10_000_000_000, .int(next), .int(seen)])
+        }
+        do throws(SpaceError) {
+            // Far beyond now, but a time: not to be had.
+            #expect(try !limit.tryAcquire() && next == 1 << 62)
+        } catch {
+            #expect(error.code == .damaged)
+        }
+        #expect(try namespace.verify() == [])
+    }
+}

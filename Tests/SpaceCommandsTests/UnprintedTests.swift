@@ -1,0 +1,42 @@
+import SpaceTestSupport
+import Testing
+
+/// What a command removes and can't print stays.
+@Suite("Results that can't be printed", .timeLimit(.minutes(2)))
+struct UnprintedTests {
+    @Test("A cell, and a tuple that was moved", arguments: ["> /dev/full", ">&-", ""])
+    func stays(_ output: String) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["a",1]"#)
+            try runner.space("set", "jobs", "k", "7")
+            for command in ["unset jobs k", #"move jobs '["a","?"]' '["b"]'"#] {
+                let shell = try runner.start("/bin/sh", ["-c", "read start; exec space \(command) \(output)"])
+                // Without another output it is a pipe that breaks before the command begins.
+                if output.isEmpty { shell.closeOutput() }
+                try shell.send("now\n")
+                #expect(try shell.finish().ending == .exited(74), "\(command)")
+            }
+            #expect(try runner.space("get", "jobs", "k").output == "7\n")
+            #expect(try runner.tuples("jobs") == [#"["a",1]"#])
+        }
+    }
+
+    @Test("A field that the moved tuple lacks leaves it where it is")
+    func lackingField() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["a"]"#)
+            #expect(try runner.space("move", "jobs", #"["?"]"#, "[1,2]", "--field", "3").ending == .exited(65))
+            #expect(try runner.tuples("jobs") == [#"["a"]"#])
+        }
+    }
+
+    @Test("A transaction whose results nobody can read is not begun")
+    func transaction() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            let script = #"echo '["take",[1]]' | space txn jobs >&-; echo $? >&2"#
+            #expect(try runner.shell(script).errors.hasSuffix("74\n"))
+            #expect(try runner.tuples("jobs") == ["[1]"])
+        }
+    }
+}
