@@ -33,7 +33,7 @@ struct EvalCommand: ParsableCommand {
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
         try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
-            try namespace.write(tuple: try evaluated())
+            _ = try namespace.write(tuple: try evaluated())
         }
     }
 
