@@ -37,7 +37,7 @@ final class NamespaceCore: @unchecked Sendable {
     ///
     /// And how often a dead claimer's tuples returned at one.
     let lateFinds = Atomic<Int>(0)
-    let spinHabit = SpinHabit()
+    let spinHabit = Habit()
     /// Claims that were dropped, and could not be returned then.
     let unreleased = Mutex<[HeldClaim]>([])
     /// Holds that were let go, and could not be then.
