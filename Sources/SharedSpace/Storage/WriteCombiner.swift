@@ -5,22 +5,22 @@ import Synchronization
 /// a sync costs three hundred times what the rest does.
 ///
 /// The first thread to come leads: it takes what has queued up by the time it has the gate, runs it all in one
-/// transaction, and hands the lead to the next in the queue. That one finds those who came during the sync, while those
-/// whose sync it was are just coming back: two halves that would take turns. So it waits, without the gate, for as many
-/// as both, for half the time of a commit at most, and as long as that has been worth it of late. An operation that throws would leave the others half a
+/// transaction, and hands the lead to the next in the queue. That one finds those who came during the sync, or is the first
+/// to come after it, while those whose sync it was are just coming back: they would take turns, half of them or all but
+/// one. So it waits, without the gate, for as many as both, for half the time of a commit at most, and as long as
+/// that has been worth it of late. An operation that throws would leave the others half a
 /// transaction (LMDB's nested ones cost 3 MiB each), so the whole is undone and each runs on its own.
 final class WriteCombiner: Sendable {
     private struct Queue {
         var jobs: [Job] = []
         var hasLeader = false
-        /// How many would be there if all who wrote a moment ago wrote again.
+        /// How many would be there if all who wrote a moment ago wrote again, and until when that is to be waited for.
         var expected = 0
+        var collectsUntil = MonotonicInstant(nanoseconds: 0)
     }
 
     private let queue = Mutex(Queue())
     private let collecting = Habit()
-    /// What the last commit took, ns.
-    private let lastCommit = Atomic<Int64>(0)
     /// Whether as many have come as were expected; a futex on which the leader sleeps that long.
     private let isComplete = FutexWord()
     private static let longestCollecting = Duration.milliseconds(20)
@@ -79,7 +79,7 @@ final class WriteCombiner: Sendable {
             let (leads, completes) = queue.withLock { queue in
                 queue.jobs.append(job)
                 defer { queue.hasLeader = true }
-                let completes = queue.jobs.count == queue.expected
+                let completes = queue.hasLeader && queue.jobs.count == queue.expected
                 if completes { isComplete.value.store(1) }
                 return (!queue.hasLeader, completes)
             }
@@ -97,10 +97,8 @@ final class WriteCombiner: Sendable {
 
     /// Waits for those who wrote a moment ago to come again.
     private func collect() {
-        let (present, expected) = queue.withLock { ($0.jobs.count, $0.expected) }
-        guard present < expected, collecting.isDue() else { return }
-        let limit = min(.nanoseconds(lastCommit.load(ordering: .relaxed) / 2), Self.longestCollecting)
-        let deadline = MonotonicInstant.now.advanced(by: limit)
+        let (present, expected, deadline) = queue.withLock { ($0.jobs.count, $0.expected, $0.collectsUntil) }
+        guard present < expected, !deadline.hasPassed, collecting.isDue() else { return }
         while isComplete.value.load() == 0, (try? isComplete.futex.wait(while: 0, until: deadline)) ?? false {}
         // All who were expected came in time; or else, half as long again is worth it for half as many again.
         let came = queue.withLock { $0.jobs.count } - present
@@ -111,6 +109,7 @@ final class WriteCombiner: Sendable {
         collect()
         // The gate's time-out may pass here: then all who queued by then get its error.
         var taken: [Job] = []
+        var patience = Duration.zero
         do throws(SpaceError) {
             try core.underGate("write") { () throws(SpaceError) in
                 taken = queue.withLock { queue in
@@ -119,7 +118,7 @@ final class WriteCombiner: Sendable {
                 }
                 let start = MonotonicInstant.now
                 commit(taken, on: core)
-                lastCommit.store(MonotonicInstant.now.nanoseconds - start.nanoseconds, ordering: .relaxed)
+                patience = min(MonotonicInstant.now.duration(since: start) / 2, Self.longestCollecting)
             }
         } catch {
             if taken.isEmpty {
@@ -131,14 +130,11 @@ final class WriteCombiner: Sendable {
             for job in taken { job.failure = error.within(job.operation, namespace: core.name.text) }
         }
         let next = queue.withLock { queue -> Job? in
-            guard let first = queue.jobs.first else {
-                queue.hasLeader = false
-                queue.expected = 0
-                return nil
-            }
             queue.expected = taken.count + queue.jobs.count
+            queue.collectsUntil = MonotonicInstant.now.advanced(by: patience)
             isComplete.value.store(0)
-            return first
+            queue.hasLeader = !queue.jobs.isEmpty
+            return queue.jobs.first
         }
         for job in taken { job.become(Job.done) }
         next?.become(Job.leading)
