@@ -113,6 +113,9 @@ import TupleCoding
         let free = dying.slot.current
         let filling = free.next(.filling, payload: 77)
         #expect(dying.slot.change(from: free, to: filling))
+        // The key lies before the ticket.
+        SharedWord64(at: dying.slot.ticket.address - 2).store(interest.selector)
+        SharedWord64(at: dying.slot.ticket.address - 1).store(interest.hash)
         slots.inUse.add(1)
         #expect(slots.free(dying.slot, in: filling, session: namespace.session))
         #expect(isAwaited(["job", 1]))
