@@ -67,7 +67,7 @@ final class WriteScope {
         names.begin(operation)
         snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
         hasChanges = false
-        if !appeared.isEmpty { appeared.removeAll(keepingCapacity: true) }
+        appeared.removeAll(keepingCapacity: true)
         if !setCells.isEmpty { setCells.removeAll(keepingCapacity: true) }
         journalTime = 0
         net = nil
