@@ -18,13 +18,18 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 
+/// The commands' insides are a product for their fuzzer alone, which is a package of its own.
+let fuzzed: [Product] =
+    Context.environment["SHARED_SPACE_FUZZING"] == nil
+    ? [] : [.library(name: "SpaceCommands", targets: ["SpaceCommands"])]
+
 let package = Package(
     name: "SharedSpace",
     products: [
         .library(name: "SharedSpace", targets: ["SharedSpace"]),
         .executable(name: "space", targets: ["space"]),
         .executable(name: "space-dump", targets: ["space-dump"]),
-    ],
+    ] + fuzzed,
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),

@@ -14,6 +14,9 @@ public final class Namespace: Sendable {
     private let entry: CoreRegistry.Entry
     private let hasLeft = Atomic<Bool>(false)
 
+    /// Whether the handle was left; the process may have others.
+    var isLeft: Bool { hasLeft.load(ordering: .relaxed) }
+
     /// Whether this handle keeps the namespace alive.
     public let isOwning: Bool
 
@@ -39,7 +42,7 @@ public final class Namespace: Sendable {
 
     @inline(__always)
     func usableCore(_ operation: String) throws(SpaceError) -> NamespaceCore {
-        guard !hasLeft.load(ordering: .relaxed) else {
+        guard !isLeft else {
             throw SpaceError(
                 .closed,
                 operation,

@@ -59,6 +59,26 @@ struct FullDiskTests {
         try agent.exit()
     }
 
+    /// Transactions of everything, an ordered set, a work queue: the step that is refused leaves nothing, and all of it can be
+    /// taken out while nothing is free.
+    @Test(arguments: StorageMode.allCases, ["transactions", "set", "queue"])
+    func whateverFillsTheDisk(_ mode: StorageMode, _ filling: String) throws {
+        let agent = try agent(onMebibytes: 12)
+        try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
+        // A watcher's journal takes room too, as long as there is any.
+        for (size, isWatched) in [(700, false), (9000, true)] {
+            if isWatched { try agent.run("watch") }
+            let answer = try agent.ask("fill-by \(filling) \(size)")
+            #expect(answer.contains(" error storageFull ") && !answer.contains("torn"))
+            let count = try full(answer)
+            #expect(count > 10)
+            #expect(try agent.run("verify") == "")
+            #expect(try agent.run("empty-by \(filling)") == "\(count)")
+            #expect(try agent.run("verify") == "")
+        }
+        try agent.exit()
+    }
+
     /// Something else fills the disk while the namespace is small: it can go on with what it has, and grows when it can again.
     @Test(arguments: StorageMode.allCases)
     func somebodyElseFillsTheDisk(_ mode: StorageMode) throws {

@@ -163,6 +163,32 @@ struct ResponderTests {
         withExtendedLifetime(base) {}
     }
 
+    /// One that waits for somebody asks none again who has had to do with it, neither from the top nor by a newcomer's `next`.
+    @Test(arguments: [false, true])
+    func whoWaitsAsksNobodyTwice(_ asksBelow: Bool) throws {
+        let below = try responder("below", "say")
+        let top = try responder("top", "next,say,hold")
+        let asker = try Agent(root, "jobs")
+        try asker.send("request-waiting f 1")
+        #expect(try asker.line() == "waiting")
+        #expect(try below.line() == "at below")
+        #expect(try top.line() == "at top")
+        try top.kill()
+        // Nobody else is there, so it waits for somebody.
+        #expect(try eventually { try namespace.status().requests == [] })
+        let newcomer = try responder("newcomer", asksBelow ? "next" : "reply")
+        if asksBelow {
+            let answer = try asker.line()
+            #expect(answer?.contains("nobody below answers it") == true, "\(answer ?? "nothing")")
+        } else {
+            #expect(try asker.line() == "ok newcomer:1")
+        }
+        // What it says next is its answer to this.
+        #expect(try below.ask("let-go") == "ok")
+        try end()
+        withExtendedLifetime(newcomer) {}
+    }
+
     // MARK: Those who ask
 
     /// The handler of a request whose asker was killed is cancelled, below too, and the responders answer on.

@@ -14,7 +14,9 @@ struct TortureTests {
         return try runner.start("space-torture", arguments + ["--folder", root.path]).finish()
     }
 
-    @Test(arguments: ["kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes"])
+    @Test(arguments: [
+        "kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
+    ])
     func nothingIsLostDoubledOrLate(_ part: String) throws {
         let result = try torture("--part", part, "--seconds", "2")
         #expect(result.status == 0, "\(result.output)\(result.errors)")
@@ -23,28 +25,42 @@ struct TortureTests {
         #expect(root.entries() == [])
     }
 
+    /// Parts that have something to find end when they have found it; `kill` looks when its time has passed.
     @Test(arguments: [
-        ("kill", "lost", "lost"), ("kill", "doubled", "doubled"), ("handoff", "unheard", "lost"),
-        ("history", "lost", "notLinearizable"), ("history", "doubled", "notLinearizable"),
-        ("history", "stale", "notLinearizable"), ("reap", "vanished", "faults"), ("recipes", "doubled", "overlaps"),
+        ("kill", "lost", "lost", 3), ("kill", "doubled", "doubled", 3), ("handoff", "unheard", "lost", 30),
+        ("history", "lost", "notLinearizable", 30), ("history", "doubled", "notLinearizable", 30),
+        ("history", "stale", "notLinearizable", 30), ("reap", "vanished", "faults", 30),
+        ("recipes", "doubled", "overlaps", 2), ("collections", "lost", "unmade", 2), ("collections", "lost", "lost", 2),
+        ("collections", "unheard", "differing", 2), ("responders", "doubled", "doubled", 2),
+        ("responders", "unheard", "late", 2),
     ])
-    func aPlantedFaultIsFound(_ part: String, _ fault: String, _ count: String) throws {
-        let result = try torture(
-            "--part",
-            part,
-            "--plant",
-            fault,
-            "--seconds",
-            fault == "unheard" ? "20" : "2",
-            "--patience",
-            "1"
-        )
+    func aPlantedFaultIsFound(_ part: String, _ fault: String, _ count: String, _ seconds: Int) throws {
+        try expectFault(part, "--plant", fault, in: count, seconds)
+    }
+
+    /// Without a safeguard, the part that is green with it finds what it is there for.
+    ///
+    /// (Without `timeLimit` it finds a process that is silent for a minute, which is too long for here.)
+    @Test(arguments: [
+        ("kill", "secondLook", "doubled", 3), ("kill", "deadClaims", "lost", 3), ("handoff", "handedOn", "lost", 30),
+        ("history", "secondLook", "notLinearizable", 30), ("disk", "room", "faults", 30),
+        ("exhaust", "deadReaders", "faults", 30), ("stop", "lockWord", "faults", 30),
+        ("reap", "lookUnderDoor", "faults", 30),
+    ])
+    func aSafeguardThatIsLeftOutIsMissed(_ part: String, _ safeguard: String, _ count: String, _ seconds: Int) throws {
+        try expectFault(part, "--leave-out", safeguard, in: count, seconds)
+    }
+
+    private func expectFault(_ part: String, _ option: String, _ what: String, in count: String, _ seconds: Int) throws
+    {
+        let result = try torture("--part", part, option, what, "--seconds", "\(seconds)", "--patience", "1")
         #expect(result.status == 1, "\(result.output)\(result.errors)")
         #expect(!result.output.contains("\"\(count)\":0,") && !result.output.contains("\"\(count)\":[]"))
     }
 
     @Test(arguments: [
-        "--part", "--part nothing", "--seconds 0", "--seconds many", "--processes 1", "--plant x", "--x y",
+        "--part", "--part nothing", "--seconds 0", "--seconds many", "--processes 1", "--plant x", "--leave-out x",
+        "--x y",
     ])
     func whatItDoesNotUnderstandIsUsage(_ arguments: String) throws {
         let runner = CommandRunner(root: root.path)

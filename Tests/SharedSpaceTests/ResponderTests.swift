@@ -354,4 +354,24 @@ import Testing
         mine.cancel()
         try await end()
     }
+
+    /// A handler that can't go on because its handle was left has not failed: the next one is asked.
+    @Test func leavingInTheMidstPassesTheRequestOn() async throws {
+        let other = try root.space.namespace("jobs")
+        let base = try stacked("base", base: true)
+        let below = try stacked("below")
+        let (begun, gate) = (Count(), Slot<Bool>())
+        let top = try other.respond(to: "f") { (_: Int, next) -> String in
+            begun.add()
+            while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+            return try await next()
+        }
+        async let reply: String = jobs.request("f", 1, timeout: nil)
+        #expect(try await eventually { begun.value == 1 })
+        try other.leave()
+        gate.value = true
+        #expect(try await reply == "below(base1)")
+        for token in [top, below, base] { token.cancel() }
+        try await end()
+    }
 }

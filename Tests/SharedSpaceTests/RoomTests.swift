@@ -73,6 +73,20 @@ struct RoomTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// Cells have few rows each, so that many of them, changed at once, need no more room than they take.
+    @Test func aSmallNamespaceHasRoomForManyCells() throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.namespace(.fast, byteLimit: Limits.smallestByteLimit)
+        let dictionary = try namespace.dictionary("d", of: Int.self)
+        let entries = Dictionary(uniqueKeysWithValues: (0..<10_000).map { ("\($0)", $0) })
+        for _ in 0..<3 {
+            try dictionary.merge(entries) { _, new in new }
+            #expect(try dictionary.count == entries.count)
+            try dictionary.removeAll()
+        }
+        #expect(try allocated(root) <= Limits.smallestByteLimit && namespace.verify() == [])
+    }
+
     @Test func aTupleLargerThanTheLimitIsRefused() throws {
         let root = try TemporaryRoot()
         let namespace = try root.namespace(.fast, byteLimit: Limits.smallestByteLimit)

@@ -93,4 +93,42 @@ struct CollectionCommandTests {
             try watch.wait()
         }
     }
+
+    @Test("A dictionary's entries are had as cells")
+    func dictionary() throws {
+        try withRoot { (runner) throws in
+            let namespace = try Space(root: runner.root).namespace("jobs")
+            let settings = try namespace.dictionary("settings", of: Int.self)
+            try settings.updateValue(3, forKey: "retries")
+            #expect(try runner.space("get", "jobs", "settings/retries").output == "3\n")
+            let watches = try [[], ["--events", "set,unset"]].map { (options) throws in
+                let watch = try runner.start(
+                    "space",
+                    ["watch", "jobs", "--collection", "settings", "--max", "2"] + options
+                )
+                _ = try watch.readLine()
+                return watch
+            }
+            #expect(try runner.space("set", "jobs", "other", "1").ending == .exited(0))
+            #expect(try runner.space("set", "jobs", "settings/retries", "5").ending == .exited(0))
+            #expect(try settings["retries"] == 5)
+            try settings.removeValue(forKey: "retries")
+            for watch in watches {
+                var lines: [String] = []
+                while let line = try watch.readLine() { lines.append(line) }
+                #expect(lines.count == 2)
+                #expect(lines.first?.hasSuffix(#""event":"set","key":"settings/retries","old":3,"new":5}"#) ?? false)
+                #expect(lines.last?.hasSuffix(#""event":"unset","key":"settings/retries","old":5}"#) ?? false)
+                try watch.wait()
+            }
+            // Loaded as cells, they are its entries as soon as it is opened.
+            try settings.merge(["a": 1, "b/c": 2]) { $1 }
+            let dump = try runner.dump("jobs", "--format", "json").output
+            #expect(try runner.space("load", "again", "--persistent", input: dump).ending == .exited(0))
+            let again = try Space(root: runner.root).namespace("again")
+            #expect(try again.dictionary("settings", of: Int.self).snapshot() == ["a": 1, "b/c": 2])
+            let shown = try runner.space("show", "jobs", "--json").output
+            #expect(shown.contains(#"{"name":"settings","type":"dictionary","element_type":"Int","count":2}"#))
+        }
+    }
 }

@@ -56,6 +56,7 @@ extension Agent {
         default:
             if let answer = try await performOnResponders(command, words) { return answer }
             if let answer = try await performOnCollections(command, words) { return answer }
+            if let answer = try await performOnDictionaries(command, words) { return answer }
             if let answer = try await performOnObservers(command, words) { return answer }
             if let answer = try await performOnWatchers(command, words) { return answer }
             if let answer = try await performWithTasks(command, words) { return answer }

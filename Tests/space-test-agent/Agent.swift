@@ -25,6 +25,7 @@ final class Agent {
     var behaviour = Behaviour()
     var set: SharedOrderedSet<Int>?
     var observedSet: ObservedSet?
+    var dictionary: SharedDictionary<Int>?
     var follower: Follower?
 
     struct Failure: Error {
@@ -62,6 +63,7 @@ final class Agent {
         case "leave": try leave()
         case "drop": handle = nil
         case "arm": try arm(words)
+        case "leave-out": Safeguard.leaveOut(try safeguard(words))
         case "exit": exit(0)
         case "names": return "ok " + (try root().namespaceNames().joined(separator: " "))
         case "reap": return "ok " + (try root().reap().joined(separator: " "))
@@ -73,6 +75,7 @@ final class Agent {
             return try performOnTuples(command, words) ?? performOnClaims(command, words)
                 ?? performOnRecipes(command, words)
                 ?? performInBulk(command, words)
+                ?? performFilling(command, words)
                 ?? performOnProcess(command, words)
         }
         return "ok"
@@ -120,6 +123,11 @@ final class Agent {
         guard let point = CrashPoint(rawValue: try word(words, 1)) else { throw Failure("no such point") }
         let count: Int = words.count > 2 ? try number(words, 2) : 1
         CrashPoint.arm(point, count: count, action: words[0] == "stop" ? .stop : .kill)
+    }
+
+    private func safeguard(_ words: [String]) throws -> Safeguard {
+        guard let safeguard = Safeguard(rawValue: try word(words, 0)) else { throw Failure("no such safeguard") }
+        return safeguard
     }
 
     // MARK: Words

@@ -191,13 +191,3 @@ struct HandOffPart: Sendable {
         done.wait()
     }
 }
-
-/// Lets a thread wait for a task.
-private final class Signal: @unchecked Sendable {
-    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-    init() { sem_init(semaphore, 0, 0) }
-    deinit { semaphore.deallocate() }
-    func signal() { sem_post(semaphore) }
-    func wait() { while sem_wait(semaphore) != 0 {} }
-}

@@ -25,7 +25,9 @@ struct HistoryPart {
         var wrong: [String] = []
         let start = MonotonicInstant.now
         var told = start
-        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) {
+        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds),
+            wrong.isEmpty || !options.isToFail
+        {
             let seed = generator.next()
             let outcome = try record("history-\(histories)", seed)
             histories += 1
@@ -91,7 +93,7 @@ struct HistoryPart {
         var failures = isKilled ? 0 : 1
         while failures == 0, log.done.load() < Self.survivorsAndVictim - 1 {
             usleep(20)
-            if children.enumerated().contains(where: { $0.offset != victim && kill($0.element, 0) != 0 }) {
+            if children.enumerated().contains(where: { $0.offset != victim && Process.hasEnded($0.element) }) {
                 failures = 1
             }
         }

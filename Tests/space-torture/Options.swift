@@ -1,4 +1,5 @@
 import Glibc
+import SharedSpace
 
 struct UsageError: Error {
     let text: String
@@ -8,13 +9,13 @@ struct UsageError: Error {
 struct Options: Sendable {
     /// Faults that a worker can be told to have, to see that the audit finds them.
     enum Plant: String, CaseIterable {
-        /// A write that is acknowledged and never made.
+        /// A write, or an edit, that is acknowledged and never made.
         case lost
-        /// A take that believes its look, and deletes without a second one.
+        /// A take that believes its look, and deletes without a second one; a request that its responder runs twice.
         case doubled
         /// A read that gives what was read before.
         case stale
-        /// A hand-off for which nobody is woken.
+        /// A hand-off for which nobody is woken; a change that an observer passes over; a request that gets no answer.
         case unheard
         /// A namespace that is deleted under those who own it.
         case vanished
@@ -25,6 +26,8 @@ struct Options: Sendable {
     var seed = UInt64(time(nil))
     var parts = Part.allCases
     var plant: Plant?
+    var leftOut: Safeguard?
+    var isToFail: Bool { plant != nil || leftOut != nil }
     /// Seconds without progress that count as a lost wake-up.
     var patience = 10
     /// Where the roots are made.
@@ -50,6 +53,11 @@ struct Options: Sendable {
                     throw UsageError(text: "no fault \(value); there are \(Plant.allCases.map(\.rawValue))")
                 }
                 self.plant = plant
+            case "--leave-out":
+                guard let safeguard = Safeguard(rawValue: value) else {
+                    throw UsageError(text: "no safeguard \(value); there are \(Safeguard.allCases.map(\.rawValue))")
+                }
+                leftOut = safeguard
             default: throw UsageError(text: "no option \(option)")
             }
         }

@@ -60,6 +60,14 @@ enum Process {
         return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
     }
 
+    /// Whether a child has ended, which is still to be waited for.
+    static func hasEnded(_ child: pid_t) -> Bool {
+        var info = siginfo_t()
+        // waitid(2): without WNOHANG it would wait, without WNOWAIT the child were gone; si_pid stays 0 while it lives.
+        // kill(2) with signal 0 also finds what has ended and was not waited for.
+        return waitid(P_PID, id_t(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info._sifields._kill.si_pid != 0
+    }
+
     /// Waits so long at most, then kills it.
     ///
     /// Returns: How it ended, and whether it was killed from here.

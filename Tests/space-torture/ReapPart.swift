@@ -13,6 +13,7 @@ struct ReapPart {
         Rounds(part: .reap, options: options).report([
             .init("forkedChild", forkedChild), .init("pidReused", pidReused), .init("mainThreadGone", mainThreadGone),
             .init("twoReapers", twoReapers), .init("openerAgainstReaper", openerAgainstReaper),
+            .init("enrolledAtTheDoor", enrolledAtTheDoor),
             .init("lastTwo", lastTwo), .init("folderRemoved", folderRemoved), .init("creatorKilled", creatorKilled),
             .init("enrolled", enrolled),
         ])
@@ -153,6 +154,29 @@ struct ReapPart {
             try round.expect(opener, "verify", "ok ")
             try opener.run("leave")
         }
+    }
+
+    /// The reaper has seen nobody live, and stands before the door while somebody behind it enrols an heir.
+    private func enrolledAtTheDoor(_ round: Round) throws {
+        let reaper = try reaper(round)
+        let owner = try round.player()
+        let visitor = try round.player("owning=0")
+        let heir = try round.newcomer()
+        try owner.run("write [\"kept\", 1]")
+        try visitor.run("arm stop doorTaken")
+        try visitor.send("enrol \(heir.pid)")
+        try visitor.waitUntilStopped()
+        try owner.kill()
+        try reaper.send("reap")
+        // Where it comes too early, the reaper has not looked yet, and sees the heir: the other order of the two.
+        usleep(UInt32(round.random(0..<20_000)))
+        visitor.resume()
+        round.races += 1
+        try round.expect(visitor, says: "ok")
+        let said = try reaper.line() ?? "nothing more"
+        round.check(said == "ok " || said == "ok", "reaped, though somebody was enrolled: \(said)")
+        try round.expect(visitor, "take [\"kept\", \"?int\"]", #"ok ["kept",1]"#)
+        try round.expect(visitor, "verify", "ok ")
     }
 
     private func lastTwo(_ round: Round) throws {

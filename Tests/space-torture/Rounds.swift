@@ -26,7 +26,7 @@ struct Rounds {
     let part: Part
     let options: Options
 
-    /// Plays the scenes in an order of the seed's until the time has passed.
+    /// Plays the scenes in an order of the seed's until the time has passed, or until what is to be found is found.
     func report(_ scenes: [Scene], prepare: (Round) throws -> Void = { _ in }) -> Report {
         var generator = SeededGenerator(seed: options.seed)
         let start = MonotonicInstant.now
@@ -36,7 +36,9 @@ struct Rounds {
         var races = 0
         var slowest = Duration.zero
         var order: [Int] = []
-        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), skipped.count < scenes.count {
+        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), skipped.count < scenes.count,
+            faults.isEmpty || !options.isToFail
+        {
             if order.isEmpty { order = scenes.indices.filter { skipped[$0] == nil }.shuffled(using: &generator) }
             let scene = order.removeLast()
             let name = scenes[scene].name
@@ -82,7 +84,7 @@ final class Round {
     var generator: SeededGenerator
     private(set) var faults: [String] = []
     /// How often two processes were let go at once.
-    private(set) var races = 0
+    var races = 0
     /// The longest that somebody waited to be told of a stopped holder.
     private(set) var slowestRefusal = Duration.zero
     private var cast: [Agent] = []
@@ -115,8 +117,10 @@ final class Round {
 
     /// A process that has nothing open yet; it lives until the round ends, however long the scene mentions it.
     func newcomer() throws -> Agent {
-        cast.append(try Agent())
-        return cast[cast.count - 1]
+        let agent = try Agent()
+        cast.append(agent)
+        if let safeguard = options.leftOut { try agent.run("leave-out \(safeguard)") }
+        return agent
     }
 
     /// A process that has the namespace open.

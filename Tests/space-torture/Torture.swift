@@ -12,6 +12,7 @@ struct Torture {
         // Everything forks before a thread is started or a file opened: nothing of a parent's may be used in a child.
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
+            if let safeguard = options.leftOut { Safeguard.leaveOut(safeguard) }
             var reports: [Report] = []
             for part in options.parts {
                 note("\(part): \(options.seconds) s, \(options.processes) processes, seed \(options.seed)")
@@ -38,7 +39,7 @@ struct Torture {
 }
 
 enum Part: String, CaseIterable {
-    case kill, handoff, history, stop, exhaust, reap, disk, recipes
+    case kill, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders
 
     func run(_ options: Options) throws -> Report {
         switch self {
@@ -46,6 +47,8 @@ enum Part: String, CaseIterable {
         case .handoff: try HandOffPart(options).run()
         case .history: try HistoryPart(options).run()
         case .recipes: try RecipesPart(options).run()
+        case .collections: try CollectionsPart(options).run()
+        case .responders: try RespondersPart(options).run()
         case .stop: StopPart(options: options).run()
         case .exhaust: ExhaustPart(options: options).run()
         case .reap: ReapPart(options: options).run()

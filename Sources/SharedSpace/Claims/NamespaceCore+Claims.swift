@@ -170,7 +170,7 @@ extension NamespaceCore {
     /// Returns: Whether there were any.
     @discardableResult
     func returnClaimsOfTheDead(timeout: Duration) -> Bool {
-        guard let holders = try? claimHolders(), !holders.isEmpty else { return false }
+        guard Safeguard.deadClaims.stands, let holders = try? claimHolders(), !holders.isEmpty else { return false }
         let dead = holders.filter { !isAlive($0) }
         guard !dead.isEmpty else { return false }
         try? returnClaims(timeout: timeout) { dead.contains($0) }

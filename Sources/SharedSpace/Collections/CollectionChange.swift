@@ -1,4 +1,3 @@
-import Synchronization
 import TupleCoding
 
 /// What an observer of an ordered set is told: an edit, or where all that there is begins anew.
@@ -74,7 +73,7 @@ public struct CollectionChange<Element> {
 extension CollectionChange.Event: Sendable where Element: Sendable {}
 extension CollectionChange: Sendable where Element: Sendable {}
 
-/// How an observer of an ordered set is told of its changes.
+/// How an observer of an ordered set, or of a dictionary, is told of its changes.
 public struct CollectionObservationOptions: OptionSet, Sendable, Hashable {
     /// The bits.
     public let rawValue: UInt8
@@ -88,76 +87,33 @@ public struct CollectionObservationOptions: OptionSet, Sendable, Hashable {
     public static let movesAsPairs = CollectionObservationOptions(rawValue: 2)
 }
 
-/// Makes of what the journal tells of an ordered set what its observer is told.
-///
-/// Guarantees: whoever applies it to a copy, from a reset on, has after each change what the ordered set had then. A reset is read
-/// from a snapshot that is later than the change that calls for it; so changes up to that snapshot are not told again.
-final class CollectionTeller<Element: Codable & Sendable>: Sendable {
-    private let set: SharedOrderedSet<Element>
-    private let options: CollectionObservationOptions
-    private let state = Mutex(State())
+/// What an ordered set tells its observers.
+struct OrderedSetSource<Element: Codable & Sendable>: CollectionSource {
+    let elements: SharedOrderedSet<Element>
+    let options: CollectionObservationOptions
 
-    private struct State {
-        /// The last change that the observer's copy holds.
-        var position: UInt64 = 0
-        /// Something could not be told: only a reset can follow.
-        var mustReset = false
-        /// A reset was told.
-        var hasBegun = false
-        var hasEnded = false
-    }
+    var name: String { elements.name }
+    var namespace: Namespace { elements.namespace }
 
-    init(_ set: SharedOrderedSet<Element>, _ options: CollectionObservationOptions) {
-        self.set = set
-        self.options = options
-    }
-
-    /// Returns: `nil` for what the observer knows already.
-    ///
-    /// Throws: `badData` for elements that don't decode; the next change brings a reset, if they have gone by then.
-    func tell(_ change: Change) throws(SpaceError) -> CollectionChange<Element>? {
-        let (position, mustReset, hasEnded) = state.withLock { ($0.position, $0.mustReset, $0.hasEnded) }
-        if hasEnded { return nil }
+    func telling(of change: Change) throws(SpaceError) -> Telling<CollectionChange<Element>> {
         switch change.kind {
-        case .gone, .discard:
-            state.withLock { $0.hasEnded = true }
-            return CollectionChange(.removed, change)
-        case _ where change.lastSequence <= position && !change.isPresent:
-            return nil
-        default: break
-        }
-        state.withLock { $0.mustReset = true }
-        if !mustReset, let edit = change.edit {
-            let edit = try edit.map { (value) throws(SpaceError) in try decode(value, change) }
-            settle(change.lastSequence)
-            return CollectionChange(.edits(options.contains(.movesAsPairs) ? edit.pairs : [edit]), change)
-        }
-        do throws(SpaceError) {
-            let (elements, sequence) = try set.read(0..<Int.max, "observe")
-            settle(sequence)
-            state.withLock { $0.hasBegun = true }
-            return CollectionChange(.reset(elements), change, sequence: sequence)
-        } catch  where error.code == .closed || error.code == .namespaceDeleted {
-            // What was to be read has gone since: the change that says so follows.
-            return nil
+        case .set, .unset:
+            // A cell whose key begins as a dictionary's entry of that name would.
+            return .nothing
+        default:
+            guard let edit = change.edit else { return .reset }
+            let decoded = try edit.map { (value) throws(SpaceError) in try decode(value, change) }
+            let edits = options.contains(.movesAsPairs) ? decoded.pairs : [decoded]
+            return .told(CollectionChange(.edits(edits), change))
         }
     }
 
-    /// The first of all: what is there, once, for an observer that asked for it.
-    func initial() throws(SpaceError) -> CollectionChange<Element>? {
-        guard options.contains(.initial), state.withLock({ !$0.hasBegun }) else { return nil }
-        return try tell(Change(presentCollection: set.name, at: 0))
+    func reset(for change: Change) throws(SpaceError) -> (told: CollectionChange<Element>, sequence: UInt64) {
+        let (all, sequence) = try elements.read(0..<Int.max, "observe")
+        return (CollectionChange(.reset(all), change, sequence: sequence), sequence)
     }
 
-    /// Whether the ordered set has gone.
-    var hasEnded: Bool { state.withLock { $0.hasEnded } }
-
-    private func settle(_ sequence: UInt64) {
-        state.withLock { state in
-            state.position = sequence
-            state.mustReset = false
-        }
-    }
+    func end(with change: Change) -> CollectionChange<Element> { CollectionChange(.removed, change) }
 
     private func decode(_ value: Value, _ change: Change) throws(SpaceError) -> Element {
         do throws(TupleCodingError) {
@@ -166,8 +122,8 @@ final class CollectionTeller<Element: Codable & Sendable>: Sendable {
             throw SpaceError(
                 .badData,
                 "observe",
-                namespace: set.namespace.name,
-                reason: "an element in change \(change.sequence) of \(set.name.quotedForPeople) does not decode as "
+                namespace: namespace.name,
+                reason: "an element in change \(change.sequence) of \(name.quotedForPeople) does not decode as "
                     + "\(Element.self): \(error)",
                 advice: "see that all processes use the same type"
             )

@@ -196,31 +196,32 @@ struct ElementEditor {
     /// `indices`: Ascending.
     private mutating func takeOut(_ indices: [Int]) throws(SpaceError) -> [ElementReference] {
         var taken: [ElementReference] = []
-        var kept: [Chunk] = []
+        var emptied: [Int] = []
         var touched: [Int] = []
         var rest = indices[...]
-        var start = 0
-        for chunk in directory.chunks {
+        var (position, start) = (0, 0)
+        while let index = rest.first {
+            while index >= start + directory.chunks[position].count {
+                start += directory.chunks[position].count
+                position += 1
+            }
+            let chunk = directory.chunks[position]
             let end = start + chunk.count
             let here = rest.prefix { $0 < end }
             rest = rest.dropFirst(here.count)
-            defer { start = end }
-            guard !here.isEmpty else {
-                kept.append(chunk)
-                continue
-            }
             var references = try references(chunk)
             for index in here { taken.append(references[index - start]) }
-            guard here.count < chunk.count else {
+            if here.count == chunk.count {
                 try deleteChunk(chunk.id)
-                continue
+                emptied.append(position)
+            } else {
+                references.remove(ascending: here.map { $0 - start })
+                try write(references, toChunkAt: position)
+                touched.append(position - emptied.count)
             }
-            references.remove(ascending: here.map { $0 - start })
-            try put(.chunk(chunk.id), references.encodedChunk)
-            touched.append(kept.count)
-            kept.append(Chunk(id: chunk.id, count: references.count))
+            (position, start) = (position + 1, end)
         }
-        directory.chunks = kept
+        directory.chunks.remove(ascending: emptied)
         directory.count -= taken.count
         // From the end, so that the earlier positions hold.
         for position in touched.reversed() where directory.chunks[position].count < ElementList.joinBelow {

@@ -109,20 +109,20 @@ struct ElementDirectory: Equatable {
     }
 
     var encoded: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(size)
-        func append(_ value: some FixedWidthInteger) {
-            withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        Array(unsafeUninitializedCapacity: size) { storage, written in
+            let bytes = UnsafeMutableRawBufferPointer(storage)
+            bytes.storeBytes(of: UInt64(count).littleEndian, toByteOffset: 0, as: UInt64.self)
+            bytes.storeBytes(of: edits.littleEndian, toByteOffset: 8, as: UInt64.self)
+            bytes.storeBytes(of: nextChunk.littleEndian, toByteOffset: 16, as: UInt32.self)
+            bytes.storeBytes(of: 0, toByteOffset: 20, as: UInt32.self)
+            var offset = Self.headerSize
+            for chunk in chunks {
+                bytes.storeBytes(of: chunk.id.littleEndian, toByteOffset: offset, as: UInt32.self)
+                bytes.storeBytes(of: UInt32(chunk.count).littleEndian, toByteOffset: offset + 4, as: UInt32.self)
+                offset += 8
+            }
+            written = offset
         }
-        append(UInt64(count))
-        append(edits)
-        append(nextChunk)
-        append(0 as UInt32)
-        for chunk in chunks {
-            append(chunk.id)
-            append(UInt32(chunk.count))
-        }
-        return bytes
     }
 
     var size: Int { Self.headerSize + 8 * chunks.count }
@@ -149,13 +149,16 @@ extension [ElementReference] {
     }
 
     var encodedChunk: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count * ElementReference.size)
-        for reference in self {
-            Swift.withUnsafeBytes(of: reference.hash.littleEndian) { bytes.append(contentsOf: $0) }
-            Swift.withUnsafeBytes(of: reference.number.littleEndian) { bytes.append(contentsOf: $0) }
+        [UInt8](unsafeUninitializedCapacity: count * ElementReference.size) { storage, written in
+            let bytes = UnsafeMutableRawBufferPointer(storage)
+            var offset = 0
+            for reference in self {
+                bytes.storeBytes(of: reference.hash.littleEndian, toByteOffset: offset, as: UInt64.self)
+                bytes.storeBytes(of: reference.number.littleEndian, toByteOffset: offset + 8, as: UInt32.self)
+                offset += ElementReference.size
+            }
+            written = offset
         }
-        return bytes
     }
 }
 

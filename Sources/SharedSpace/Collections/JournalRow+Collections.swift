@@ -1,6 +1,13 @@
 import TupleCoding
 
 extension JournalRow {
+    /// Of a cell, the name of the dictionary that it would be an entry of; `nil`: of none.
+    ///
+    /// What precedes the key's first slash: no dictionary's name has one.
+    var dictionary: Slice<UnsafeRawBufferPointer>? {
+        name.firstIndex(of: UInt8(ascii: "/")).map { name[..<$0] }
+    }
+
     /// The change of an ordered set that the row tells of.
     ///
     /// Every count is bounded by the row's own length: an index takes a byte at least.

@@ -5,11 +5,11 @@ import TupleCoding
 public struct SharedObjectInfo: Sendable, Hashable {
     /// The name.
     public let name: String
-    /// What it is: `orderedSet` and so on.
+    /// What it is: `orderedSet`, `dictionary` and so on.
     public let kind: String
-    /// Of an ordered set, the name of the type of its elements.
+    /// Of an ordered set, the name of the type of its elements; of a dictionary, of its values.
     public let elementType: String?
-    /// Of an ordered set, how many elements it has.
+    /// Of an ordered set or a dictionary, how many elements or entries it has.
     public let count: Int?
 }
 
@@ -33,13 +33,21 @@ extension Namespace {
         of type: Element.Type = Element.self,
         schema: String? = nil
     ) throws(SpaceError) -> SharedOrderedSet<Element> {
-        let number = try orderedSet(name, elementType: schema ?? "\(Element.self)")
+        let number = try collection(.orderedSet, name, elementType: schema ?? "\(Element.self)") {
+            (scope, details) throws(SpaceError) in
+            try scope.makeOrderedSet(name, details: details)
+        }
         return SharedOrderedSet(place: .namespace(self), name: name, number: number)
     }
 
-    /// Returns: The number of the object.
-    private func orderedSet(_ name: String, elementType: String) throws(SpaceError) -> UInt64 {
-        let operation = "open an ordered set"
+    /// The number of the collection of a name; `make` makes it if there is none.
+    func collection(
+        _ kind: SharedObjectKind,
+        _ name: String,
+        elementType: String,
+        _ make: (WriteScope, _ details: Value) throws(SpaceError) -> UInt64
+    ) throws(SpaceError) -> UInt64 {
+        let operation = "open \(kind.phrase)"
         try checkObjectName(name, operation)
         guard (1...Limits.objectNameBytes).contains(elementType.utf8.count) else {
             throw SpaceError(
@@ -52,14 +60,14 @@ extension Namespace {
         }
         let core = try usableCore(operation)
         let found = try core.read(operation) { (snapshot) throws(SpaceError) in
-            try snapshot.orderedSet(name, elementType: elementType)
+            try snapshot.collection(name, kind, elementType: elementType)
         }
         if let found { return found }
         var demand = Room.Demand.adding(1, bytes: 1024)
         demand.elements = 1
         return try core.write(operation, demand) { (scope) throws(SpaceError) in
-            if let found = try scope.snapshot.orderedSet(name, elementType: elementType) { return found }
-            return try scope.makeOrderedSet(name, details: OrderedSetDetails(elementType: elementType).value)
+            if let found = try scope.snapshot.collection(name, kind, elementType: elementType) { return found }
+            return try make(scope, CollectionDetails(elementType: elementType).value)
         }
     }
 
@@ -90,6 +98,7 @@ extension Namespace {
     /// The named objects of the namespace, by name.
     ///
     /// - Throws: `namespaceDeleted`, `closed`, `damaged`.
+    /// - Complexity: O(objects + entries of dictionaries).
     public var objects: [SharedObjectInfo] {
         get throws(SpaceError) {
             let operation = "list the objects"
@@ -116,21 +125,13 @@ extension Transaction {
     /// - Returns: The same, for use in the body.
     /// - Throws: `invalidArgument` for one of another namespace.
     public func orderedSet<Element>(_ set: SharedOrderedSet<Element>) throws(SpaceError) -> SharedOrderedSet<Element> {
-        guard set.namespace.core === state.namespace.core else {
-            throw SpaceError(
-                .invalidArgument,
-                TransactionState.operation,
-                namespace: name,
-                reason: "the ordered set \(set.name.quotedForPeople) is in \(set.namespace.name.quotedForPeople)",
-                advice: "a transaction is about one namespace"
-            )
-        }
+        try state.checkIsHere(set.title, of: set.namespace)
         return SharedOrderedSet(place: .transaction(state), name: set.name, number: set.number)
     }
 }
 
-/// What the row of an ordered set keeps of it.
-struct OrderedSetDetails {
+/// What the row of an ordered set, or of a dictionary, keeps of it.
+struct CollectionDetails {
     var elementType: String
 
     init(elementType: String) { self.elementType = elementType }
@@ -144,12 +145,16 @@ struct OrderedSetDetails {
 }
 
 extension Snapshot {
-    /// The number of an ordered set with elements of a type; `nil`: there is none.
+    /// The number of a collection of a kind with elements of a type; `nil`: there is none.
     ///
     /// Throws: `typeMismatch`.
-    func orderedSet(_ name: String, elementType: String) throws(SpaceError) -> UInt64? {
-        guard let object = try object(name, .orderedSet) else { return nil }
-        guard let details = OrderedSetDetails(object.details) else {
+    func collection(
+        _ name: String,
+        _ kind: SharedObjectKind,
+        elementType: String
+    ) throws(SpaceError) -> UInt64? {
+        guard let object = try object(name, kind) else { return nil }
+        guard let details = CollectionDetails(object.details) else {
             throw damaged("the object \(name.quotedForPeople)")
         }
         guard details.elementType == elementType else {
@@ -169,13 +174,18 @@ extension Snapshot {
     func objectInfos() throws(SpaceError) -> [SharedObjectInfo] {
         var infos: [SharedObjectInfo] = []
         try forEachObject { (name, object) throws(SpaceError) in
-            let isSet = object.kind == .orderedSet
+            let count: Int? =
+                switch object.kind {
+                case .orderedSet: try row(object.number, .directory).flatMap(ElementDirectory.init)?.count
+                case .dictionary: try entryCount(ofDictionary: name)
+                default: nil
+                }
             infos.append(
                 SharedObjectInfo(
                     name: name,
                     kind: "\(object.kind)",
-                    elementType: isSet ? OrderedSetDetails(object.details)?.elementType : nil,
-                    count: isSet ? try row(object.number, .directory).flatMap(ElementDirectory.init)?.count : nil
+                    elementType: object.kind.isCollection ? CollectionDetails(object.details)?.elementType : nil,
+                    count: count
                 )
             )
         }

@@ -4,7 +4,7 @@ import TupleCoding
 // Observing an ordered set: by callback, with a token or for an object, and as a sequence.
 
 extension ChangeFilter {
-    /// What happens to the ordered set of a name.
+    /// What happens to the ordered set, or to the dictionary, of a name.
     public static func collection(_ name: String) -> ChangeFilter { ChangeFilter(collections: .named(name)) }
 }
 
@@ -34,7 +34,10 @@ extension SharedOrderedSet {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        ObservationToken(try add(options, nil, ObserverHandler(teller(options), handler, on: queue), onError), core)
+        ObservationToken(
+            try add(options, nil, ObserverHandler(teller(options).tell, handler, on: queue), onError),
+            core
+        )
     }
 
     /// Calls an asynchronous handler with each change, in a task; the next call comes when it has returned.
@@ -50,7 +53,7 @@ extension SharedOrderedSet {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        ObservationToken(try add(options, nil, ObserverHandler(teller(options), handler), onError), core)
+        ObservationToken(try add(options, nil, ObserverHandler(teller(options).tell, handler), onError), core)
     }
 
     // MARK: Objects
@@ -72,7 +75,7 @@ extension SharedOrderedSet {
         _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) throws -> Void
     ) throws(SpaceError) {
         let object = WeakObject(object)
-        let handler = ObserverHandler(object, teller(options), handler, on: queue)
+        let handler = ObserverHandler(object, teller(options).tell, handler, on: queue)
         _ = try add(options, Observer.Subject(object), handler, onError)
     }
 
@@ -121,8 +124,9 @@ extension SharedOrderedSet {
     private var core: NamespaceCore { namespace.core }
 
     /// It reads in the namespace, also where this handle belongs to a transaction.
-    private func teller(_ options: CollectionObservationOptions) -> CollectionTeller<Element> {
-        CollectionTeller(SharedOrderedSet(place: .namespace(namespace), name: name, number: number), options)
+    private func teller(_ options: CollectionObservationOptions) -> CollectionTeller<OrderedSetSource<Element>> {
+        let set = SharedOrderedSet(place: .namespace(namespace), name: name, number: number)
+        return CollectionTeller(OrderedSetSource(elements: set, options: options), options)
     }
 
     private func add(
@@ -131,7 +135,26 @@ extension SharedOrderedSet {
         _ handler: ObserverHandler,
         _ onError: ObservationErrorHandler?
     ) throws(SpaceError) -> Observer {
-        let observer = try namespace.add(
+        try namespace.add(collection: name, options, subject, handler, onError, checkIsThere)
+    }
+
+    /// After the registration: if it goes later, there is a change that says so.
+    private func checkIsThere() throws(SpaceError) {
+        _ = try read("observe") { (list) throws(SpaceError) in list.count }
+    }
+}
+
+extension Namespace {
+    /// Adds an observer of a collection; `checkIsThere` throws where that has gone.
+    func add(
+        collection name: String,
+        _ options: CollectionObservationOptions,
+        _ subject: Observer.Subject?,
+        _ handler: ObserverHandler,
+        _ onError: ObservationErrorHandler?,
+        _ checkIsThere: () throws(SpaceError) -> Void
+    ) throws(SpaceError) -> Observer {
+        let observer = try add(
             ObservationRequest(
                 filter: .collection(name),
                 options: options.contains(.initial) ? [.initial, .old, .new] : [.old, .new],
@@ -148,64 +171,6 @@ extension SharedOrderedSet {
         }
         return observer
     }
-
-    /// After the registration: if it goes later, there is a change that says so.
-    private func checkIsThere() throws(SpaceError) {
-        _ = try read("observe") { (list) throws(SpaceError) in list.count }
-    }
-}
-
-extension ObserverHandler {
-    fileprivate init<Element>(
-        _ teller: CollectionTeller<Element>,
-        _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) throws -> Void,
-        on queue: ObservationQueue?
-    ) {
-        guard handler.isolation == nil else {
-            self = .task { change, mayCall in
-                guard let told = try teller.tell(change) else { return }
-                try await Self.call(handler.isolation, mayCall) { try await handler(told) }
-            }
-            return
-        }
-        // As with the handlers of plain changes: without isolation it is an ordinary function (SE-0431).
-        let plain = unsafeBitCast(handler, to: (@Sendable (CollectionChange<Element>) throws -> Void).self)
-        self.init({ change in if let told = try teller.tell(change) { try plain(told) } }, on: queue)
-    }
-
-    fileprivate init<Element>(
-        _ teller: CollectionTeller<Element>,
-        _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) async throws -> Void
-    ) {
-        self = .task { change, mayCall in
-            guard let told = try teller.tell(change) else { return }
-            try await Self.call(handler.isolation, mayCall) { try await handler(told) }
-        }
-    }
-
-    fileprivate init<Object: AnyObject & Sendable, Element>(
-        _ object: WeakObject<Object>,
-        _ teller: CollectionTeller<Element>,
-        _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) throws -> Void,
-        on queue: ObservationQueue?
-    ) {
-        guard handler.isolation == nil else {
-            self = .task { change, mayCall in
-                guard let told = try teller.tell(change) else { return }
-                try await Self.call(handler.isolation, mayCall) {
-                    if let object = object.value { try await handler(object, told) }
-                }
-            }
-            return
-        }
-        let plain = unsafeBitCast(handler, to: (@Sendable (Object, CollectionChange<Element>) throws -> Void).self)
-        self.init(
-            { change in
-                if let told = try teller.tell(change), let object = object.value { try plain(object, told) }
-            },
-            on: queue
-        )
-    }
 }
 
 /// The changes of an ordered set, one after the other.
@@ -213,7 +178,7 @@ extension ObserverHandler {
 /// When the ordered set is removed, or the namespace deleted, the last one says so, and the sequence ends.
 public struct CollectionChanges<Element: Codable & Sendable>: AsyncSequence, Sendable {
     let source: Changes
-    let teller: CollectionTeller<Element>
+    let teller: CollectionTeller<OrderedSetSource<Element>>
 
     /// An iterator.
     ///
@@ -245,12 +210,6 @@ public struct CollectionChanges<Element: Codable & Sendable>: AsyncSequence, Sen
     }
 
     private func next(timeout: Duration?) async throws(SpaceError) -> CollectionChange<Element>? {
-        if let initial = try teller.initial() { return initial }
-        let deadline = MonotonicInstant.deadline(after: timeout)
-        while !teller.hasEnded {
-            guard let change = try await source.source.next(until: deadline) else { return nil }
-            if let told = try teller.tell(change) { return told }
-        }
-        return nil
+        try await source.next(toldBy: teller, timeout: timeout)
     }
 }

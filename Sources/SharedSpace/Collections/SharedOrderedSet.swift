@@ -19,26 +19,13 @@ import TupleCoding
 ///
 /// A handle is a value, and keeps its namespace. After the set was removed it throws `closed`, also if it was made anew.
 public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
-    /// Where the elements are read and edited.
-    ///
-    /// Unchecked Sendable: a transaction's state belongs to the thread that runs its body, which is asked before each use.
-    enum Place: @unchecked Sendable {
-        case namespace(Namespace)
-        case transaction(TransactionState)
-    }
-
-    let place: Place
+    let place: CollectionPlace
     /// The name, which no other object of the namespace has.
     public let name: String
     let number: UInt64
 
     /// The namespace that it is in.
-    public var namespace: Namespace {
-        switch place {
-        case .namespace(let namespace): namespace
-        case .transaction(let state): state.namespace
-        }
-    }
+    public var namespace: Namespace { place.namespace }
 
     // MARK: Reading
 
@@ -136,6 +123,9 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
 
     // MARK: Helpers
 
+    /// What errors call it.
+    var title: String { "the ordered set \(name.quotedForPeople)" }
+
     func read<R>(
         _ operation: String,
         _ body: (ElementList) throws(SpaceError) -> R
@@ -146,7 +136,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
                 try body(snapshot.elementList(name, number))
             }
         case .transaction(let state):
-            try check(state)
+            try state.checkRunsHere(title)
             return try state.look { (scope) throws(SpaceError) in try body(scope.snapshot.elementList(name, number)) }
         }
     }
@@ -159,39 +149,14 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
         case .namespace(let namespace):
             return try namespace.usableCore(operation).edit(operation, name, number, plan)
         case .transaction(let state):
-            try check(state)
+            try state.checkRunsHere(title)
             return try state.edit(name, number, plan)
         }
     }
 
-    private func check(_ state: TransactionState) throws(SpaceError) {
-        guard !state.namespace.core.isInTransactionHere else { return }
-        throw SpaceError(
-            .invalidArgument,
-            TransactionState.operation,
-            namespace: namespace.name,
-            reason: "the ordered set \(name.quotedForPeople) was got in a transaction that does not run here",
-            advice: "use it in the transaction's body alone, and on its thread"
-        )
-    }
-
     /// An element's encoding; one that would not decode again is refused.
     func encode(_ element: Element, _ operation: String) throws(SpaceError) -> [UInt8] {
-        let value = try namespace.encoded(element, operation)
-        do throws(TupleCodingError) {
-            _ = try value.decode(Element.self)
-        } catch {
-            throw SpaceError(
-                .badData,
-                operation,
-                namespace: namespace.name,
-                reason: "an element would not decode as \(Element.self) again: \(error)",
-                advice: "see that the type decodes what it encodes"
-            )
-        }
-        let bytes = value.encodedElement
-        guard bytes.count <= Limits.valueBytes else { throw namespace.tooLarge(operation, bytes.count) }
-        return bytes
+        try namespace.encodedToStay(element, "an element", operation)
     }
 
     func encode(_ elements: some Sequence<Element>, _ operation: String) throws(SpaceError) -> [[UInt8]] {

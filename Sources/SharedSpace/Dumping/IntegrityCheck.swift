@@ -9,7 +9,8 @@ import TupleCoding
 /// - Each expiry and deadline has its row in `expiries`, and each row there what it stands for.
 /// - What is held is held by those whom the order of the queue and the rule of its kind let hold, and nobody waits who need not.
 /// - Responders and requests stand where they can, and each request has what it asks.
-/// - Ordered sets hold together: see `OrderedSetCheck`.
+/// - Named objects have numbers of their own, collections say of what type, and ordered sets hold together: see
+///   `OrderedSetCheck`.
 /// - Counters, cells and shapes decode, and the counts that they keep are right.
 package struct IntegrityCheck {
     let snapshot: Snapshot
@@ -233,6 +234,12 @@ package struct IntegrityCheck {
             }
             if object.number == 0 || object.number >= counters.nextObject {
                 report("the object \(name.quotedForPeople) has a number that was not given out")
+            }
+            if object.kind.isCollection, CollectionDetails(object.details) == nil {
+                report("\(object.kind.phrase), \(name.quotedForPeople), has details that don't decode")
+            }
+            if object.kind == .dictionary, name.utf8.contains(DictionaryKeys.separator) {
+                report("the dictionary \(name.quotedForPeople) has a slash in its name, so it can't have entries")
             }
             if let other = names.updateValue(name, forKey: object.number) {
                 report("\(other.quotedForPeople) and \(name.quotedForPeople) have one number")

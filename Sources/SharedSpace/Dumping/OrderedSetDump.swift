@@ -20,7 +20,7 @@ extension Snapshot {
         var dumps: [OrderedSetDump] = []
         try forEachObject { (name, object) throws(SpaceError) in
             guard object.kind == .orderedSet else { return }
-            guard let details = OrderedSetDetails(object.details) else {
+            guard let details = CollectionDetails(object.details) else {
                 throw damaged("the object \(name.quotedForPeople)")
             }
             let list = try ElementList(self, name: name, object: object.number)
@@ -60,10 +60,10 @@ extension NamespaceCore {
         scope.demand = scope.demand + making
         try ensureRoom(scope.demand)
         let number: UInt64
-        if let found = try scope.snapshot.orderedSet(dump.name, elementType: dump.elementType) {
+        if let found = try scope.snapshot.collection(dump.name, .orderedSet, elementType: dump.elementType) {
             number = found
         } else {
-            let details = OrderedSetDetails(elementType: dump.elementType)
+            let details = CollectionDetails(elementType: dump.elementType)
             number = try scope.makeOrderedSet(dump.name, details: details.value)
         }
         // In parts, as large as an edit may be.

@@ -137,7 +137,7 @@ extension NamespaceCore {
                 removed: candidate.bytes.count
             )
             let taken = try write(operation, demand) { (scope) throws(SpaceError) -> Taken<T, R>? in
-                if scope.isUnchanged(since: commit) {
+                if scope.isUnchanged(since: commit) || !Safeguard.secondLook.stands {
                     return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
                         // Its time may have passed since it was found.
                         guard scope.snapshot.isVisible(row) else { return nil }

@@ -18,6 +18,9 @@ enum SharedObjectKind: UInt8, CaseIterable, Sendable {
     case responder
     case request
 
+    /// Whether it holds elements of one type.
+    var isCollection: Bool { self == .orderedSet || self == .dictionary }
+
     /// With its article, for errors and for people: "a lock".
     var phrase: String {
         switch self {

@@ -2,7 +2,7 @@ import TupleCoding
 
 /// Who may be concerned by a change, found without asking everybody.
 ///
-/// Observers of cells are found by the first component of the key, of notifications and ordered sets by the name, of tuples
+/// Observers of cells are found by the first component of the key, of notifications and collections by the name, of tuples
 /// by the hash of the fields that their templates bind: a thousand observers of which a change concerns one cost hardly more
 /// than that one.
 /// What can't be found so (any tuple, all keys) is asked one by one.
@@ -27,6 +27,15 @@ struct ObserverIndex: Sendable {
 
     private static func firstComponent(_ key: some Sequence<UInt8>) -> Name {
         Name(key.prefix { $0 != UInt8(ascii: ".") })
+    }
+
+    /// Whether an observer stands in one of the lists that a cell's key leads to.
+    private static func isFound(_ observer: Observer, byKey key: UnsafeRawBufferPointer) -> Bool {
+        switch observer.filter.cells {
+        case .none: false
+        case .all: true
+        case .key(let path): firstComponent(path.utf8) == firstComponent(key)
+        }
     }
 
     mutating func insert(_ observer: Observer) { update(observer) { $0.append(observer) } }
@@ -69,6 +78,10 @@ struct ObserverIndex: Sendable {
         case .set, .unset:
             everyCell.forEach(body)
             if !keys.isEmpty { keys[Self.firstComponent(row.name)]?.forEach(body) }
+            guard !collections.isEmpty, let name = row.dictionary else { return }
+            for observer in collections[Name(name)] ?? [] where !Self.isFound(observer, byKey: row.name) {
+                body(observer)
+            }
         case .post:
             everyPost.forEach(body)
             if !posts.isEmpty { posts[Name(row.name)]?.forEach(body) }

@@ -210,7 +210,7 @@ struct Opening {
         do throws(LMDBError) {
             defer { control.gate.release() }
             // The slots of readers that were killed; nobody else may look for them soon.
-            _ = try environment.checkReaders()
+            try environment.forgetDeadReaders()
             let tables: Tables
             if let oldTables, old != nil {
                 tables = oldTables

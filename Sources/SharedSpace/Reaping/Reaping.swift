@@ -111,7 +111,7 @@ struct Undertaker {
         // A look without the door spares it where somebody lives, which is the usual case.
         if control.dead.load() == 0, try isOwned(folder, control) { return .stays }
         return try underDoor(folder, control, rootFolder) { () throws(SpaceError) in
-            if control.dead.load() != 0 { return true }
+            if control.dead.load() != 0 || !Safeguard.lookUnderDoor.stands { return true }
             return try !isOwned(folder, control)
         }
     }

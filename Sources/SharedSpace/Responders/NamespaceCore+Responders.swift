@@ -50,22 +50,22 @@ extension NamespaceCore {
 
     // MARK: Asking
 
-    func hasResponder(to name: String, below limit: ResponderPosition = .top) throws(SpaceError) -> Bool {
+    func hasResponder(to request: OutgoingRequest) throws(SpaceError) -> Bool {
         try read("request") { snapshot throws(SpaceError) in
-            try snapshot.responders(to: name).top(below: limit) != nil
+            try snapshot.responders(to: request.name).top(below: request.below, except: request.reached) != nil
         }
     }
 
     /// Returns: The ticket of the request; `nil`: nobody is there to be asked.
     func ask(_ request: OutgoingRequest) throws(SpaceError) -> UInt64? {
         // Looked at first: it costs nobody the gate to ask where nobody is.
-        guard try hasResponder(to: request.name, below: request.below) else {
+        guard try hasResponder(to: request) else {
             try read("request") { snapshot throws(SpaceError) in try snapshot.checkIsForResponders(request.name) }
             return nil
         }
         announceClaimant()
         takeBackRemembered()
-        let size = RequestRow.size(name: request.name, body: request.argument.count)
+        let size = RequestRow.size(name: request.name, body: request.argument.count) + 9 * request.reached.count
         return try write("request", .adding(2, bytes: size)) { scope throws(SpaceError) in
             try scope.ask(request, session: session.number)
         }
@@ -73,28 +73,29 @@ extension NamespaceCore {
 
     func standing(of ticket: UInt64) throws(SpaceError) -> RequestStanding {
         try read("request") { snapshot throws(SpaceError) in
-            guard let request = try snapshot.request(ticket) else { return .nobody }
+            guard let request = try snapshot.request(ticket) else { return .nobody(reached: []) }
             return try snapshot.standing(of: request)
         }
     }
 
     /// Ends a request; if that fails (the gate, a full disk), it is tried again at the next one.
     ///
-    /// Returns: How it stood; `nil` where it could not be ended.
+    /// `unlessPending`: One that somebody is at work on stays.
+    /// Returns: How it stood.
     @discardableResult
-    func takeBackOrRemember(_ ticket: UInt64) -> RequestStanding? {
+    func takeBack(_ ticket: UInt64, unlessPending: Bool = false) throws(SpaceError) -> RequestStanding {
         do throws(SpaceError) {
-            return try write("request", .removing(3, bytes: 1024)) { scope throws(SpaceError) in
-                try scope.takeBack(ticket)
+            return try write("request", .removing(3, bytes: 4096)) { scope throws(SpaceError) in
+                try scope.takeBack(ticket, unlessPending: unlessPending)
             }
         } catch {
             if error.mayPass { responders.remember(ticket) }
-            return nil
+            throw error
         }
     }
 
     private func takeBackRemembered() {
-        for ticket in responders.takeRemembered() { takeBackOrRemember(ticket) }
+        for ticket in responders.takeRemembered() { _ = try? takeBack(ticket) }
     }
 
     // MARK: Answering
@@ -111,6 +112,7 @@ extension NamespaceCore {
                 name: row.name,
                 argument: Array(try snapshot.body(of: row.ticket)),
                 deadline: row.deadline,
+                reached: row.reached,
                 pid: row.pid
             )
             return (request, row.at == position)
@@ -172,6 +174,8 @@ struct IncomingRequest: Sendable {
     let argument: [UInt8]
     /// Milliseconds of the namespace's clock; 0: none.
     let deadline: Int64
+    /// Who is not to be asked with `next`.
+    let reached: [ResponderPosition]
     /// Who asks.
     let pid: Int32
 }

@@ -40,24 +40,28 @@ public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Senda
 
     private func ask(_ argument: [UInt8]) async throws(SpaceError) -> Reply {
         let core = try namespace.usableCore(Requesting.operation)
-        let outgoing = OutgoingRequest(
-            name: request.name,
-            argument: argument,
-            below: request.position,
-            within: request.asking,
-            deadline: request.deadline
-        )
         // The end of the request cancels this one, and it is who asked that tells of it; should that process be stopped, the
         // time ends here too.
         let timeout = core.remaining(of: request).map { $0 + .seconds(1) }
-        let reply = try await Requesting(core, outgoing, .fails, timeout: timeout).suspend()
+        let reply = try await Requesting(core, outgoing(argument), .fails, timeout: timeout).suspend()
         return try namespace.decoded(reply, of: request.name)
+    }
+
+    private func outgoing(_ argument: [UInt8]) -> OutgoingRequest {
+        OutgoingRequest(
+            name: request.name,
+            argument: argument,
+            below: request.position,
+            reached: request.reached,
+            within: request.asking,
+            deadline: request.deadline
+        )
     }
 
     /// Whether anybody is below.
     public var exists: Bool {
         get throws(SpaceError) {
-            try namespace.usableCore(Requesting.operation).hasResponder(to: request.name, below: request.position)
+            try namespace.usableCore(Requesting.operation).hasResponder(to: outgoing([]))
         }
     }
 

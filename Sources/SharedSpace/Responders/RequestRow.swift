@@ -12,7 +12,8 @@ import TupleCoding
 ///      PID of who asks,
 ///      PID of who answered; 0: nobody yet,
 ///      state: 0 pending, 1 answered, 2 failed,
-///      name]
+///      name,
+///      the positions of those who are on the stack and were reached by what was asked within it: any number]
 ///
 /// The argument, and later the reply, is a row of `elements`, where no object has the number 0: so what is large is
 /// written once, and not read by those who look whose turn it is.
@@ -34,14 +35,19 @@ struct RequestRow {
     var answeredBy: Int32 = 0
     var state = State.pending
     let name: String
+    /// Who has had to do with it though it was never theirs, by `next` of one who has died since: it is put to none of them.
+    var reached: [ResponderPosition] = []
 
     var isPending: Bool { state == .pending }
 
     var details: Value {
-        .array([
-            .int(at.raw), .int(below.raw), .int(Int(truncatingIfNeeded: work)), .int(Int(truncatingIfNeeded: within)),
-            .int(Int(deadline)), .int(Int(pid)), .int(Int(answeredBy)), .int(state.rawValue), .string(name),
-        ])
+        .array(
+            [
+                .int(at.raw), .int(below.raw), .int(Int(truncatingIfNeeded: work)),
+                .int(Int(truncatingIfNeeded: within)),
+                .int(Int(deadline)), .int(Int(pid)), .int(Int(answeredBy)), .int(state.rawValue), .string(name),
+            ] + reached.map { .int($0.raw) }
+        )
     }
 
     /// The key of the argument or reply in `elements`.
@@ -57,10 +63,13 @@ extension RequestRow {
     /// `nil` for a row that does not decode.
     init?(_ hold: HoldRow) {
         guard hold.kind == .request, case .session(let session) = hold.holder, case .array(let parts) = hold.details,
-            parts.count == 9, case .string(let name) = parts[8]
+            parts.count >= 9, case .string(let name) = parts[8]
         else { return nil }
         let numbers = parts[..<8].compactMap { if case .int(let number) = $0 { number } else { nil } }
-        guard numbers.count == 8, let state = State(rawValue: numbers[7]),
+        let reached = parts[9...].compactMap {
+            if case .int(let number) = $0 { ResponderPosition(raw: number) } else { nil }
+        }
+        guard numbers.count == 8, reached.count == parts.count - 9, let state = State(rawValue: numbers[7]),
             let work = UInt64(exactly: numbers[2]), let within = UInt64(exactly: numbers[3])
         else { return nil }
         self.init(
@@ -75,7 +84,8 @@ extension RequestRow {
             pid: Int32(clamping: numbers[5]),
             answeredBy: Int32(clamping: numbers[6]),
             state: state,
-            name: name
+            name: name,
+            reached: reached
         )
     }
 }

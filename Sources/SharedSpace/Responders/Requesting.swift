@@ -33,35 +33,41 @@ struct Requesting {
     ///
     /// Returns: The reply, one encoded element.
     func block(interruption: Interruption? = nil) throws(SpaceError) -> Reply {
+        var request = request
         while true {
-            guard let ticket = try ask() else {
+            guard let ticket = try ask(request) else {
                 let came: Void? = try core.block(
                     Self.operation,
                     Awaited.responders(to: request.name).interest,
                     text: text,
                     until: deadline,
-                    interruption: interruption,
-                    lookForResponder
-                )
+                    interruption: interruption
+                ) { () throws(SpaceError) in
+                    try lookForResponder(to: request)
+                }
                 if came == nil { throw nobody() }
                 continue
             }
-            do throws(SpaceError) {
-                let interest = Awaited.reply(to: ticket).interest
-                let _: Void? = try core.block(
-                    Self.operation,
-                    interest,
-                    text: text,
-                    until: deadline,
-                    interruption: interruption
-                ) { () throws(SpaceError) in
-                    try lookForEnd(of: ticket)
+            var ending: Ending?
+            while ending == nil {
+                do throws(SpaceError) {
+                    let _: Void? = try core.block(
+                        Self.operation,
+                        Awaited.reply(to: ticket).interest,
+                        text: text,
+                        until: deadline,
+                        interruption: interruption
+                    ) { () throws(SpaceError) in
+                        try lookForEnd(of: ticket)
+                    }
+                } catch {
+                    _ = try? core.takeBack(ticket)
+                    throw error
                 }
-            } catch {
-                core.takeBackOrRemember(ticket)
-                throw error
+                ending = try end(ticket)
             }
-            if let reply = try end(ticket) { return reply }
+            if case .reply(let reply)? = ending { return reply }
+            if case .nobody(let reached)? = ending { request.reached = reached }
         }
     }
 
@@ -69,32 +75,40 @@ struct Requesting {
     ///
     /// Throws: `cancelled` when the task is; the request was taken back then.
     func suspend() async throws(SpaceError) -> Reply {
+        var request = request
         while true {
-            guard let ticket = try ask() else {
+            guard let ticket = try ask(request) else {
+                let asked = request
                 let came: Void? = try await core.suspend(
                     Self.operation,
                     Awaited.responders(to: request.name).interest,
                     text: { text },
-                    until: deadline,
-                    lookForResponder
-                )
+                    until: deadline
+                ) { () throws(SpaceError) in
+                    try lookForResponder(to: asked)
+                }
                 if came == nil { throw nobody() }
                 continue
             }
-            do throws(SpaceError) {
-                let _: Void? = try await core.suspend(
-                    Self.operation,
-                    Awaited.reply(to: ticket).interest,
-                    text: { text },
-                    until: deadline
-                ) { () throws(SpaceError) in
-                    try lookForEnd(of: ticket)
+            var ending: Ending?
+            while ending == nil {
+                do throws(SpaceError) {
+                    let _: Void? = try await core.suspend(
+                        Self.operation,
+                        Awaited.reply(to: ticket).interest,
+                        text: { text },
+                        until: deadline
+                    ) { () throws(SpaceError) in
+                        try lookForEnd(of: ticket)
+                    }
+                } catch {
+                    _ = try? core.takeBack(ticket)
+                    throw error
                 }
-            } catch {
-                core.takeBackOrRemember(ticket)
-                throw error
+                ending = try end(ticket)
             }
-            if let reply = try end(ticket) { return reply }
+            if case .reply(let reply)? = ending { return reply }
+            if case .nobody(let reached)? = ending { request.reached = reached }
         }
     }
 
@@ -107,10 +121,17 @@ struct Requesting {
         let value: [UInt8]
     }
 
+    /// What becomes of one that was put to somebody.
+    enum Ending {
+        case reply(Reply)
+        /// Nobody is left, and it is to be asked anew, but of none of these.
+        case nobody(reached: [ResponderPosition])
+    }
+
     private var text: String { "a reply to \(request.name.quotedForPeople)" }
 
     /// Returns: The ticket; `nil`: nobody is there, and it is to wait.
-    private func ask() throws(SpaceError) -> UInt64? {
+    private func ask(_ request: OutgoingRequest) throws(SpaceError) -> UInt64? {
         var request = request
         if request.deadline == nil { request.deadline = deadline.map { core.clock.time(after: $0.remaining) } }
         if let ticket = try core.ask(request) { return ticket }
@@ -118,27 +139,39 @@ struct Requesting {
         return nil
     }
 
-    private func lookForResponder() throws(SpaceError) -> Found<Void>? {
-        try core.hasResponder(to: request.name, below: request.below) ? Found(result: (), removed: nil) : nil
+    private func lookForResponder(to request: OutgoingRequest) throws(SpaceError) -> Found<Void>? {
+        try core.hasResponder(to: request) ? Found(result: (), removed: nil) : nil
     }
 
     private func lookForEnd(of ticket: UInt64) throws(SpaceError) -> Found<Void>? {
         if case .pending = try core.standing(of: ticket) { nil } else { Found(result: (), removed: nil) }
     }
 
-    /// Ends a request that was answered, or whose time has passed.
+    /// Ends a request that was answered, that nobody is left to answer, or whose time has passed.
     ///
-    /// Returns: The reply; `nil`: nobody is left, and it is to be asked anew.
-    private func end(_ ticket: UInt64) throws(SpaceError) -> Reply? {
+    /// Returns: `nil` when it goes on: while nobody was left somebody has come below.
+    func end(_ ticket: UInt64) throws(SpaceError) -> Ending? {
+        let hasPassed = deadline?.hasPassed ?? false
         let seen = try core.standing(of: ticket)
-        // The answer may have come since; where the request can't be ended now, what was seen counts.
-        switch core.takeBackOrRemember(ticket) ?? seen {
-        case .answered(let pid, let value): return Reply(pid: pid, value: value)
+        if case .pending = seen, !hasPassed { return nil }
+        let standing: RequestStanding
+        do throws(SpaceError) {
+            // The answer may have come since.
+            standing = try core.takeBack(ticket, unlessPending: !hasPassed)
+        } catch {
+            // Where the request can't be ended now, what was seen counts. But it is not asked anew beside itself.
+            if case .nobody = seen, absent == .waits { throw error }
+            standing = seen
+        }
+        switch standing {
+        case .answered(let pid, let value): return .reply(Reply(pid: pid, value: value))
         case .failed(let pid, let message): throw failed(pid, message)
-        case .pending(let pid): throw late(pid)
-        case .nobody:
-            guard absent == .waits, !(deadline?.hasPassed ?? false) else { throw nobody() }
+        case .pending(let pid):
+            if hasPassed { throw late(pid) }
             return nil
+        case .nobody(let reached):
+            guard absent == .waits, !hasPassed else { throw nobody() }
+            return .nobody(reached: reached)
         }
     }
 

@@ -265,7 +265,14 @@ final class ResponderHub: Sendable {
         let begun = await persist { () throws(SpaceError) in try core.begin(asking, at: responder.position) }
         if let request = begun ?? nil {
             let reply = await responder.reply(to: request)
-            await persist { () throws(SpaceError) in try core.answer(request, reply) }
+            await persist { () throws(SpaceError) in
+                // Its handle was left meanwhile, and it failed for want of it: the next one is asked.
+                if case .failure = reply, responder.namespace.isLeft {
+                    try core.pass(asking, from: responder.position)
+                } else {
+                    try core.answer(request, reply)
+                }
+            }
         }
         finish(asking, by: responder, in: core)
     }

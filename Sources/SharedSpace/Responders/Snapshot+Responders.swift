@@ -112,7 +112,7 @@ extension Snapshot {
     func standing(of request: RequestRow) throws(SpaceError) -> RequestStanding {
         switch request.state {
         case .pending:
-            return try worker(on: request).map { .pending($0) } ?? .nobody
+            return try worker(on: request).map { .pending($0) } ?? .nobody(reached: request.reached)
         case .answered:
             return .answered(request.answeredBy, Array(try body(of: request.ticket)))
         case .failed:

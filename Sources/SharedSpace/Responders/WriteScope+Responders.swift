@@ -10,7 +10,9 @@ import TupleCoding
 /// has come down to it puts its own position into the row first, lest a newcomer come between. What was asked with
 /// `next` is a request within a request. When the responder that asked so dies, the outer request takes the inner one
 /// over, with whoever is answering it; when the inner one ends otherwise, the outer one is from then on put to nobody
-/// whom the inner one has reached.
+/// whom the inner one has reached: nobody at or above the place where it was begun last, and, should it be asked anew when
+/// nobody is left, none of those in its list (`RequestRow.reached`). An inner one is nobody's until it is begun, so that
+/// who only stood next in turn does not count as reached.
 extension WriteScope {
     // MARK: Responders
 
@@ -74,21 +76,25 @@ extension WriteScope {
     ///
     /// Returns: Its ticket; `nil`: nobody is there, and nothing was written.
     func ask(_ request: OutgoingRequest, session: UInt64) throws(SpaceError) -> UInt64? {
-        guard let top = try snapshot.responders(to: request.name).top(below: request.below) else { return nil }
+        let stack = try snapshot.responders(to: request.name)
+        guard let top = stack.top(below: request.below, except: request.reached) else { return nil }
         let ticket = nextTicket()
         counters.holds += 1
+        // What is asked within another has reached somebody once it is begun, and not before.
+        let isWithin = request.within != nil
         try put(
             RequestRow(
                 ticket: ticket,
                 session: session,
                 since: time,
-                at: top.position,
-                below: top.position,
+                at: isWithin ? .none : top.position,
+                below: isWithin ? request.below : top.position,
                 work: ticket,
                 within: request.within?.work ?? 0,
                 deadline: request.deadline ?? 0,
                 pid: process,
-                name: request.name
+                name: request.name,
+                reached: stack.present(request.reached)
             )
         )
         try put(body: request.argument, of: ticket)
@@ -98,18 +104,20 @@ extension WriteScope {
 
     /// Ends a request, answered or not: what its asker does in the end.
     ///
+    /// `unlessPending`: One that somebody is at work on stays.
     /// Returns: How it stood.
-    func takeBack(_ ticket: UInt64) throws(SpaceError) -> RequestStanding {
-        guard let request = try snapshot.request(ticket) else { return .nobody }
+    func takeBack(_ ticket: UInt64, unlessPending: Bool) throws(SpaceError) -> RequestStanding {
+        guard let request = try snapshot.request(ticket) else { return .nobody(reached: []) }
         let standing = try snapshot.standing(of: request)
-        var reached = request.below
-        if request.isPending, let addressee = try snapshot.responders(to: request.name).addressee(of: request) {
-            reached = min(reached, addressee.position)
+        if unlessPending, case .pending = standing { return standing }
+        let stack = try snapshot.responders(to: request.name)
+        if request.isPending, let addressee = stack.addressee(of: request) {
             noteAwaited(.requests(of: addressee.session))
         }
         try delete(request)
-        if var outer = try outer(of: request), reached < outer.below {
-            outer.below = reached
+        if var outer = try outer(of: request) {
+            outer.below = min(outer.below, request.below)
+            outer.reached = stack.present(outer.reached + request.reached + [request.at])
             try put(outer)
         }
         return standing
@@ -122,6 +130,7 @@ extension WriteScope {
         if var outer = try outer(of: request), try isStillWith(request.session, outer) {
             outer.at = request.at
             outer.below = min(outer.below, request.below)
+            outer.reached = try snapshot.responders(to: outer.name).present(outer.reached + request.reached)
             outer.work = request.work
             outer.state = request.state
             outer.answeredBy = request.answeredBy
@@ -260,6 +269,8 @@ struct OutgoingRequest: Sendable {
     let argument: [UInt8]
     /// Only responders below are asked.
     var below = ResponderPosition.top
+    /// And none of these.
+    var reached: [ResponderPosition] = []
     /// The request within whose handler it is asked.
     var within: Asking?
     /// What the one who answers is told: milliseconds of the namespace's clock; `nil`: no limit.
@@ -274,8 +285,8 @@ enum RequestStanding: Sendable {
     case answered(Int32, [UInt8])
     /// By a process, with its words.
     case failed(Int32, String)
-    /// Nobody is left who has not been asked.
-    case nobody
+    /// Nobody is left who has not been asked; of those who are there these were.
+    case nobody(reached: [ResponderPosition])
 }
 
 /// What those wait for who answer and who ask, announced like places in a queue; their tickets are below 2⁶².

@@ -24,6 +24,7 @@ extension NamespaceCore {
         }
         var isDoorHeld = true
         defer { if isDoorHeld { control.door.release() } }
+        CrashPoint.reach(.doorTaken)
         guard control.dead.load() == 0,
             let rootFolder = try root.open(create: false, for: operation),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation),

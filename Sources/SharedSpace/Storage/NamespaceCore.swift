@@ -218,7 +218,7 @@ final class NamespaceCore: @unchecked Sendable {
                 return Reader(try environment.beginRead(), namespace: name.text)
             } catch .readersFull {
                 // mdb_txn_begin returns this without cleaning up after the dead.
-                _ = try environment.checkReaders()
+                try environment.forgetDeadReaders()
                 return Reader(try environment.beginRead(), namespace: name.text)
             }
         } catch {

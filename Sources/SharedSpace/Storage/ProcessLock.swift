@@ -47,7 +47,7 @@ struct ProcessLock: Sendable {
     /// The mutex names its holder's thread at every instant; the word beside it does not yet, or no longer, when a process
     /// is stopped between the two. The word serves where /proc doesn't show the thread. Reads files, so not for who gets it.
     var holderPID: Int32 {
-        ProcFS.process(ofThread: mutex.owner) ?? Int32(bitPattern: holder.load())
+        (Safeguard.lockWord.stands ? ProcFS.process(ofThread: mutex.owner) : nil) ?? Int32(bitPattern: holder.load())
     }
 
     /// Takes the lock.
@@ -111,7 +111,7 @@ struct ProcessLock: Sendable {
             case .abandoned: return try note(abandoned: true)
             case .timedOut:
                 let now = MonotonicInstant.now
-                guard now < deadline else { return nil }
+                guard now < deadline || !Safeguard.timeLimit.stands else { return nil }
                 let polite = now.advanced(by: Self.patience + Self.patience)
                 politeUntil.store(UInt64(bitPattern: Int64(polite.nanoseconds)))
                 next = min(deadline, now.advanced(by: Self.patience))

@@ -14,6 +14,13 @@ final class Reader: @unchecked Sendable {
     }
 }
 
+extension Environment {
+    /// Gives back the places, and with them the pages, of readers that were killed in their snapshots.
+    func forgetDeadReaders() throws(LMDBError) {
+        if Safeguard.deadReaders.stands { _ = try checkReaders() }
+    }
+}
+
 /// The idle readers of a namespace in this process.
 ///
 /// As many exist as have been in use at once.

@@ -23,7 +23,7 @@ struct Room {
         var bytes = 0
         /// Tuples or cells removed or moved.
         var removals = 0
-        /// How many of these are cells, which lie scattered.
+        /// How many of all these are cells, which lie scattered and have rows nowhere else but in the journal.
         var cells = 0
         /// Rows of `elements` added, changed or removed, which lie scattered.
         var elements = 0
@@ -120,6 +120,7 @@ struct Room {
 
     /// Sees that the blocks for a demand are there, or throws before anything was changed.
     mutating func ensure(_ demand: Demand, shapes: Int, _ access: Access) throws(SpaceError) {
+        guard Safeguard.room.stands else { return }
         let end = environment.info.lastPage + 1
         let reserve = demand.isRemoval ? 0 : Limits.removalReserve / pageSize
         let reserved = Int(clamping: control.reserved.loadRelaxed()) / pageSize
@@ -137,7 +138,7 @@ struct Room {
     /// Returns: `false` where it can't be had; what is there may be enough all the same.
     private mutating func growAhead(to pages: Int, _ transaction: Int) -> Bool {
         guard transaction >= growsAheadFrom, pages * pageSize <= Int(control.header.byteLimit) else { return false }
-        _ = try? environment.checkReaders()
+        try? environment.forgetDeadReaders()
         do throws(SpaceError) {
             try grow(to: pages)
             return true
@@ -162,8 +163,8 @@ struct Room {
         }
         let wanted = end + needed + reserve
         if wanted * pageSize <= Int(clamping: control.reserved.load()) { return }
-        // A reader killed inside a transaction pins every page freed since, until somebody looks: before growing, look.
-        _ = try? environment.checkReaders()
+        // They pin every page freed since, until somebody looks.
+        try? environment.forgetDeadReaders()
         do throws(SpaceError) {
             try grow(to: wanted)
             return
@@ -211,12 +212,15 @@ struct Room {
 
     private func pages(for demand: Demand, shapes: Int, _ access: Access) throws(LMDBError) -> Int {
         let changes = demand.additions + demand.removals
+        // Cells have rows in their own table and in the journal alone.
+        let others = max(1, changes - demand.cells)
+        let removals = max(1, min(demand.removals, others))
         let free = try access.freeListStatistics()
         // Tuples are appended: a batch shares the path, and fills pages. All else is scattered.
-        var changed = touched(try access.statistics(tables.tuples), rows: max(1, demand.removals), bytes: 32)
-        changed += touched(try access.statistics(tables.index), rows: max(1, changes * shapes), bytes: 32)
-        changed += touched(try access.statistics(tables.expiries), rows: changes, bytes: 32)
-        changed += touched(try access.statistics(tables.claims), rows: max(1, demand.removals), bytes: 64)
+        var changed = touched(try access.statistics(tables.tuples), rows: removals, bytes: 32)
+        changed += touched(try access.statistics(tables.index), rows: others * max(1, shapes), bytes: 32)
+        changed += touched(try access.statistics(tables.expiries), rows: others, bytes: 32)
+        changed += touched(try access.statistics(tables.claims), rows: removals, bytes: 64)
         changed += touched(try access.statistics(tables.cells), rows: max(1, demand.cells), bytes: 32)
         changed += touched(try access.statistics(tables.watchers), rows: 1, bytes: 0)
         changed += touched(try access.statistics(tables.objects), rows: 1, bytes: 0)
@@ -228,8 +232,8 @@ struct Room {
         // Large rows drop as many bytes of small ones, which lie in a row; LMDB's pages are a quarter full at least.
         if demand.isJournaled { changed += 4 * (demand.bytes / pageSize) }
         changed += touched(try access.statistics(tables.objects), rows: 1, bytes: 0)
-        changed += touched(try access.statistics(tables.elements), rows: max(1, changes), bytes: 64)
-        changed += touched(try access.statistics(tables.holds), rows: max(1, changes), bytes: 64)
+        changed += touched(try access.statistics(tables.elements), rows: others, bytes: 64)
+        changed += touched(try access.statistics(tables.holds), rows: others, bytes: 64)
         changed += touched(try access.statistics(tables.shapes), rows: 1, bytes: 0)
         changed += touched(try access.statistics(tables.main), rows: 1, bytes: 0) + touched(free, rows: 1, bytes: 0)
         // Half full pages at worst, and values in pages of their own.

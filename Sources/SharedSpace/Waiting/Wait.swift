@@ -78,7 +78,11 @@ struct Wait {
     mutating func foundNothing() {
         guard let id = pending else { return }
         pending = nil
-        core.offer(id, youngerThan: ticket)
+        handOn(id)
+    }
+
+    private func handOn(_ id: UInt64) {
+        if Safeguard.handedOn.stands { core.offer(id, youngerThan: ticket) }
     }
 
     /// Before sleeping: listens for the end of those who have claimed.
@@ -100,7 +104,7 @@ struct Wait {
         if claimants != 0 { ClaimWatch.shared.end(core) }
         let granted = tenancy.flatMap { core.slots.withdraw($0, session: core.session.number) }
         for grant in [pending, granted] {
-            if let grant, grant != id { core.offer(grant, youngerThan: ticket) }
+            if let grant, grant != id { handOn(grant) }
         }
     }
 }

@@ -43,7 +43,7 @@ public struct Change: Sendable {
         case sort
         /// An ordered set was changed by more than a change can tell: what it holds is to be read anew.
         case reset
-        /// An ordered set was removed as a whole.
+        /// An ordered set, or a dictionary, was removed as a whole.
         case discard
 
         /// The event's name, as the commands print it.
@@ -97,7 +97,7 @@ public struct Change: Sendable {
     public let id: TupleID?
     /// The tuple, for what happens to tuples.
     public let tuple: Tuple?
-    /// The cell's key, the notification's name, or the ordered set's.
+    /// The cell's key, the notification's name, or the collection's.
     public let key: String?
     /// The cell's value before; `nil` where it was not set.
     public internal(set) var old: Value?
@@ -133,12 +133,14 @@ public struct ChangeFilter: Sendable {
     public var cells: Cells
     /// Which notifications.
     public var notifications: Notifications
-    /// Which ordered sets.
+    /// Which ordered sets and dictionaries.
     public var collections: Collections
     /// Which kinds; `nil`: all.
     public var kinds: Set<Change.Kind>?
 
-    /// A choice of ordered sets.
+    /// A choice of ordered sets and dictionaries.
+    ///
+    /// The entries of a dictionary are cells, so `all` does not tell of them: choose all cells too.
     public enum Collections: Sendable, Hashable {
         /// None.
         case none

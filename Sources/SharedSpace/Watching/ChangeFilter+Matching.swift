@@ -6,6 +6,8 @@ extension ChangeFilter {
         if let kinds, !kinds.contains(row.kind) { return false }
         switch row.kind {
         case .set, .unset:
+            // The entries of a dictionary are cells.
+            if case .named(let name) = collections, row.dictionary?.elementsEqual(name.utf8) ?? false { return true }
             switch cells {
             case .none: return false
             case .all: return true

@@ -104,7 +104,7 @@ extension Change {
         isPresent = true
     }
 
-    /// An ordered set that is there, whose elements are to be read.
+    /// An ordered set or a dictionary that is there, and is to be read.
     init(presentCollection name: String, at sequence: UInt64) {
         self.init(kind: .reset, sequence: sequence, lastSequence: sequence, key: name)
         isPresent = true

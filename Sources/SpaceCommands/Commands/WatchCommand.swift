@@ -197,7 +197,7 @@ struct WatchChoice: ParsableArguments {
     @Option(help: ArgumentHelp("Notifications of this name.", valueName: "name"))
     var post: String?
 
-    @Option(help: ArgumentHelp("The ordered set of this name.", valueName: "name"))
+    @Option(help: ArgumentHelp("The ordered set, or the dictionary, of this name.", valueName: "name"))
     var collection: String?
 
     @Option(help: ArgumentHelp("Notifications that this process posts.", valueName: "pid"))
@@ -240,7 +240,8 @@ struct WatchChoice: ParsableArguments {
         let ofTuples = Set(Change.Kind.allCases).subtracting(ofCells).subtracting(ofNobody).subtracting(ofCollections)
         return ChangeFilter(
             tuples: template ?? (isNamed(ofTuples) ? .any : nil),
-            cells: key.map { .key($0) } ?? (allKeys || isNamed(ofCells) ? .all : .none),
+            // A dictionary's entries are cells: of a collection that is named, not all are meant.
+            cells: key.map { .key($0) } ?? (allKeys || collection == nil && isNamed(ofCells) ? .all : .none),
             notifications: pid.map { .sent(by: PostSender(pid: $0), named: post) } ?? post.map { .named($0) }
                 ?? (isNamed([.post]) ? .all : .none),
             collections: collection.map { .named($0) } ?? (isNamed(ofCollections) ? .all : .none),

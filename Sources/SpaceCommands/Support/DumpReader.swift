@@ -28,7 +28,8 @@ struct DumpReader {
         return reader
     }
 
-    private mutating func take(_ record: Record, _ what: String) throws -> (id: Int, tuple: LoadedTuple)? {
+    /// Takes a line of a dump; a tuple is returned with its id, since claims come after the tuples.
+    mutating func take(_ record: Record, _ what: String) throws -> (id: Int, tuple: LoadedTuple)? {
         func bad(_ reason: String) -> CommandFailure { .badData("\(what): \(reason)") }
         guard case .string(let kind)? = record["kind"] else { throw bad("it has no \"kind\"") }
         switch kind {

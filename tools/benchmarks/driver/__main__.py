@@ -11,7 +11,7 @@ import checks
 import plots
 import report
 from running import Bench, say
-from works import CROWDS, GROWTH, PEER_COUNTS, PEERS, TABLE
+from works import CROWDS, GROWTH, LOCK, PEER_COUNTS, PEERS, TABLE
 
 
 def arguments():
@@ -122,7 +122,7 @@ def main():
             missing.append(peer)
             peers.remove(peer)
 
-    works = [work for work in TABLE + CROWDS if options.only in work.name]
+    works = [work for work in [*TABLE, LOCK, *CROWDS] if options.only in work.name]
     rounds = 3 if options.quick else 7
     collection = Collection()
     for number in range(rounds):
@@ -135,7 +135,7 @@ def main():
         for size, lines in sizes.items():
             for line, number in lines.items():
                 results[f"growth: {kind} {size}: {line}"] = {"ours": number, "floor": None, "peers": {}, "ratio": None}
-    verdicts = checks.of_growth(grown)
+    verdicts = checks.of_growth(grown) + checks.of_locks(results)
     if not options.only:
         verdicts.append(checks.herd(bench, 20 if options.quick else 60))
     for verdict in verdicts:

@@ -43,7 +43,16 @@ def of_growth(grown):
     if namespaces:
         verdicts.append(Verdict("MiB of an idle process with one namespace", namespaces[1]["RSS bytes"] / MIB, 12))
         verdicts.append(Verdict("descriptors of 500 namespaces", namespaces[500]["descriptors"], 2048))
+    ordered = grown.get("ordered-set", {})
+    if 100_000 in ordered:
+        slowest = max(ordered[100_000].values())
+        verdicts.append(Verdict("ns of the slowest operation by index on an ordered set of 100,000", slowest, 50_000))
     return verdicts
+
+
+def of_locks(results):
+    lock, *pair = (results.get(name, {}).get("ours") for name in ("lock and unlock", "write", "take by the first field"))
+    return [Verdict("lock and unlock ÷ write and take", lock / sum(pair), 2)] if lock and all(pair) else []
 
 
 def switches(pid):

@@ -130,6 +130,7 @@ def draw(folder, works, results, grown):
         "waiters": "A write, with so many takers blocked that don't match",
         "namespaces": "A write, with so many namespaces open",
         "values": "An operation, by the size of the tuple",
+        "ordered-set": "An operation, on an ordered set of so many elements",
     }
     for kind, sizes in grown.items():
         names = [name for name in next(iter(sizes.values())) if name not in ("RSS bytes", "descriptors")]

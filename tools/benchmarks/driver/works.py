@@ -41,6 +41,9 @@ TABLE = [
     Work("commit to a task that awaits changes", "notice in a task", ("notice-in-a-task", 300)),
 ]
 
+# Without a floor: what it is measured against is ours.
+LOCK = Work("lock and unlock", "lock", ("lock", 5000), has_floor=False)
+
 CROWDS = [
     Work(f"{producers} to {takers} processes, a message", "crowd", ("crowd", 8000, producers, takers), None, "crowd",
          "crowd", (producers, takers), {}, has_floor=False)
@@ -63,4 +66,5 @@ GROWTH = {
     "waiters": ([0, 1, 10, 1000], []),
     "namespaces": ([1, 100, 500], []),
     "values": ([64, 4096, 1 << 20], []),
+    "ordered-set": ([1000, 100_000], []),
 }

@@ -69,6 +69,8 @@ enum Main {
         case "waiters": try Growth.waiters(space, count)
         case "namespaces": try Growth.namespaces(space, count)
         case "values": try Growth.values(space, count)
+        case "lock": try SharedObjects.lock(space, count)
+        case "ordered-set": try SharedObjects.orderedSet(space, count)
         default: throw Failure("no such work")
         }
     }

@@ -1,0 +1,69 @@
+import TupleCoding
+
+/// Where a collection's handle reads and edits: in its namespace, each call a step of its own, or as a part of a transaction.
+///
+/// Unchecked Sendable: a transaction's state belongs to the thread that runs its body, which is asked before each use.
+enum CollectionPlace: @unchecked Sendable {
+    case namespace(Namespace)
+    case transaction(TransactionState)
+
+    var namespace: Namespace {
+        switch self {
+        case .namespace(let namespace): namespace
+        case .transaction(let state): state.namespace
+        }
+    }
+}
+
+extension TransactionState {
+    /// Throws: `invalidArgument` where the transaction does not run: `what` is a part of it.
+    func checkRunsHere(_ what: String) throws(SpaceError) {
+        guard !namespace.core.isInTransactionHere else { return }
+        throw SpaceError(
+            .invalidArgument,
+            Self.operation,
+            namespace: namespace.name,
+            reason: "\(what) was got in a transaction that does not run here",
+            advice: "use it in the transaction's body alone, and on its thread"
+        )
+    }
+
+    /// Throws: `invalidArgument` for `what` when it is of another namespace.
+    func checkIsHere(_ what: String, of other: Namespace) throws(SpaceError) {
+        guard other.core !== namespace.core else { return }
+        throw SpaceError(
+            .invalidArgument,
+            Self.operation,
+            namespace: namespace.name,
+            reason: "\(what) is in \(other.name.quotedForPeople)",
+            advice: "a transaction is about one namespace"
+        )
+    }
+}
+
+extension Namespace {
+    /// The encoding of what a collection is to hold; what would not decode again is refused.
+    ///
+    /// `what`: With its article, for the error.
+    func encodedToStay<Content: Codable>(
+        _ content: Content,
+        _ what: String,
+        _ operation: String
+    ) throws(SpaceError) -> [UInt8] {
+        let value = try encoded(content, operation)
+        do throws(TupleCodingError) {
+            _ = try value.decode(Content.self)
+        } catch {
+            throw SpaceError(
+                .badData,
+                operation,
+                namespace: name,
+                reason: "\(what) would not decode as \(Content.self) again: \(error)",
+                advice: "see that the type decodes what it encodes"
+            )
+        }
+        let bytes = value.encodedElement
+        guard bytes.count <= Limits.valueBytes else { throw tooLarge(operation, bytes.count) }
+        return bytes
+    }
+}

@@ -1,0 +1,133 @@
+import SpaceSystem
+import Synchronization
+
+/// What one kind of collection tells its observers; when, is a ``CollectionTeller``'s to say.
+protocol CollectionSource: Sendable {
+    associatedtype Told: Sendable
+
+    var name: String { get }
+    var namespace: Namespace { get }
+
+    /// What is told of a change, of which there may also be some that are not the collection's.
+    ///
+    /// Throws: Where the observer's copy is not to be had without a reset; the next change brings it.
+    func telling(of change: Change) throws(SpaceError) -> Telling<Told>
+
+    /// All that is there now, and the number of the last change that it holds.
+    ///
+    /// Throws: `closed` when the collection has been removed.
+    func reset(for change: Change) throws(SpaceError) -> (told: Told, sequence: UInt64)
+
+    /// That nothing follows.
+    func end(with change: Change) -> Told
+}
+
+/// What a collection's change comes to for an observer.
+enum Telling<Told> {
+    case told(Told)
+    /// It is none of the collection's, or not wanted.
+    case nothing
+    /// The change does not say enough: the observer needs all that is there.
+    case reset
+    /// It can't be told, and the observer's copy is right all the same but for what the error names.
+    case failure(SpaceError)
+}
+
+/// Makes of what the journal tells of a collection what its observer is told.
+///
+/// Guarantees: whoever applies it to a copy, from a reset on, has after each change what the collection had then. A reset is read
+/// from a snapshot that is later than the change that calls for it; so changes up to that snapshot are not told again. The end is
+/// told once, also where the change that says so is among those that were missed.
+final class CollectionTeller<Source: CollectionSource>: Sendable {
+    private let source: Source
+    private let options: CollectionObservationOptions
+    private let state = Mutex(State())
+
+    private struct State {
+        /// The last change that the last reset held.
+        var position: UInt64 = 0
+        /// Something could not be told: only a reset can follow.
+        var mustReset = false
+        /// A reset was told.
+        var hasBegun = false
+        var hasEnded = false
+    }
+
+    init(_ source: Source, _ options: CollectionObservationOptions) {
+        self.source = source
+        self.options = options
+    }
+
+    /// Returns: `nil` for what the observer knows already, or does not want.
+    ///
+    /// Throws: `badData` for what does not decode; what follows is told all the same, after a reset where one is needed.
+    func tell(_ change: Change) throws(SpaceError) -> Source.Told? {
+        let (position, mustReset, hasEnded) = state.withLock { ($0.position, $0.mustReset, $0.hasEnded) }
+        if hasEnded { return nil }
+        switch change.kind {
+        case .gone, .discard: return end(change)
+        case _ where change.lastSequence <= position && !change.isPresent: return nil
+        default: break
+        }
+        state.withLock { $0.mustReset = true }
+        let telling = mustReset ? .reset : try source.telling(of: change)
+        if case .reset = telling { return try reset(change) }
+        state.withLock { $0.mustReset = false }
+        switch telling {
+        case .told(let told): return told
+        case .failure(let error): throw error
+        case .nothing, .reset: return nil
+        }
+    }
+
+    private func reset(_ change: Change) throws(SpaceError) -> Source.Told? {
+        do throws(SpaceError) {
+            let (told, sequence) = try source.reset(for: change)
+            state.withLock { state in
+                state.position = sequence
+                state.mustReset = false
+                state.hasBegun = true
+            }
+            return told
+        } catch  where error.code == .closed || error.code == .namespaceDeleted {
+            // Of the namespace that follows, if it was deleted; who left it is told nothing.
+            guard (try? source.namespace.usableCore("observe")) != nil else { return nil }
+            // Of the collection it may be in the gap that called for the reset; whose doing it was is not known.
+            return end(Change(gone: change.lastSequence))
+        }
+    }
+
+    private func end(_ change: Change) -> Source.Told? {
+        let isFirst = state.withLock { state in
+            defer { state.hasEnded = true }
+            return !state.hasEnded
+        }
+        return isFirst ? source.end(with: change) : nil
+    }
+
+    /// The first of all: what is there, once, for an observer that asked for it.
+    fileprivate func initial() throws(SpaceError) -> Source.Told? {
+        guard options.contains(.initial), state.withLock({ !$0.hasBegun }) else { return nil }
+        return try tell(Change(presentCollection: source.name, at: 0))
+    }
+
+    /// Whether the collection has gone.
+    fileprivate var hasEnded: Bool { state.withLock { $0.hasEnded } }
+}
+
+extension Changes {
+    /// The next of a collection's changes, as its teller tells them; `nil` when there is none in time, after the end, and after
+    /// cancellation.
+    func next<Source>(
+        toldBy teller: CollectionTeller<Source>,
+        timeout: Duration?
+    ) async throws(SpaceError) -> Source.Told? {
+        if let initial = try teller.initial() { return initial }
+        let deadline = MonotonicInstant.deadline(after: timeout)
+        while !teller.hasEnded {
+            guard let change = try await source.next(until: deadline) else { return nil }
+            if let told = try teller.tell(change) { return told }
+        }
+        return nil
+    }
+}

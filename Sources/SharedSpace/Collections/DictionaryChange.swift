@@ -1,0 +1,88 @@
+import TupleCoding
+
+/// What an observer of a dictionary is told: a change of an entry, or where all that there is begins anew.
+public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
+    /// What can happen.
+    public enum Event: Sendable {
+        /// The entries are these: at first, and after changes that were missed. An observer of one key is given that alone.
+        case reset([String: Value])
+        /// The value of a key was set; `old` is `nil` where there was none, or one that does not decode.
+        case set(_ key: String, Value, old: Value?)
+        /// The value of a key was removed; `old` is `nil` where it does not decode.
+        case unset(_ key: String, old: Value?)
+        /// The dictionary was removed, or the namespace deleted; nothing follows.
+        case removed
+    }
+
+    /// What happened.
+    public let event: Event
+    /// The number of the change; of a reset, that of the last change that the entries hold.
+    public let sequence: UInt64
+    /// When, milliseconds since 1970.
+    public let time: Int64
+    /// The process that did it; 0 of a reset.
+    public let pid: Int32
+    /// The transaction: changes with the same number were committed together; 0 of a reset.
+    public let batch: UInt64
+
+    init(_ event: Event, _ change: Change, sequence: UInt64? = nil) {
+        self.event = event
+        self.sequence = sequence ?? change.lastSequence
+        time = change.time
+        pid = change.pid
+        batch = change.batch
+    }
+
+    /// Does the same to a copy of the entries.
+    ///
+    /// A copy that is begun with a reset and is given every change since equals the dictionary.
+    public func apply(to copy: inout [String: Value]) {
+        switch event {
+        case .reset(let entries): copy = entries
+        case .set(let key, let value, _): copy[key] = value
+        case .unset(let key, _): copy[key] = nil
+        case .removed: copy = [:]
+        }
+    }
+}
+
+extension DictionaryChange.Event: Equatable where Value: Equatable {}
+
+/// What a dictionary, or one key of it, tells its observers.
+struct DictionarySource<Value: Codable & Sendable>: CollectionSource {
+    private let dictionary: SharedDictionary<Value>
+    private let keys: DictionaryKeys
+    /// The one key that is told of; `nil`: all.
+    private let key: String?
+
+    init(_ dictionary: SharedDictionary<Value>, key: String?) {
+        self.dictionary = dictionary
+        keys = DictionaryKeys(dictionary.name)
+        self.key = key
+    }
+
+    var name: String { dictionary.name }
+    var namespace: Namespace { dictionary.namespace }
+
+    func telling(of change: Change) throws(SpaceError) -> Telling<DictionaryChange<Value>> {
+        guard change.kind == .set || change.kind == .unset, !change.isPresent else { return .reset }
+        guard let key = change.key.flatMap(keys.key(ofCell:)),
+            self.key.map({ $0.utf8.elementsEqual(key.utf8) }) ?? true
+        else { return .nothing }
+        let old = change.old.flatMap { try? $0.decode(Value.self) }
+        guard change.kind == .set else { return .told(DictionaryChange(.unset(key, old: old), change)) }
+        do throws(SpaceError) {
+            guard let new = try dictionary.decode(change.new, key, "observe") else { return .reset }
+            return .told(DictionaryChange(.set(key, new, old: old), change))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    func reset(for change: Change) throws(SpaceError) -> (told: DictionaryChange<Value>, sequence: UInt64) {
+        let (entries, sequence) = try dictionary.entries("observe", of: key)
+        return (DictionaryChange(.reset(entries), change, sequence: sequence), sequence)
+    }
+
+    func end(with change: Change) -> DictionaryChange<Value> { DictionaryChange(.removed, change) }
+}

@@ -1,0 +1,173 @@
+import SpaceSystem
+import TupleCoding
+
+// Observing a dictionary, or one of its keys: by callback, with a token or for an object, and as a sequence.
+
+extension SharedDictionary {
+    // MARK: Tokens
+
+    /// Calls a handler with each change, whichever process makes it, and with whatever call or command.
+    ///
+    /// ```swift
+    /// self.token = try settings.observe("retries") { change in show(change.event) }
+    /// ```
+    ///
+    /// Where and when handlers are called is as with ``Namespace/observe(_:options:on:onError:_:)-(ChangeFilter,_,_,_,_)``: one call
+    /// at a time, in order; on an actor if the handler belongs to one. An observer that falls behind the journal's bound gets a
+    /// reset.
+    ///
+    /// - Parameters:
+    ///   - key: Whose changes; `nil`: all.
+    ///   - options: With ``CollectionObservationOptions/initial``, at first what is there; there are no moves here.
+    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
+    ///   - onError: Is told of what the handler throws, and of values that don't decode.
+    ///   - handler: Called with each change.
+    /// - Returns: A token; when it goes, the observation ends. Nothing after this call is missed.
+    /// - Throws: `closed`, `tooLarge` for a key that no entry can have, `namespaceDeleted`, `storageFull`, `limitReached`,
+    ///   `holderStopped`, `holderBusy`.
+    public func observe(
+        _ key: String? = nil,
+        options: CollectionObservationOptions = [],
+        on queue: ObservationQueue? = nil,
+        onError: ObservationErrorHandler? = nil,
+        _ handler: @escaping @isolated(any) @Sendable (DictionaryChange<Value>) throws -> Void
+    ) throws(SpaceError) -> ObservationToken {
+        let handler = ObserverHandler(try teller(key, options).tell, handler, on: queue)
+        return ObservationToken(try add(options, nil, handler, onError), core)
+    }
+
+    /// Calls an asynchronous handler with each change, in a task; the next call comes when it has returned.
+    ///
+    /// - Parameters:
+    ///   - key: Whose changes; `nil`: all.
+    ///   - options: What is told.
+    ///   - onError: Is told of what the handler throws, and of values that don't decode.
+    ///   - handler: Called with each change.
+    /// - Returns: A token; when it goes, the observation ends.
+    /// - Throws: As the synchronous form.
+    public func observe(
+        _ key: String? = nil,
+        options: CollectionObservationOptions = [],
+        onError: ObservationErrorHandler? = nil,
+        _ handler: @escaping @isolated(any) @Sendable (DictionaryChange<Value>) async throws -> Void
+    ) throws(SpaceError) -> ObservationToken {
+        let handler = ObserverHandler(try teller(key, options).tell, handler)
+        return ObservationToken(try add(options, nil, handler, onError), core)
+    }
+
+    // MARK: Objects
+
+    /// Calls a handler with an object and each change, as long as the object lives.
+    ///
+    /// - Parameters:
+    ///   - key: Whose changes; `nil`: all.
+    ///   - object: For whom; it is not kept alive.
+    ///   - options: What is told.
+    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
+    ///   - onError: Is told of what the handler throws, and of values that don't decode.
+    ///   - handler: Called with the object and each change.
+    /// - Throws: As the form with a token.
+    public func observe<Object: AnyObject & Sendable>(
+        _ key: String? = nil,
+        for object: Object,
+        options: CollectionObservationOptions = [],
+        on queue: ObservationQueue? = nil,
+        onError: ObservationErrorHandler? = nil,
+        _ handler: @escaping @isolated(any) @Sendable (Object, DictionaryChange<Value>) throws -> Void
+    ) throws(SpaceError) {
+        let object = WeakObject(object)
+        let handler = ObserverHandler(object, try teller(key, options).tell, handler, on: queue)
+        _ = try add(options, Observer.Subject(object), handler, onError)
+    }
+
+    // MARK: Sequences
+
+    /// The changes, whichever process makes them, at the consumer's pace.
+    ///
+    /// ```swift
+    /// var copy: [String: Int] = [:]
+    /// for try await change in try settings.changes() { change.apply(to: &copy) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - key: Whose changes; `nil`: all.
+    ///   - options: What is told; ``CollectionObservationOptions/initial`` unless said otherwise.
+    /// - Returns: The changes, in order; nothing after this call is missed.
+    /// - Throws: As ``observe(_:options:on:onError:_:)``.
+    public func changes(
+        of key: String? = nil,
+        options: CollectionObservationOptions = .initial
+    ) throws(SpaceError) -> DictionaryChanges<Value> {
+        let teller = try teller(key, options)
+        let source = try namespace.changes(.collection(name))
+        try checkIsThere()
+        return DictionaryChanges(source: source, teller: teller)
+    }
+
+    // MARK: Helpers
+
+    private var core: NamespaceCore { namespace.core }
+
+    /// It reads in the namespace, also where this handle belongs to a transaction.
+    private func teller(
+        _ key: String?,
+        _ options: CollectionObservationOptions
+    ) throws(SpaceError) -> CollectionTeller<DictionarySource<Value>> {
+        if let key { _ = try cellKey(key, "observe") }
+        let dictionary = SharedDictionary(place: .namespace(namespace), name: name, number: number)
+        return CollectionTeller(DictionarySource(dictionary, key: key), options)
+    }
+
+    private func add(
+        _ options: CollectionObservationOptions,
+        _ subject: Observer.Subject?,
+        _ handler: ObserverHandler,
+        _ onError: ObservationErrorHandler?
+    ) throws(SpaceError) -> Observer {
+        try namespace.add(collection: name, options, subject, handler, onError, checkIsThere)
+    }
+
+    /// After the registration: if it goes later, there is a change that says so.
+    private func checkIsThere() throws(SpaceError) { try read("observe") { _ in } }
+}
+
+/// The changes of a dictionary, one after the other.
+///
+/// When the dictionary is removed, or the namespace deleted, the last one says so, and the sequence ends.
+public struct DictionaryChanges<Value: Codable & Sendable>: AsyncSequence, Sendable {
+    let source: Changes
+    let teller: CollectionTeller<DictionarySource<Value>>
+
+    /// An iterator.
+    ///
+    /// All iterators of a sequence share its position.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let changes: DictionaryChanges<Value>
+
+        /// The next change; `nil` after the end, and after cancellation.
+        ///
+        /// - Throws: `badData` for a value that does not decode; whoever asks again gets what follows.
+        public mutating func next() async throws(SpaceError) -> DictionaryChange<Value>? {
+            try await changes.next(timeout: nil)
+        }
+
+        /// The next change; `nil` after the end, and after cancellation.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(SpaceError) -> DictionaryChange<Value>? {
+            try await changes.next(timeout: nil)
+        }
+    }
+
+    /// Makes an iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(changes: self) }
+
+    /// The next change; `nil` when there is none in time, after the end, and after cancellation.
+    public func next(timeout: Duration) async throws(SpaceError) -> DictionaryChange<Value>? {
+        try await next(timeout: .some(timeout))
+    }
+
+    private func next(timeout: Duration?) async throws(SpaceError) -> DictionaryChange<Value>? {
+        try await source.next(toldBy: teller, timeout: timeout)
+    }
+}

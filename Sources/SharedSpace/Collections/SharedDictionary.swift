@@ -1,0 +1,192 @@
+import TupleCoding
+
+/// Values by key that all processes share.
+///
+/// ```swift
+/// let settings = try space.namespace("app").dictionary("settings", of: Int.self)
+/// try settings.updateValue(3, forKey: "retries")
+/// try settings.modify("retries") { $0 = ($0 ?? 0) + 1 }
+/// self.token = try settings.observe(options: .initial) { change in show(change) }
+/// ```
+///
+/// Each call is one step, seen by others as a whole or not at all; several are one step in ``Namespace/transaction(_:)``, with
+/// ``Transaction/dictionary(_:)``.
+///
+/// An entry is a cell whose key is the dictionary's name, a slash, and the entry's key: `space get app settings/retries` reads
+/// it, and `space set` sets it. So a value may be there that is of another type: reading it is `badData`, with its key, and
+/// setting or removing it mends that.
+///
+/// Two keys are the same when their UTF-8 is. Reading may fail, as everything between processes may; so this is no `Sequence`:
+/// ``snapshot()`` gives a dictionary of one moment.
+///
+/// A handle is a value, and keeps its namespace. After the dictionary was removed it throws `closed`, also if it was made anew.
+public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
+    let place: CollectionPlace
+    /// The name, which no other object of the namespace has.
+    public let name: String
+    let number: UInt64
+
+    /// The namespace that it is in.
+    public var namespace: Namespace { place.namespace }
+
+    // MARK: Reading
+
+    /// The value of a key; `nil` when there is none.
+    ///
+    /// - Throws: `badData` when it does not decode as the type; `tooLarge` for a key that no entry can have; `closed`.
+    /// - Complexity: O(log n), without a lock.
+    public func value(forKey key: String) throws(SpaceError) -> Value? {
+        let operation = "read a value"
+        return try decode(try encodedValue(forKey: key, operation), key, operation)
+    }
+
+    /// The value of a key; `nil` when there is none.
+    ///
+    /// - Throws: As ``value(forKey:)``.
+    public subscript(key: String) -> Value? {
+        get throws(SpaceError) { try value(forKey: key) }
+    }
+
+    /// Whether there is a value of a key, whatever it decodes as.
+    ///
+    /// - Complexity: O(log n), without a lock.
+    public func contains(_ key: String) throws(SpaceError) -> Bool {
+        let operation = "look for a key"
+        let cell = try cellKey(key, operation)
+        return try read(operation) { (snapshot) throws(SpaceError) in try snapshot.cell(cell) != nil }
+    }
+
+    /// How many entries there are.
+    ///
+    /// - Complexity: O(n).
+    public var count: Int {
+        get throws(SpaceError) {
+            try read("count the entries") { (snapshot) throws(SpaceError) in
+                try snapshot.entryCount(ofDictionary: name)
+            }
+        }
+    }
+
+    /// Whether there is none.
+    ///
+    /// - Complexity: O(log n).
+    public var isEmpty: Bool {
+        get throws(SpaceError) {
+            try read("look for an entry") { (snapshot) throws(SpaceError) in
+                var isEmpty = true
+                try snapshot.forEachEntry(ofDictionary: name) { (_, _) throws(SpaceError) in
+                    isEmpty = false
+                    return false
+                }
+                return isEmpty
+            }
+        }
+    }
+
+    /// The keys of one moment, in the order of their UTF-8.
+    ///
+    /// - Complexity: O(n).
+    public func keys() throws(SpaceError) -> [String] {
+        try read("read the keys") { (snapshot) throws(SpaceError) in
+            var keys: [String] = []
+            try snapshot.forEachEntry(ofDictionary: name) { (key, _) throws(SpaceError) in
+                keys.append(key)
+                return true
+            }
+            return keys
+        }
+    }
+
+    /// The entries of one moment, as a dictionary of its own that later changes don't change.
+    ///
+    /// Keys that are equal for Swift, but not as UTF-8, come once.
+    ///
+    /// - Throws: `badData` when a value does not decode as the type.
+    /// - Complexity: O(n).
+    public func snapshot() throws(SpaceError) -> [String: Value] { try entries("read the entries").entries }
+
+    /// Of one key or all, with the number of the last change that they hold.
+    func entries(
+        _ operation: String,
+        of key: String? = nil
+    ) throws(SpaceError) -> (entries: [String: Value], sequence: UInt64) {
+        let cell = try key.map { (key) throws(SpaceError) in try cellKey(key, operation) }
+        let (values, sequence) = try read(operation) { (snapshot) throws(SpaceError) in
+            var values: [(key: String, value: TupleCoding.Value)] = []
+            if let key, let cell {
+                if let bytes = try snapshot.cell(cell) { values.append((key, try snapshot.value(cell, bytes))) }
+            } else {
+                try snapshot.forEachEntry(ofDictionary: name) { (key, bytes) throws(SpaceError) in
+                    values.append((key, try snapshot.value(key, bytes)))
+                    return true
+                }
+            }
+            return (values, try snapshot.counters().sequence)
+        }
+        var entries: [String: Value] = [:]
+        entries.reserveCapacity(values.count)
+        for (key, value) in values { entries[key] = try decode(value, key, operation) }
+        return (entries, sequence)
+    }
+
+    // MARK: Helpers
+
+    /// What errors call it.
+    var title: String { "the dictionary \(name.quotedForPeople)" }
+
+    func read<R>(_ operation: String, _ body: (Snapshot) throws(SpaceError) -> R) throws(SpaceError) -> R {
+        func read(_ snapshot: Snapshot) throws(SpaceError) -> R {
+            try snapshot.checkDictionary(name, number)
+            return try body(snapshot)
+        }
+        switch place {
+        case .namespace(let namespace):
+            return try namespace.usableCore(operation).read(operation, read)
+        case .transaction(let state):
+            try state.checkRunsHere(title)
+            return try state.look { (scope) throws(SpaceError) in try read(scope.snapshot) }
+        }
+    }
+
+    func encodedValue(forKey key: String, _ operation: String) throws(SpaceError) -> TupleCoding.Value? {
+        let cell = try cellKey(key, operation)
+        return try read(operation) { (snapshot) throws(SpaceError) in
+            try snapshot.cell(cell).map { (bytes) throws(SpaceError) in try snapshot.value(cell, bytes) }
+        }
+    }
+
+    /// The key of an entry's cell.
+    func cellKey(_ key: String, _ operation: String) throws(SpaceError) -> String {
+        let cell = "\(name)/\(key)"
+        guard cell.utf8.count <= Limits.cellKeyBytes else {
+            throw SpaceError(
+                .tooLarge,
+                operation,
+                namespace: namespace.name,
+                reason: "a key of \(key.utf8.count) bytes is too long for \(title)",
+                advice: "its keys have at most \(Limits.cellKeyBytes - name.utf8.count - 1) bytes of UTF-8: with the "
+                    + "name and a slash they are keys of cells"
+            )
+        }
+        return cell
+    }
+
+    func encode(_ value: Value, _ operation: String) throws(SpaceError) -> [UInt8] {
+        try namespace.encodedToStay(value, "a value", operation)
+    }
+
+    func decode(_ value: TupleCoding.Value?, _ key: String, _ operation: String) throws(SpaceError) -> Value? {
+        guard let value else { return nil }
+        do throws(TupleCodingError) {
+            return try value.decode(Value.self)
+        } catch {
+            throw SpaceError(
+                .badData,
+                operation,
+                namespace: namespace.name,
+                reason: "the value of \(key.quotedForPeople) in \(title) does not decode as \(Value.self): \(error)",
+                advice: "see that all processes use the same type, or set or remove the entry"
+            )
+        }
+    }
+}

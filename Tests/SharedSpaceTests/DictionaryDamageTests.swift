@@ -1,0 +1,71 @@
+import LMDB
+import SpaceTestSupport
+import Testing
+
+@testable import SharedSpace
+
+/// What a damaged file says of a dictionary is found by the check, and using it is an error, never a trap.
+@Suite struct DictionaryDamageTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+    let dictionary: SharedDictionary<Int>
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("n")
+        dictionary = try namespace.dictionary("d", of: Int.self)
+        try dictionary.merge(["a": 1, "b": 2]) { _, new in new }
+    }
+
+    private enum Fault: CaseIterable {
+        case noDetails, otherDetails, slashInName, noText, noValue
+    }
+
+    /// Changes rows behind the library's back.
+    private func cause(_ fault: Fault) throws {
+        try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
+            func object(_ name: String, _ details: Value) throws(SpaceError) {
+                try scope.store(name, SharedObjectRow(kind: .dictionary, number: dictionary.number, details: details))
+            }
+            func cell(_ key: [UInt8], _ value: [UInt8]) throws(SpaceError) {
+                try scope.lmdb { () throws(LMDBError) in
+                    try key.withBytes { (key) throws(LMDBError) in
+                        try value.withBytes { (value) throws(LMDBError) in
+                            try scope.access.put(scope.tables.cells, key, value)
+                        }
+                    }
+                }
+            }
+            switch fault {
+            case .noDetails: try object("d", .null)
+            case .otherDetails: try object("d", .object(["element": 7]))
+            case .slashInName:
+                try scope.removeObject("d")
+                try object("d/e", CollectionDetails(elementType: "Int").value)
+            case .noText: try cell(Array("d/".utf8) + [0xff, 0xfe], Value.int(3).encodedElement)
+            case .noValue: try cell(Array("d/b".utf8), [0xee, 0xee])
+            }
+            scope.noteUpkeep()
+        }
+    }
+
+    @Test(arguments: Fault.allCases) private func damageIsFound(fault: Fault) throws {
+        #expect(try namespace.verify() == [])
+        try cause(fault)
+        #expect(try namespace.verify() != [], "\(fault)")
+        // Whatever they give, nothing traps.
+        _ = try? namespace.dictionary("d", of: Int.self)
+        _ = try? namespace.dictionary("d/e", of: Int.self)
+        _ = try? namespace.objects
+        _ = try? dictionary.snapshot()
+        _ = try? dictionary.keys()
+        _ = try? dictionary.count
+        _ = try? dictionary.changes(of: "b")
+        _ = try? dictionary.updateValue(1, forKey: "b")
+        _ = try? dictionary.modify("b") { $0 = 3 }
+        _ = try? dictionary.removeAll()
+        for name in ["d", "d/e"] { _ = try? namespace.removeDictionary(name) }
+        // A key that no call can name stays, and all else is mended by removing it.
+        #expect(try namespace.verify().isEmpty == (fault != .noText))
+    }
+}

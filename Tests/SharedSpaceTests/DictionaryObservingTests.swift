@@ -1,0 +1,187 @@
+import SharedSpace
+import SpaceTestSupport
+import Synchronization
+import Testing
+
+/// What observers of dictionaries are told.
+@Suite(.timeLimit(.minutes(2)))
+struct DictionaryObservingTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+    let dictionary: SharedDictionary<Int>
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("n")
+        dictionary = try namespace.dictionary("d", of: Int.self)
+    }
+
+    private typealias Event = DictionaryChange<Int>.Event
+
+    private final class Told: Sendable {
+        private struct State {
+            var events: [Event] = []
+            var errors: [SpaceError.Code] = []
+            var copy: [String: Int] = [:]
+        }
+
+        private let state = Mutex(State())
+        var events: [Event] { state.withLock { $0.events } }
+        var errors: [SpaceError.Code] { state.withLock { $0.errors } }
+        /// What whoever applies the changes has.
+        var copy: [String: Int] { state.withLock { $0.copy } }
+
+        func note(_ change: DictionaryChange<Int>) {
+            state.withLock { state in
+                state.events.append(change.event)
+                change.apply(to: &state.copy)
+            }
+        }
+
+        func note(_ error: any Error) {
+            guard let error = error as? SpaceError else { return }
+            state.withLock { $0.errors.append(error.code) }
+        }
+    }
+
+    @Test func eachChangeIsToldOnce() async throws {
+        try dictionary.updateValue(1, forKey: "a")
+        let (all, one, cells) = (Told(), Told(), Count())
+        let both = ChangeFilter(cells: .all, collections: .named("d"))
+        let tokens = [
+            try dictionary.observe(options: .initial) { all.note($0) },
+            try dictionary.observe("a.b", options: .initial) { one.note($0) },
+            // Who asks for it twice is told once.
+            try namespace.observe(both) { if $0.key == "d/a" { cells.add() } },
+        ]
+        #expect(try await eventually { all.events.count == 1 && one.events.count == 1 })
+        try dictionary.updateValue(2, forKey: "a")
+        try dictionary.updateValue(3, forKey: "a.b")
+        try namespace.set("d/a.b", 4)
+        try namespace.set("dd/a", 5)
+        try namespace.set("d", 6)
+        try dictionary.removeValue(forKey: "a")
+        try namespace.removeDictionary("d")
+        #expect(try await eventually { all.events.last == .removed && one.events.last == .removed })
+        #expect(
+            all.events == [
+                .reset(["a": 1]), .set("a", 2, old: 1), .set("a.b", 3, old: nil), .set("a.b", 4, old: 3),
+                .unset("a", old: 2), .unset("a.b", old: 4), .removed,
+            ]
+        )
+        #expect(
+            one.events == [
+                .reset([:]), .set("a.b", 3, old: nil), .set("a.b", 4, old: 3), .unset("a.b", old: 4), .removed,
+            ]
+        )
+        #expect(try await eventually { cells.value == 2 })
+        withExtendedLifetime(tokens) {}
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func aWrongValueIsToldAsAnError() async throws {
+        let told = Told()
+        let token = try dictionary.observe(onError: { told.note($0) }) { told.note($0) }
+        try namespace.set("d/x", "no number")
+        try dictionary.updateValue(1, forKey: "y")
+        _ = try? dictionary.updateValue(2, forKey: "x")
+        #expect(try await eventually { told.events.count == 2 })
+        #expect(told.errors == [.badData])
+        #expect(told.events == [.set("y", 1, old: nil), .set("x", 2, old: nil)])
+        withExtendedLifetime(token) {}
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A cell whose key looks like an entry's is nothing to an ordered set of that name.
+    @Test func anOrderedSetsObserverIsToldOfNoCells() async throws {
+        let set = try namespace.orderedSet("s", of: Int.self)
+        let count = Count()
+        let token = try set.observe { _ in count.add() }
+        try namespace.set("s/x", 1)
+        try set.append(1)
+        try namespace.removeOrderedSet("s")
+        #expect(try await eventually { count.value == 2 })
+        withExtendedLifetime(token) {}
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Removed and made anew while the observer is held up, and the journal no longer says so.
+    @Test func theEndIsToldAlsoWhereItWasMissed() async throws {
+        let told = Told()
+        let barrier = Barrier()
+        let token = try dictionary.observe(options: .initial) { change in
+            told.note(change)
+            if told.events.count == 1 { barrier.wait() }
+        }
+        defer { barrier.open() }
+        #expect(try await eventually { barrier.arrivals.value == 1 })
+        try namespace.removeDictionary("d")
+        let again = try namespace.dictionary("d", of: Int.self)
+        let piece = String(repeating: "y", count: 2 << 20)
+        for number in 0..<12 { try namespace.set("large", "\(number)\(piece)") }
+        try again.updateValue(1, forKey: "a")
+        barrier.open()
+        #expect(try await eventually { told.events == [.reset([:]), .removed] })
+        try again.updateValue(2, forKey: "a")
+        let changes = try again.changes()
+        #expect(try await changes.next(timeout: watchdog)?.event == .reset(["a": 2]))
+        #expect(told.events.count == 2)
+        token.cancel()
+        #expect(try namespace.verify() == [])
+    }
+
+    /// An observer that was held up gets what is there, of its key alone where it has one, and the changes after that.
+    @Test func behindTheJournalsBoundComesAReset() async throws {
+        let (all, one) = (Told(), Told())
+        let barrier = Barrier()
+        let tokens = [
+            try dictionary.observe(options: .initial) { change in
+                all.note(change)
+                if all.events.count == 1 { barrier.wait() }
+            },
+            try dictionary.observe("b", options: .initial) { change in
+                one.note(change)
+                if one.events.count == 1 { barrier.wait() }
+            },
+        ]
+        defer { barrier.open() }
+        #expect(try await eventually { barrier.arrivals.value >= 1 })
+        try dictionary.updateValue(1, forKey: "a")
+        let piece = String(repeating: "y", count: 2 << 20)
+        for number in 0..<12 { try namespace.set("large", "\(number)\(piece)") }
+        try dictionary.merge(["b": 2, "c": 3]) { _, new in new }
+        barrier.open()
+        #expect(try await eventually { all.copy == ["a": 1, "b": 2, "c": 3] && one.copy == ["b": 2] })
+        try dictionary.updateValue(4, forKey: "b")
+        #expect(try await eventually { all.copy["b"] == 4 && one.copy == ["b": 4] })
+        #expect(all.events.count == 3 && all.events.last == .set("b", 4, old: 2))
+        withExtendedLifetime(tokens) {}
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Who leaves the namespace is not told that the dictionary has gone.
+    @Test func leavingIsNoRemoval() async throws {
+        let changes = try dictionary.changes()
+        try namespace.leave()
+        let told = try? await changes.next(timeout: .zero)
+        #expect(told?.event == nil)
+        #expect(try root.space.namespace("n").verify() == [])
+    }
+
+    @Test func aSequenceKeepsACopy() async throws {
+        try dictionary.merge(["a": 1, "b": 2]) { _, new in new }
+        let changes = try dictionary.changes()
+        var copy: [String: Int] = [:]
+        try dictionary.modify("a") { $0 = 7 }
+        try dictionary.removeValue(forKey: "b")
+        try dictionary.updateValue(0, forKey: "end")
+        while copy["end"] == nil, let change = try await changes.next(timeout: watchdog) { change.apply(to: &copy) }
+        #expect(try copy == ["a": 7, "end": 0] && dictionary.snapshot() == copy)
+        try namespace.removeDictionary("d")
+        var events: [Event] = []
+        for try await change in changes { events.append(change.event) }
+        #expect(events.last == .removed)
+        #expect(throws: SpaceError.self) { try dictionary.changes() }
+        #expect(try namespace.verify() == [])
+    }
+}

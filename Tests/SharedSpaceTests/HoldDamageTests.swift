@@ -1,0 +1,234 @@
+import LMDB
+import SpaceTestSupport
+import Testing
+
+@testable import SharedSpace
+
+/// Rows of what is held, asked and named that don't decode or contradict each other are found by the check, and using them is an
+/// error, never a trap.
+@Suite(.timeLimit(.minutes(2))) struct HoldDamageTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("n")
+    }
+
+    private enum Table { case holds, objects, elements }
+
+    /// Changes a row behind the library's back; `nil` deletes it.
+    private func damage(_ table: Table, _ key: [UInt8], _ change: ([UInt8]) -> [UInt8]?) throws {
+        try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
+            let tables = scope.tables
+            let database =
+                switch table {
+                case .holds: tables.holds
+                case .objects: tables.objects
+                case .elements: tables.elements
+                }
+            try scope.lmdb { () throws(LMDBError) in
+                try key.withBytes { (key) throws(LMDBError) in
+                    let old = try scope.access.get(database, key).map { Array($0) } ?? []
+                    guard let new = change(old) else {
+                        _ = try scope.access.delete(database, key)
+                        return
+                    }
+                    try new.withBytes { (value) throws(LMDBError) in try scope.access.put(database, key, value) }
+                }
+            }
+            scope.noteUpkeep()
+        }
+    }
+
+    /// Everything that reads the rows: each succeeds, or throws an error that says what is damaged.
+    private func useAll() throws {
+        let uses: [() throws -> Void] = [
+            { _ = try namespace.lock("x").acquire(timeout: .zero) },
+            { _ = try namespace.lock("x").tryAcquire(.shared) },
+            { _ = try namespace.semaphore("x", permits: 2).tryAcquire() },
+            { _ = try namespace.queue("x").take(timeout: .zero) },
+            { try namespace.queue("x").put(1) },
+            { _ = try namespace.responders(to: "x") },
+            { _ = try namespace.responders() },
+            { let _: Int = try namespace.request("x", 1, timeout: .zero) },
+            { _ = try namespace.removeResponder(to: "x", key: "k") },
+            { _ = try namespace.orderedSet("x", of: Int.self).append(1) },
+            { _ = try namespace.removeOrderedSet("x") },
+            { _ = try namespace.counter("x").add(1) },
+            { _ = try namespace.objects },
+            { _ = try namespace.status() },
+        ]
+        for (number, use) in uses.enumerated() {
+            do {
+                try use()
+            } catch let error as SpaceError {
+                #expect(!error.reason.isEmpty, "use \(number): \(error)")
+            }
+        }
+        _ = try namespace.verify()
+    }
+
+    // MARK: Locks
+
+    /// Holds a lock.
+    ///
+    /// Returns: Its ticket.
+    private func lock() throws -> UInt64 {
+        let request = HoldRequest(name: "x", kind: .lock)
+        return try #require(try namespace.core.enter("lock", request, waits: false)?.0.ticket)
+    }
+
+    private static let bytes: [@Sendable ([UInt8]) -> [UInt8]] = [
+        { _ in [] },
+        { Array($0.prefix(23)) },
+        { Array($0.dropLast()) },
+        { [99] + $0.dropFirst() },
+        { [$0[0], 7] + $0.dropFirst(2) },
+        { Array($0.prefix(24)) + [0xEE] },
+        { $0.map { _ in 0xFF } },
+    ]
+
+    @Test(arguments: bytes.indices) func aHoldThatDoesNotDecodeIsFound(_ index: Int) throws {
+        let ticket = try lock()
+        #expect(try namespace.verify() == [])
+        try damage(.holds, HoldKeys("x").key(ticket), Self.bytes[index])
+        #expect(try namespace.verify() != [])
+        let error = #expect(throws: SpaceError.self) { _ = try namespace.lock("x").tryAcquire() }
+        #expect(error?.code == .damaged && error?.reason.contains("hold \(ticket)") == true)
+        try useAll()
+    }
+
+    @Test func holdersThatExcludeEachOtherAreFound() throws {
+        let ticket = try lock()
+        try damage(.holds, HoldKeys("x").key(ticket + 1)) { _ in
+            HoldRow(
+                ticket: ticket + 1,
+                HoldRequest(name: "x", kind: .lock),
+                holder: .session(namespace.session),
+                since: 0,
+                isHolding: true
+            ).encoded
+        }
+        let damage = try namespace.verify()
+        #expect(damage.contains { $0.contains("holds out of turn") })
+        #expect(damage.contains { $0.contains("a number that was not given out") })
+        #expect(damage.contains { $0.contains("2 holds are kept, and the counter says 1") })
+        try useAll()
+    }
+
+    @Test func aHoldOfAnotherKindIsFound() throws {
+        let ticket = try lock()
+        for kind in SharedObjectKind.allCases where kind != .lock {
+            try damage(.holds, HoldKeys("x").key(ticket)) { [kind.rawValue] + $0.dropFirst() }
+            try damage(.objects, Array("x".utf8)) { _ in nil }
+            try useAll()
+        }
+    }
+
+    @Test func aKeyThatIsNoneIsFound() throws {
+        for key: [UInt8] in [[1], [2, 0x78, 0], [0xFF, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
+            try damage(.holds, key) { _ in [1] }
+        }
+        #expect(try namespace.verify().count { $0.contains("does not decode") } == 3)
+        try useAll()
+    }
+
+    // MARK: Responders and requests
+
+    @Test(arguments: bytes.indices) func aResponderThatDoesNotDecodeIsFound(_ index: Int) throws {
+        let position = try namespace.core.enrolResponder("x", key: "k", isBase: false)
+        try damage(.holds, HoldKeys("x").key(position.ticket), Self.bytes[index])
+        #expect(try namespace.verify() != [])
+        try useAll()
+    }
+
+    /// What stands in a request's details where numbers are to be.
+    private static let details: [Value] = [
+        .null, .array([]), .array([Value](repeating: .int(-1), count: 8) + [.string("x")]),
+        .array([Value](repeating: .int(.max), count: 7) + [.int(0), .string("x")]),
+        .array([Value](repeating: .int(0), count: 8) + [.int(0)]),
+        .array([Value](repeating: .int(0), count: 8) + [.string("x"), .string("y")]),
+        .array([Value](repeating: .int(.min), count: 7) + [.int(0), .string("x"), .int(.min)]),
+        details(at: -1, below: .min, reached: 1), details(at: .min, below: -1, reached: .min),
+        details(at: 1, below: 0, reached: .max), details(at: .max, below: .max, reached: -1),
+    ]
+
+    private static func details(at: Int, below: Int, reached: Int) -> Value {
+        .array([at, below, 1, 0, .max, -1, -1, 0].map { .int($0) } + [.string("x"), .int(reached)])
+    }
+
+    @Test(arguments: details.indices) func aRequestWithOtherDetailsIsFound(_ index: Int) throws {
+        let core = namespace.core
+        _ = try core.enrolResponder("x", key: "k", isBase: false)
+        let request = OutgoingRequest(name: "x", argument: Value.int(1).encodedElement)
+        let ticket = try #require(try core.ask(request))
+        #expect(try namespace.verify() == [])
+        try damage(.holds, HoldKeys(RequestRow.holdName).key(ticket)) {
+            Array($0.prefix(24)) + Self.details[index].encodedElement
+        }
+        #expect(try namespace.verify() != [])
+        _ = try? core.standing(of: ticket)
+        _ = try? core.takeBack(ticket)
+        try useAll()
+    }
+
+    @Test func aRequestWithoutAnArgumentIsFound() throws {
+        let core = namespace.core
+        let position = try core.enrolResponder("x", key: "k", isBase: false)
+        let request = OutgoingRequest(name: "x", argument: Value.int(1).encodedElement)
+        let ticket = try #require(try core.ask(request))
+        try damage(.elements, RequestRow.bodyKey(ticket)) { _ in nil }
+        #expect(try namespace.verify() == ["request \(ticket) asks nothing"])
+        let error = #expect(throws: SpaceError.self) {
+            try core.begin(Asking(ticket: ticket, work: ticket), at: position)
+        }
+        #expect(error?.code == .damaged)
+        try core.takeBack(ticket)
+        #expect(try namespace.verify() == [])
+    }
+
+    // MARK: Objects
+
+    @Test(
+        arguments: [
+            [], [1], [UInt8](repeating: 0, count: 16), [UInt8](repeating: 0xFF, count: 40),
+            [1] + [UInt8](repeating: 0, count: 15) + [0xEE],
+            [77] + [UInt8](repeating: 0, count: 16),
+        ] as [[UInt8]]
+    )
+    func anObjectThatDoesNotDecodeIsFound(_ bytes: [UInt8]) throws {
+        try namespace.orderedSet("x", of: Int.self).append(1)
+        #expect(try namespace.verify() == [])
+        try damage(.objects, Array("x".utf8)) { _ in bytes }
+        #expect(try namespace.verify().contains { $0.contains("the object \"x\" does not decode") })
+        let error = #expect(throws: SpaceError.self) { try namespace.orderedSet("x", of: Int.self) }
+        #expect(error?.code == .damaged)
+        try useAll()
+    }
+
+    /// Of a right form, and what it says can't be: a number that was never given out or is another's, another kind's details.
+    @Test func anObjectThatSaysWhatCannotBeIsFound() throws {
+        let set = try namespace.orderedSet("x", of: Int.self)
+        try set.append(1)
+        for kind in SharedObjectKind.allCases {
+            for number in [0, set.number, set.number + 77, .max] {
+                for details in [Value.null, .int(.min), .array([.int(.max), .string("Int"), .null])] {
+                    let row = SharedObjectRow(kind: kind, number: number, details: details)
+                    try damage(.objects, Array("x".utf8)) { _ in row.encoded }
+                    if number != set.number { #expect(try namespace.verify() != []) }
+                    _ = try? set.elements()
+                    try useAll()
+                }
+            }
+        }
+    }
+
+    @Test func aNameThatIsNoneIsFound() throws {
+        for name: [UInt8] in [[0xFF, 0xFE], [UInt8](repeating: 0x61, count: 400)] {
+            try damage(.objects, name) { _ in SharedObjectRow(kind: .latch, number: 1, details: .null).encoded }
+        }
+        #expect(try namespace.verify().count { $0.contains("an object's name is no UTF-8, or too long") } == 2)
+        try useAll()
+    }
+}

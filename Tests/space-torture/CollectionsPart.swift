@@ -1,0 +1,186 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+/// Editors of one ordered set, killed at named places and at random times, and observers of it in other processes, killed too.
+///
+/// In rounds: each has an ordered set of its own, and ends when all editors have ended. Then every observer that lives has
+/// the copy compared that it has made of what it was told, and the audit holds what the editors acknowledged against the
+/// journal and against what is there.
+struct CollectionsPart {
+    private let options: Options
+    private let root: String
+    private let ledger: CollectionsLedger
+
+    private static let roundMilliseconds = 700
+    private static let points: [CrashPoint] = [
+        .gateTaken, .begun, .beforeCommit, .afterCommit, .gateReleased, .rung, .snapshotTaken,
+    ]
+
+    init(_ options: Options) throws {
+        self.options = options
+        root = "\(options.folder)/space-torture-\(getpid())"
+        ledger = try CollectionsLedger(editors: options.processes)
+    }
+
+    func run() throws -> Report {
+        var generator = SeededGenerator(seed: options.seed)
+        let start = MonotonicInstant.now
+        var told = start
+        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) {
+            ledger.beginRound()
+            let seed = generator.next()
+            // In a process of its own: who forks has nothing open.
+            let round = try Process.start {
+                do {
+                    try playRound(seed)
+                    return 0
+                } catch {
+                    note("a round failed: \(error)")
+                    return 1
+                }
+            }
+            if Process.wait(round) != .exited(0) { _ = ledger.failures.add(1) }
+            _ = ledger.rounds.add(1)
+            if MonotonicInstant.now.duration(since: told) > .seconds(5) {
+                told = MonotonicInstant.now
+                note(
+                    "\(ledger.rounds.load()) rounds, \(ledger.kills.load()) kills, \(ledger.acknowledged.load()) edits"
+                )
+            }
+        }
+        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
+        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+        return report()
+    }
+
+    private func playRound(_ seed: UInt64) throws {
+        let name = "round-\(ledger.rounds.load())"
+        let editors = try (0..<options.processes).map { editor in
+            try Process.start {
+                superviseEditor(editor, name, seed)
+                return 0
+            }
+        }
+        let observers = try (0..<CollectionsLedger.observers).map { observer in
+            try Process.start {
+                superviseObserver(observer, name, seed)
+                return 0
+            }
+        }
+        let namespace = try Space(root: root, timeout: .seconds(30)).namespace(name)
+        let set = try namespace.orderedSet(CollectionsLedger.name, of: Int.self)
+        let journal = CollectionsJournal()
+        let changes = try set.changes()
+        Task.detached { await journal.read(changes) }
+        // What is there at first is read when it is first asked for: what was done before would not be told.
+        journal.waitForBeginning()
+        ledger.start.store(1)
+        let deadline = MonotonicInstant.now.advanced(by: .milliseconds(Self.roundMilliseconds))
+        while ledger.stop.load() == 0, !deadline.hasPassed { usleep(1000) }
+        ledger.stop.store(1)
+        for editor in editors { _ = Process.wait(editor) }
+        try set.append(0)
+        ledger.ending.store(1)
+        for observer in observers { _ = Process.wait(observer) }
+        journal.wait()
+        var audit = CollectionsAudit(ledger, journal.told)
+        audit.judge(try set.elements())
+        for text in try namespace.verify() {
+            note("damage: \(text)")
+            _ = ledger.damage.add(1)
+        }
+        try namespace.leave()
+    }
+
+    // MARK: Supervising
+
+    private func superviseEditor(_ editor: Int, _ name: String, _ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed &+ UInt64(editor) &* 1_000_003)
+        let everyone = UInt64(1 << CollectionsLedger.observers) - 1
+        while ledger.stop.load() == 0, ledger.ready.load() & everyone != everyone { usleep(200) }
+        while ledger.stop.load() == 0 {
+            let point = Bool.random(using: &generator) ? Self.points.randomElement(using: &generator) : nil
+            let childSeed = generator.next()
+            let child = start(name, childSeed) { namespace, generator in
+                if let point { CrashPoint.arm(point, count: Int.random(in: 1...200, using: &generator)) }
+                try CollectionsEditor(ledger: ledger, editor: editor, plant: options.plant).live(namespace, &generator)
+            }
+            guard let child else { continue }
+            tally(Process.wait(child, atMost: Int.random(in: 1_000...60_000, using: &generator)).0, ledger.kills)
+        }
+    }
+
+    private func superviseObserver(_ observer: Int, _ name: String, _ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed &+ UInt64(observer) &* 7919)
+        while ledger.start.load() == 0 { usleep(200) }
+        while true {
+            // Who comes after the last edit lives until it has told what its copy is.
+            let isLast = ledger.ending.load() != 0
+            let childSeed = generator.next()
+            let child = start(name, childSeed) { namespace, generator in
+                try CollectionsObserver(ledger: ledger, observer: observer, plant: options.plant)
+                    .live(namespace, &generator)
+            }
+            guard let child else { continue }
+            // None is killed before all are registered: until then there is nothing to observe.
+            while ledger.ready.load() & 1 << UInt64(observer) == 0, !Process.hasEnded(child) { usleep(200) }
+            let limit = isLast ? options.patience * 1_000_000 : Int.random(in: 5_000...300_000, using: &generator)
+            let (end, wasKilledHere) = Process.wait(child, atMost: limit)
+            if isLast, wasKilledHere {
+                note("observer \(observer) was not told of the last edit within \(options.patience) s")
+                _ = ledger.failures.add(1)
+            }
+            tally(end, ledger.observerKills)
+            if isLast || end == .exited(0) && ledger.ending.load() != 0 { return }
+        }
+    }
+
+    private func start(
+        _ name: String,
+        _ seed: UInt64,
+        _ body: (Namespace, inout SeededGenerator) throws -> Void
+    ) -> pid_t? {
+        try? Process.start {
+            var generator = SeededGenerator(seed: seed)
+            do {
+                let namespace = try Space(root: root, timeout: .seconds(30)).existingNamespace(name)
+                try body(namespace, &generator)
+                try namespace.leave()
+                return 0
+            } catch {
+                note("a worker failed: \(error)")
+                return 1
+            }
+        }
+    }
+
+    private func tally(_ end: Process.End, _ kills: SharedWord64) {
+        switch end {
+        case .killed(SIGKILL): _ = kills.add(1)
+        case .exited(0): break
+        default: _ = ledger.failures.add(1)
+        }
+    }
+
+    // MARK: Reporting
+
+    private func report() -> Report {
+        let mustBeZero = [
+            ("lost", ledger.lost), ("doubled", ledger.doubled), ("unmade", ledger.unmade),
+            ("unexplained", ledger.unexplained), ("misfits", ledger.misfits), ("differing", ledger.differing),
+            ("failures", ledger.failures), ("damage", ledger.damage),
+        ]
+        let done = [
+            ("rounds", ledger.rounds), ("kills", ledger.kills), ("observerKills", ledger.observerKills),
+            ("resumed", ledger.resumed), ("acknowledged", ledger.acknowledged), ("indeterminate", ledger.indeterminate),
+            ("changesTold", ledger.changesTold), ("compared", ledger.compared),
+        ]
+        var object = JSONObject()
+        for (key, word) in done + mustBeZero { object.add(key, Int(word.load())) }
+        let isGood =
+            mustBeZero.allSatisfy { $0.1.load() == 0 } && ledger.acknowledged.load() > 0 && ledger.kills.load() > 0
+            && ledger.compared.load() >= ledger.rounds.load() * UInt64(CollectionsLedger.observers)
+        return Report("collections", isGood: isGood, object)
+    }
+}

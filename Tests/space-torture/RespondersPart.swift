@@ -1,0 +1,230 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+/// Processes that respond to several names, in stacks that go through all of them, killed while they answer and otherwise, and
+/// processes that ask.
+///
+/// Each request must come to one reply or one error that says why, in time; and no responder may run one twice. In rounds:
+/// at the end of each those who ask end first, then those who respond, and nothing of either may be left.
+struct RespondersPart {
+    private let options: Options
+    private let root: String
+    private let ledger: RespondersLedger
+
+    private static let roundMilliseconds = 1000
+    private static let points: [CrashPoint] = [
+        .begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken, .snapshotTaken, .slotPublished, .rearmed,
+    ]
+
+    init(_ options: Options) throws {
+        self.options = options
+        root = "\(options.folder)/space-torture-\(getpid())"
+        ledger = try RespondersLedger()
+    }
+
+    func run() throws -> Report {
+        var generator = SeededGenerator(seed: options.seed)
+        let start = MonotonicInstant.now
+        var told = start
+        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) {
+            ledger.beginRound()
+            let seed = generator.next()
+            // In a process of its own: who forks has nothing open.
+            let round = try Process.start {
+                do {
+                    try playRound(seed)
+                    return 0
+                } catch {
+                    note("a round failed: \(error)")
+                    return 1
+                }
+            }
+            if Process.wait(round) != .exited(0) { _ = ledger.failures.add(1) }
+            _ = ledger.rounds.add(1)
+            if MonotonicInstant.now.duration(since: told) > .seconds(5) {
+                told = MonotonicInstant.now
+                note(
+                    "\(ledger.kills.load()) kills, \(ledger.total(.answered).load()) answers, \(ledger.runsTotal.load()) runs"
+                )
+            }
+        }
+        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
+        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+        return report()
+    }
+
+    private func playRound(_ seed: UInt64) throws {
+        let base = start(seed) { namespace, _ in
+            try RespondersWorker(ledger: ledger, place: ledger.place(0), plant: nil).liveAtTheBase(namespace)
+        }
+        let responders = try (0..<options.processes).map { index in
+            try Process.start {
+                superviseResponder(1 + index, seed)
+                return 0
+            }
+        }
+        let requesters = try (0..<options.processes).map { index in
+            try Process.start {
+                superviseRequester(1 + options.processes + index, seed)
+                return 0
+            }
+        }
+        let namespace = try Space(root: root, timeout: .seconds(30)).namespace(RespondersNames.namespace)
+        ledger.start.store(1)
+        let deadline = MonotonicInstant.now.advanced(by: .milliseconds(Self.roundMilliseconds))
+        while !deadline.hasPassed { usleep(1000) }
+        ledger.stopAsking.store(1)
+        for requester in requesters { _ = Process.wait(requester) }
+        ledger.stop.store(1)
+        for responder in responders { _ = Process.wait(responder) }
+        if let base, Process.wait(base) != .exited(0) { _ = ledger.failures.add(1) }
+        try expectNothingIsLeft(of: namespace)
+        judge()
+        try namespace.leave()
+    }
+
+    /// Those of dead processes leave the stack, and their requests go; nobody but this process is there to see to it.
+    private func expectNothingIsLeft(of namespace: Namespace) throws {
+        let deadline = MonotonicInstant.now.advanced(by: .seconds(options.patience))
+        var left = 1
+        while left > 0, !deadline.hasPassed {
+            _ = try namespace.take(matching: ["nothing"], timeout: .milliseconds(50))
+            let status = try namespace.status()
+            left = status.responders.count + status.requests.count
+        }
+        if left > 0 {
+            note("left behind: \(try namespace.status().responders) \(try namespace.status().requests)")
+            _ = ledger.leftovers.add(UInt64(left))
+        }
+        for text in try namespace.verify() {
+            note("damage: \(text)")
+            _ = ledger.damage.add(1)
+        }
+    }
+
+    // MARK: Supervising
+
+    private func superviseResponder(_ index: Int, _ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed &+ UInt64(index) &* 1_000_003)
+        let place = ledger.place(index)
+        while ledger.base.load() == 0, ledger.stop.load() == 0 { usleep(200) }
+        while ledger.stop.load() == 0 {
+            let point =
+                Int.random(in: 0..<3, using: &generator) == 0 ? Self.points.randomElement(using: &generator) : nil
+            let child = start(generator.next()) { namespace, generator in
+                place.store(0)
+                if let point { CrashPoint.arm(point, count: Int.random(in: 1...30, using: &generator)) }
+                try RespondersWorker(ledger: ledger, place: place, plant: options.plant).live(namespace, &generator)
+            }
+            guard let child else { continue }
+            let end = Process.wait(child, atMost: Int.random(in: 3_000...60_000, using: &generator)).0
+            if end == .killed(SIGKILL), place.load() > 0 { _ = ledger.killsWhileAnswering.add(1) }
+            tally(end, ledger.kills)
+        }
+    }
+
+    private func superviseRequester(_ index: Int, _ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed &+ UInt64(index) &* 7919)
+        let place = ledger.place(index)
+        while ledger.base.load() == 0, ledger.stopAsking.load() == 0 { usleep(200) }
+        while ledger.stopAsking.load() == 0 {
+            let child = start(generator.next()) { namespace, generator in
+                try RespondersRequester(ledger: ledger, place: place, patience: options.patience)
+                    .live(namespace, &generator)
+            }
+            guard let child else { continue }
+            // Half of them end by themselves, so that what is asked has all the time that it was given.
+            let isSpared = Bool.random(using: &generator)
+            let limit =
+                isSpared ? (options.patience + 30) * 1_000_000 : Int.random(in: 5_000...200_000, using: &generator)
+            let end = Process.wait(child, atMost: limit).0
+            if end == .killed(SIGKILL), isSpared { _ = ledger.hung.add(1) }
+            if end == .killed(SIGKILL), place.load() > 0 {
+                let request = Int(place.load()) - 1
+                if ledger.outcome(of: request).outcome == .open { ledger.end(request, .killed) }
+            }
+            place.store(0)
+            tally(end, ledger.requesterKills)
+        }
+    }
+
+    private func start(_ seed: UInt64, _ body: (Namespace, inout SeededGenerator) throws -> Void) -> pid_t? {
+        try? Process.start {
+            var generator = SeededGenerator(seed: seed)
+            do {
+                while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(200) }
+                let namespace = try Space(root: root, timeout: .seconds(30))
+                    .existingNamespace(RespondersNames.namespace)
+                try body(namespace, &generator)
+                return 0
+            } catch {
+                note("a worker failed: \(error)")
+                return 1
+            }
+        }
+    }
+
+    private func tally(_ end: Process.End, _ kills: SharedWord64) {
+        switch end {
+        case .killed(SIGKILL): _ = kills.add(1)
+        case .exited(0): break
+        default: _ = ledger.failures.add(1)
+        }
+    }
+
+    // MARK: Judging
+
+    private func judge() {
+        let runs = ledger.allRuns
+        _ = ledger.runsTotal.add(UInt64(runs.count))
+        var seen: Set<RespondersLedger.Run> = []
+        for run in runs where !seen.insert(run).inserted {
+            count(ledger.doubled, "responder \(run.responder) ran request \(run.request) twice")
+        }
+        let base = ledger.base.load()
+        for request in 0..<min(Int(ledger.nextRequest.load()), RespondersLedger.requests) {
+            let (outcome, answerer) = ledger.outcome(of: request)
+            _ = ledger.total(outcome).add(1)
+            switch outcome {
+            case .open: count(ledger.unanswered, "request \(request) came to nothing")
+            case .answered:
+                if !seen.contains(RespondersLedger.Run(request: request, responder: answerer)) {
+                    count(ledger.unexplained, "\(answerer) answered request \(request) without running it")
+                }
+            case .nobody:
+                // There is always somebody at the base: who was told that there is nobody had asked him already.
+                if RespondersNames.name(of: request) == RespondersNames.based,
+                    !seen.contains(RespondersLedger.Run(request: request, responder: base))
+                {
+                    count(ledger.unexplained, "request \(request) found nobody, and was not put to the base")
+                }
+            default: break
+            }
+        }
+    }
+
+    private func count(_ word: SharedWord64, _ text: @autoclosure () -> String) {
+        if word.add(1) < 8 { note(text()) }
+    }
+
+    private func report() -> Report {
+        let mustBeZero = [
+            ("doubled", ledger.doubled), ("unanswered", ledger.unanswered), ("late", ledger.total(.late)),
+            ("wrong", ledger.total(.wrong)), ("unexplained", ledger.unexplained), ("hung", ledger.hung),
+            ("leftBehind", ledger.leftovers), ("failures", ledger.failures), ("damage", ledger.damage),
+        ]
+        let done = [
+            ("rounds", ledger.rounds), ("kills", ledger.kills), ("killsWhileAnswering", ledger.killsWhileAnswering),
+            ("requesterKills", ledger.requesterKills), ("runs", ledger.runsTotal),
+            ("answered", ledger.total(.answered)), ("failed", ledger.total(.failed)),
+            ("nobody", ledger.total(.nobody)), ("timedOut", ledger.total(.timedOut)), ("killed", ledger.total(.killed)),
+        ]
+        var object = JSONObject()
+        for (key, word) in done + mustBeZero { object.add(key, Int(word.load())) }
+        let isGood =
+            mustBeZero.allSatisfy { $0.1.load() == 0 } && ledger.total(.answered).load() > 0
+            && ledger.kills.load() > 0
+        return Report("responders", isGood: isGood, object)
+    }
+}
