@@ -12,7 +12,8 @@ import Synchronization
 /// Sendable, unchecked: `MDB_NOTLS` ties the slot to the transaction instead of the thread (lmdb.h: "A read-only
 /// transaction may span threads if the user synchronizes its use"). There is one owner, `reset` and `renew` need
 /// exclusive access, and ``Access`` and ``Cursor`` are not Sendable; a shared value must be used by one thread at a
-/// time.
+/// time. They don't mutate for the compiler: that would have it check each call on a kept transaction at run time, against
+/// other uses on the same thread, and not against other threads.
 package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     private let handle: OpaquePointer
     private let environment: Environment
@@ -40,7 +41,7 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     /// Database handles opened in this transaction are closed. Resetting twice does nothing.
     ///
     /// The corresponding C function is `mdb_txn_reset`.
-    package mutating func reset() {
+    package func reset() {
         mdb_txn_reset(handle)
     }
 
@@ -52,7 +53,7 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     ///
     /// - Throws: `.invalidArgument` if it is not reset; `.badReaderSlot` if the slot is lost, as after a fork;
     ///   `.mapResized`; `.panic`. It remains reset.
-    package mutating func renew() throws(LMDBError) {
+    package func renew() throws(LMDBError) {
         try check(mdb_txn_renew(handle))
     }
 

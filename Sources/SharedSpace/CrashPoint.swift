@@ -18,7 +18,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Writing.
     case gateTaken, begun, beforeCommit, afterCommit, granted, gateReleased, woken, rung
     // Waiting.
-    case slotFilling, slotPublished, rearmed
+    case slotFilling, slotCounted, slotPublished, rearmed
     // Reading.
     case snapshotTaken
 

@@ -58,7 +58,12 @@ extension Namespace {
         let core = try usableCore("write")
         let expiry = Expiry(expires, core.clock)
         let demand = try demand(of: tuple)
-        return try core.write("write", demand) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
+        // The bytes and not the tuple: what a closure captures is counted again and again.
+        let isRecord = tuple.isRecord
+        return try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+            let tuple = EncodedTuple(bytes: bytes, isRecord: isRecord)
+            return try core.write("write", demand) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
+        }
     }
 
     private func insert(_ tuples: [Tuple], expires: Duration?) throws(SpaceError) -> [TupleID] {
@@ -115,19 +120,20 @@ struct Expiry {
 
 extension WriteScope {
     func insert(_ tuple: Tuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
+        try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+            try insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry)
+        }
+    }
+
+    func insert(_ tuple: EncodedTuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
         if expiry.isNeverSeen {
             let id = counters.nextTuple
             counters.nextTuple += 1
             for kind in [Change.Kind.write, .expire] {
-                try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-                    try note(kind, id: id, isRecord: tuple.isRecord, new: bytes)
-                }
+                try note(kind, id: id, isRecord: tuple.isRecord, new: tuple.bytes)
             }
             return TupleID(rawValue: id)
         }
-        let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-            try insert(bytes, isRecord: tuple.isRecord, expiry: expiry.time)
-        }
-        return TupleID(rawValue: id)
+        return TupleID(rawValue: try insert(tuple.bytes, isRecord: tuple.isRecord, expiry: expiry.time))
     }
 }

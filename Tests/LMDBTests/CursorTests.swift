@@ -216,7 +216,7 @@ struct CursorTests {
     @Test("A read transaction's cursor is used again after renewing")
     func renewing() throws {
         try fill([1])
-        var reader = try environment.beginRead()
+        let reader = try environment.beginRead()
         var cursor = try reader.access.cursor(database)
         var found = key(try cursor.next())
         #expect(found == 1)

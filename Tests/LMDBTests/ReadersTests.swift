@@ -17,7 +17,7 @@ struct ReadersTests {
     func full() throws {
         let first = try environment.beginRead()
         do {
-            var second = try environment.beginRead()
+            let second = try environment.beginRead()
             second.reset()
             #expect(failure { () throws(LMDBError) in try environment.beginRead() } == .readersFull)
             // Its slot was kept for it.
@@ -31,7 +31,7 @@ struct ReadersTests {
     func listed() throws {
         #expect(try environment.readers().isEmpty)
         try environment.write { access throws(LMDBError) in _ = try access.database("test", create: true) }
-        var reader = try environment.beginRead()
+        let reader = try environment.beginRead()
         let me = Environment.Reader(pid: getpid(), thread: UInt64(pthread_self()), transaction: 1)
         #expect(try environment.readers() == [me])
         reader.reset()

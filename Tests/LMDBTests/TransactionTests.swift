@@ -88,7 +88,7 @@ struct TransactionTests {
 
     @Test("A reader keeps its snapshot; renewed, it sees the newest commit and says so")
     func renewing() throws {
-        var reader = try environment.beginRead()
+        let reader = try environment.beginRead()
         #expect(!reader.access.isWriting)
         for round in 1...100 {
             try environment.write { access throws(LMDBError) in try access.put(database, "key", "\(round)") }
@@ -108,7 +108,7 @@ struct TransactionTests {
     @Test("A reset reader gives errors, resets again, and renews")
     func resetReader() throws {
         try environment.write { access throws(LMDBError) in try access.put(database, "key", "value") }
-        var reader = try environment.beginRead()
+        let reader = try environment.beginRead()
         #expect(failure { () throws(LMDBError) in try reader.renew() } == .invalidArgument)
         reader.reset()
         reader.reset()
@@ -144,7 +144,7 @@ struct TransactionTests {
         _ = try environment.makeDatabase("kept")
         #expect(environment.close())
         let reopened = try folder.open()
-        var reset = try reopened.beginRead()
+        let reset = try reopened.beginRead()
         let gone = try reset.access.database("kept", create: false)
         reset.reset()
         try reset.renew()

@@ -28,7 +28,7 @@ struct CrashPointTests {
             try dieWriting(point, isCommitted: false)
         case .afterCommit, .granted, .lockForgotten, .gateReleased, .woken, .rung:
             try dieWriting(point, isCommitted: true)
-        case .slotFilling, .slotPublished, .rearmed:
+        case .slotFilling, .slotCounted, .slotPublished, .rearmed:
             try dieWaiting(point)
         case .snapshotTaken:
             try dieReading(point)

@@ -96,27 +96,6 @@ import Testing
         #expect(core.control.dead.load() == 0)
         #expect(try root.space.existingNamespace("n").verify() == [])
     }
-
-    // MARK: Slots
-
-    @Test func aSlotIsFreedByItsTenantAlone() throws {
-        let root = try TemporaryRoot()
-        let namespace = try root.space.namespace("n")
-        let slots = namespace.core.slots
-        let interest = Interest(["a"], isTaking: true)
-        let first = try #require(slots.publish(interest, session: 7, doorbell: 0, sinceMilliseconds: 0))
-        _ = slots.withdraw(first, session: 7)
-        let second = try #require(slots.publish(interest, session: 8, doorbell: 0, sinceMilliseconds: 0))
-        #expect(second.slot.index == first.slot.index && second.ticket != first.ticket)
-        #expect(slots.withdraw(first, session: 7) == nil)
-        #expect(second.slot.current.state == .active && slots.inUse.load() == 1)
-        #expect(second.slot.interest == interest)
-        // A sweeper that judged an earlier word frees nothing either.
-        let old = WaitSlots.Word(.active, generation: 0)
-        #expect(!slots.free(second.slot, in: old, session: 9))
-        _ = slots.withdraw(second, session: 8)
-        #expect(slots.inUse.load() == 0)
-    }
 }
 
 /// Lets threads begin together.

@@ -36,7 +36,7 @@ struct KillWorker {
             }
         }
         // Where the point lies behind what this role does.
-        if point == .rearmed || point == .slotFilling || point == .slotPublished {
+        if point == .rearmed || point == .slotFilling || point == .slotCounted || point == .slotPublished {
             while ledger.stop.load() == 0 { try wait(namespace) }
         }
         place.begin(.leaving)

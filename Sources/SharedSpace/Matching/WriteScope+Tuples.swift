@@ -26,8 +26,9 @@ extension WriteScope {
             try access.reserve(tables.tuples, id, size: TupleRow.headerSize + encoded.count, flags: .append)
         }
         TupleRow.write(expiry: expiry, deliveries: 0, isRecord: isRecord, encoded, to: row)
-        try addReferences(id, EncodedTuple(bytes: encoded, isRecord: isRecord), expiry: expiry)
-        noteAppeared(id)
+        let tuple = EncodedTuple(bytes: encoded, isRecord: isRecord)
+        try addReferences(id, tuple, expiry: expiry)
+        noteAppeared(id, tuple, expiry: expiry)
         return id
     }
 
@@ -42,8 +43,9 @@ extension WriteScope {
         }
         try bytes.withBytes { (bytes) throws(SpaceError) in
             TupleRow.write(expiry: expiry, deliveries: deliveries, isRecord: isRecord, bytes, to: target)
-            try addReferences(id, EncodedTuple(bytes: bytes, isRecord: isRecord), expiry: expiry)
-            if expiry == 0 || expiry > clock.milliseconds { noteAppeared(id) }
+            let tuple = EncodedTuple(bytes: bytes, isRecord: isRecord)
+            try addReferences(id, tuple, expiry: expiry)
+            if expiry == 0 || expiry > clock.milliseconds { noteAppeared(id, tuple, expiry: expiry) }
         }
     }
 
@@ -59,6 +61,7 @@ extension WriteScope {
             try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
         }
         _ = try lmdb { () throws(LMDBError) in try access.delete(tables.tuples, id) }
+        noteRemoved(id)
     }
 
     private func addReferences(_ id: UInt64, _ tuple: EncodedTuple, expiry: Int64) throws(SpaceError) {

@@ -17,6 +17,7 @@ final class ControlFile: Sendable {
     private static let persistentOffset = 632
     private static let sequenceOffset = 640
     private static let waitingOffset = 704
+    private static let waitedKindsOffset = 1024
     static let slotKeysOffset = 4096
     static let size = slotKeysOffset + WaitSlots.byteCount
 
@@ -74,7 +75,11 @@ final class ControlFile: Sendable {
         claimants = SharedWord32(at: base + Self.flagsOffset + 24)
         sequence = SharedWord64(at: base + Self.sequenceOffset)
         reserved = SharedWord64(at: base + Self.sequenceOffset + 8)
-        slots = WaitSlots(summary: base + Self.waitingOffset, keys: base + Self.slotKeysOffset)
+        slots = WaitSlots(
+            summary: base + Self.waitingOffset,
+            kinds: base + Self.waitedKindsOffset,
+            keys: base + Self.slotKeysOffset
+        )
     }
 
     /// Makes the volatile part anew: fresh mutexes, nobody waiting.

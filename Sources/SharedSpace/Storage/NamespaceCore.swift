@@ -37,7 +37,7 @@ final class NamespaceCore: @unchecked Sendable {
     ///
     /// And how often a dead claimer's tuples returned at one.
     let lateFinds = Atomic<Int>(0)
-    let spinHabit = SpinHabit()
+    let spinHabit = Habit()
     /// Claims that were dropped, and could not be returned then.
     let unreleased = Mutex<[HeldClaim]>([])
     /// Holds that were let go, and could not be then.
@@ -268,7 +268,12 @@ final class NamespaceCore: @unchecked Sendable {
             throw SpaceError(error, operation, namespace: name.text)
         }
         CrashPoint.reach(.begun)
-        try scope.begin(transaction.access, operation: operation, shapeCache)
+        try scope.begin(
+            transaction.access,
+            operation: operation,
+            isAwaited: slots.isAnybodyWaiting,
+            shapeCache
+        )
         let due = scope.counters.expiring == 0 ? [] : try scope.snapshot.due(limit: 64)
         do throws(SpaceError) {
             scope.demand =
@@ -348,6 +353,11 @@ final class NamespaceCore: @unchecked Sendable {
     /// woken.
     private func grantAppeared() {
         guard !scope.appeared.isEmpty else { return }
+        let wasAtHand = scope.withOnlyAppeared { id, tuple in
+            var appearance = Appearance(tuple)
+            slots.grant(id, &appearance, into: &wakes)
+        }
+        if wasAtHand { return }
         do throws(SpaceError) {
             try read("grant", holdsGate: true) { (snapshot) throws(SpaceError) in
                 for id in scope.appeared {

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Unchecked: it is owned by the pool's array or by the one thread that took it out.
 final class Reader: @unchecked Sendable {
-    var transaction: ReadTransaction
+    let transaction: ReadTransaction
     let names: SnapshotNames
 
     init(_ transaction: consuming ReadTransaction, namespace: String) {

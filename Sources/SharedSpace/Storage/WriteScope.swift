@@ -29,6 +29,12 @@ final class WriteScope {
     ///
     /// Their bytes are looked up only if somebody waits.
     private(set) var appeared: [UInt64] = []
+    /// Whether somebody waited when the transaction began, so that bytes are worth keeping.
+    private var isAwaited = false
+    private var kept: [UInt8] = []
+    /// The tuple whose bytes are kept: the first that appeared, if it can't expire and wasn't removed again.
+    private var keptTuple: (id: UInt64, isRecord: Bool)?
+    private static let mostKeptBytes = 1024
     private(set) var setCells: [Interest] = []
     /// While a transaction's body runs: its changes, not yet numbered.
     var net: NetChanges?
@@ -55,11 +61,13 @@ final class WriteScope {
     ///
     /// A transaction's id is one above the last commit's, whoever's that was (mdb.c, mdb_txn_renew0): if that was ours, there
     /// is nothing to be read that isn't known.
-    func begin(_ access: Access, operation: String, _ cache: ShapeCache) throws(SpaceError) {
+    func begin(_ access: Access, operation: String, isAwaited: Bool, _ cache: ShapeCache) throws(SpaceError) {
+        self.isAwaited = isAwaited
+        keptTuple = nil
         names.begin(operation)
         snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
         hasChanges = false
-        if !appeared.isEmpty { appeared.removeAll(keepingCapacity: true) }
+        appeared.removeAll(keepingCapacity: true)
         if !setCells.isEmpty { setCells.removeAll(keepingCapacity: true) }
         journalTime = 0
         net = nil
@@ -103,7 +111,26 @@ final class WriteScope {
     /// Notes upkeep that is no change in anybody's eyes: indexes, flags.
     func noteUpkeep() { hasChanges = true }
 
-    func noteAppeared(_ id: UInt64) { appeared.append(id) }
+    func noteAppeared(_ id: UInt64, _ tuple: EncodedTuple, expiry: Int64) {
+        appeared.append(id)
+        guard isAwaited, appeared.count == 1, expiry == 0, tuple.bytes.count <= Self.mostKeptBytes else { return }
+        kept.removeAll(keepingCapacity: true)
+        kept.append(contentsOf: tuple.bytes)
+        keptTuple = (id, tuple.isRecord)
+    }
+
+    func noteRemoved(_ id: UInt64) {
+        if keptTuple?.id == id { keptTuple = nil }
+    }
+
+    /// Runs `body` on what appeared, if it is one tuple and its bytes are at hand.
+    ///
+    /// Returns: whether it was.
+    func withOnlyAppeared(_ body: (UInt64, EncodedTuple) -> Void) -> Bool {
+        guard appeared.count == 1, let keptTuple else { return false }
+        kept.withUnsafeBytes { body(keptTuple.id, EncodedTuple(bytes: $0, isRecord: keptTuple.isRecord)) }
+        return true
+    }
 
     func noteSet(cell key: String) { setCells.append(Interest(cell: key)) }
 

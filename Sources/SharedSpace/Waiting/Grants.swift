@@ -61,7 +61,7 @@ extension WaitSlots {
         wakingReaders: Bool = true,
         into wakes: inout WakeList
     ) {
-        while true {
+        while counts.mayAwait(&appearance) {
             var oldest: (slot: Slot, word: Word, ticket: UInt64)?
             for index in range {
                 let slot = slot(index)
@@ -89,9 +89,11 @@ extension WaitSlots {
 
     /// Wakes every active reader that waits for the cell.
     func announce(cell interest: Interest, into wakes: inout WakeList) {
-        for index in range {
-            let slot = slot(index)
-            if slot.interest == interest, slot.current.state == .active { wakes.add(slot) }
+        if counts.mayAwait(interest) {
+            for index in range {
+                let slot = slot(index)
+                if slot.interest == interest, slot.current.state == .active { wakes.add(slot) }
+            }
         }
         wakes.addOverflow(of: self)
     }

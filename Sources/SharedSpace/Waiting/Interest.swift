@@ -63,6 +63,8 @@ struct Interest: Equatable, Sendable {
         self.init(.hold, hash: name.withUTF8 { Hash64.hash(UnsafeRawBufferPointer($0)) }, isTaking: false)
     }
 
+    /// What waiters are counted by: all but whether it takes, and the hash.
+    var kind: UInt64 { selector & ~Self.taking }
     var form: Form { Form(rawValue: selector >> 58 & 0xF) ?? .none }
     var isTaking: Bool { selector & Self.taking != 0 }
     var isHashed: Bool { selector & Self.hashed != 0 }
@@ -74,9 +76,9 @@ struct Interest: Equatable, Sendable {
 struct Appearance {
     private let tuple: EncodedTuple
     private var pairHashes: [UInt64]?
-    /// The last selector of fields that was looked at, without its taking bit, and what it came to: many wait for one shape,
-    /// and a writer's scan of a thousand slots is made of this comparison.
-    private var lastSelector: UInt64 = 0
+    /// The last kind of fields that was looked at, and what it came to: many wait for one shape, and a writer's scan of a
+    /// thousand slots is made of this comparison.
+    private var lastKind: UInt64 = 0
     private var lastFits = false
     private var lastHash: UInt64 = 0
 
@@ -87,11 +89,14 @@ struct Appearance {
     /// False positives are handed on; false negatives don't exist.
     @inline(__always)
     mutating func mayMatch(_ interest: Interest) -> Bool {
-        interest.selector & ~Interest.taking == lastSelector
-            ? lastFits && (interest.hash == lastHash || !interest.isHashed) : decide(interest)
+        interest.kind == lastKind
+            ? lastFits && (interest.hash == lastHash || !interest.isHashed)
+            : mayMatch(kind: interest.kind) { $0 == interest.hash }
     }
 
-    private mutating func decide(_ interest: Interest) -> Bool {
+    /// Whether a waiter of a kind may match, if its hash is among those that are wanted.
+    mutating func mayMatch(kind: UInt64, where isWanted: (UInt64) -> Bool) -> Bool {
+        let interest = Interest(selector: kind, hash: 0)
         switch interest.form {
         case .none, .cell, .hold: return false
         case .anything: return true
@@ -103,12 +108,11 @@ struct Appearance {
                 tuple.forEachPairHash { hashes.append($0) }
                 pairHashes = hashes
             }
-            return pairHashes?.contains(interest.hash) ?? true
+            return pairHashes?.contains(where: isWanted) ?? true
         case .fields:
             let hash = tuple.hash(of: .fields(arity: interest.arity, bound: interest.mask))
-            lastSelector = interest.selector & ~Interest.taking
-            (lastFits, lastHash) = (hash != nil, hash ?? 0)
-            return lastFits && (interest.hash == lastHash || !interest.isHashed)
+            (lastKind, lastFits, lastHash) = (kind, hash != nil, hash ?? 0)
+            return lastFits && (!interest.isHashed || isWanted(lastHash))
         }
     }
 }

@@ -111,7 +111,7 @@ struct Wait {
 
 /// Lets another thread, or a signal handler, end a thread's wait: it then throws `cancelled`, and nothing was taken.
 package final class Interruption: Sendable {
-    private let word = UnsafeWord()
+    private let word = FutexWord()
 
     package init() {}
 
@@ -121,19 +121,6 @@ package final class Interruption: Sendable {
     ///
     /// A wait notices it when the signal interrupts it, or at its next tick.
     package func trigger() { word.value.store(1) }
-
-    /// A word with an address that stays.
-    ///
-    /// Unchecked: accessed by atomic operations alone.
-    private final class UnsafeWord: @unchecked Sendable {
-        let value: SharedWord32
-        private let address = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
-        init() {
-            address.initialize(to: 0)
-            value = SharedWord32(at: address)
-        }
-        deinit { address.deallocate() }
-    }
 }
 
 /// What a look found: the result, and the tuple that it removed, if it removed one.

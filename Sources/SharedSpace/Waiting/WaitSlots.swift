@@ -17,7 +17,8 @@ import SpaceSystem
 /// - A grant that ends without its tuple being removed is offered to younger tickets.
 /// - FILLING carries the session's number, so that a slot whose owner was killed while filling it can be swept.
 ///
-/// What a slot waits for lies apart from the words, packed: a writer's scan reads 24 bytes a slot.
+/// What a slot waits for lies apart from the words, packed: a writer's scan reads 24 bytes a slot. Counts of who waits for
+/// what spare it most scans (`WaitCounts`).
 ///
 /// Unchecked Sendable: everything is reached by atomic words; a slot's text and key are written only by who fills it.
 struct WaitSlots: @unchecked Sendable {
@@ -25,7 +26,7 @@ struct WaitSlots: @unchecked Sendable {
     private static let keySize = 24
     private static let blockSize = 128
     private static let textCapacity = 72
-    static let byteCount = capacity * (keySize + blockSize)
+    static let byteCount = capacity * (keySize + blockSize) + WaitCounts.bucketsByteCount
 
     /// How many slots are not free.
     ///
@@ -42,15 +43,21 @@ struct WaitSlots: @unchecked Sendable {
     private let overflowUntil: SharedWord64
     /// When slots of dead sessions were last swept, monotonic ns: one process a tick does it.
     let lastSweep: SharedWord64
+    let counts: WaitCounts
     private let keys: UnsafeMutableRawPointer
 
-    init(summary: UnsafeMutableRawPointer, keys: UnsafeMutableRawPointer) {
+    init(summary: UnsafeMutableRawPointer, kinds: UnsafeMutableRawPointer, keys: UnsafeMutableRawPointer) {
         inUse = SharedWord32(at: summary)
         end = SharedWord32(at: summary + 4)
         nextTicket = SharedWord64(at: summary + 8)
         overflow = SharedWord32(at: summary + 64)
         overflowUntil = SharedWord64(at: summary + 72)
         lastSweep = SharedWord64(at: summary + 80)
+        counts = WaitCounts(
+            unlisted: summary + 16,
+            kinds: kinds,
+            buckets: keys + Self.capacity * (Self.keySize + Self.blockSize)
+        )
         self.keys = keys
     }
 
@@ -169,8 +176,11 @@ struct WaitSlots: @unchecked Sendable {
             let ticket = nextTicket.add(1) + 1
             slot.ticket.store(ticket)
             SharedWord64(at: slot.key).store(interest.selector)
+            counts.add(interest)
+            CrashPoint.reach(.slotCounted)
             guard slot.change(from: filling, to: filling.next(.active)) else {
                 // Swept meanwhile, and discounted: somebody took this session for dead.
+                counts.subtract(interest)
                 inUse.add(1)
                 continue
             }
@@ -199,6 +209,8 @@ struct WaitSlots: @unchecked Sendable {
     func free(_ slot: Slot, in word: Word, session: UInt64) -> Bool {
         let emptying = word.next(.filling, payload: session)
         guard slot.change(from: word, to: emptying) else { return false }
+        // Whoever was killed while it was FILLING may not have counted it yet, or no longer.
+        if word.state != .filling { counts.subtract(slot.interest) }
         SharedWord64(at: slot.key).store(0)
         // Swept while we were at it? Then whoever did has counted it.
         if slot.change(from: emptying, to: emptying.next(.free)) { inUse.subtract(1) }

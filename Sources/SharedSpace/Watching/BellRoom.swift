@@ -177,21 +177,17 @@ final class BellRoom: Sendable {
     }
 
     /// What a blocked thread sleeps on.
-    ///
-    /// Unchecked: the word's address stays, and it is reached by atomic operations alone.
-    private final class Signal: @unchecked Sendable {
-        private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
-        init() { word.initialize(to: 0) }
-        deinit { word.deallocate() }
+    private final class Signal: Sendable {
+        private let word = FutexWord()
 
-        var isSent: Bool { SharedWord32(at: word).load() != 0 }
+        var isSent: Bool { word.value.load() != 0 }
 
         func send() {
-            SharedWord32(at: word).storeSequential(1)
-            _ = Futex(at: word).wake()
+            word.value.storeSequential(1)
+            word.futex.wake()
         }
 
-        func wait(atMost limit: Duration) { _ = try? Futex(at: word).wait(while: 0, for: limit) }
+        func wait(atMost limit: Duration) { _ = try? word.futex.wait(while: 0, for: limit) }
     }
 
     private func newID() -> UInt64 {

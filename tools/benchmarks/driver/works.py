@@ -38,6 +38,7 @@ TABLE = [
     Work("claim and complete", "claim", ("claim", 5000), 2.0, "claim", "claim", (), {"beanstalkd": 10}),
     Work("durable write, 16 threads", "durable", ("durable", 320), 0.1, on_disk=True),
     Work("commit to a watcher's callback", "notice", ("notice", 300), 1.5),
+    Work("commit to a task that awaits changes", "notice in a task", ("notice-in-a-task", 300)),
 ]
 
 # Without a floor: what it is measured against is ours.

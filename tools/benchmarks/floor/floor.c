@@ -296,7 +296,7 @@ static void await_byte(int number, void *context) {
     }
 }
 
-static void notice(long count) {
+static void notice(long count, const char *name) {
     char path[4096];
     snprintf(path, sizeof path, "%s/bell", folder);
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -315,7 +315,7 @@ static void notice(long count) {
         times[i] = (double)(end - start);
     }
     wait_children();
-    tell("notice", median(times, (int)count));
+    tell(name, median(times, (int)count));
 }
 
 // MARK: Many threads
@@ -393,7 +393,9 @@ int main(int count, char **words) {
     } else if (!strcmp(work, "hand-off-sleeping")) {
         hand_off(operations, 1);
     } else if (!strcmp(work, "notice")) {
-        notice(operations);
+        notice(operations, "notice");
+    } else if (!strcmp(work, "notice-in-a-task")) {
+        notice(operations, "notice in a task");
     } else if (!strcmp(work, "durable")) {
         durable(operations);
     } else {

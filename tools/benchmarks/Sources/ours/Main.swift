@@ -56,7 +56,9 @@ enum Main {
         case "hand-off-spinning": try Processes.handOff(space, count, sleeping: false)
         case "hand-off-sleeping": try Processes.handOff(space, count, sleeping: true)
         case "answer": try Processes.answer(space, count)
-        case "notice": try Processes.notice(space, count)
+        case "notice": try Processes.notice(space, count, by: "observe")
+        case "notice-in-a-task": try Processes.notice(space, count, by: "watch")
+        case "observe": try Processes.observe(space, count)
         case "crowd" where more.count == 2:
             guard let producers = Int(more[0]), let takers = Int(more[1]) else { throw Failure("how many of each?") }
             try Processes.crowd(space, count, producers: producers, takers: takers)

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import Synchronization
 
 /// Works of several processes; the others run this program too, with the words of a member.
 enum Processes {
@@ -37,9 +38,9 @@ enum Processes {
 
     // MARK: From a commit to a watcher
 
-    static func notice(_ space: Space, _ count: Int) throws {
+    static func notice(_ space: Space, _ count: Int, by watcher: String) throws {
         let namespace = try space.namespace("bench")
-        let child = try Child([space.root, "watch", "\(count)"])
+        let child = try Child([space.root, watcher, "\(count)"])
         _ = try child.receive()
         var times: [Double] = []
         for number in 0..<count {
@@ -49,9 +50,22 @@ enum Processes {
             times.append(Double(try child.receive() - start))
         }
         try child.wait()
-        tell("notice", median(times))
+        tell(watcher == "observe" ? "notice" : "notice in a task", median(times))
     }
 
+    /// Calls back: on the thread that heard of the change.
+    static func observe(_ space: Space, _ count: Int) throws {
+        let namespace = try space.namespace("bench")
+        let seen = Atomic<Int>(0)
+        let token = try namespace.observe(.tuples(["job", .any, .any])) { _ in
+            send(now())
+            if seen.add(1, ordering: .relaxed).newValue == count { exit(0) }
+        }
+        send(0)
+        withExtendedLifetime(token) { while true { pause() } }
+    }
+
+    /// Resumes a task.
     static func watch(_ space: Space, _ count: Int) async throws {
         let changes = try space.namespace("bench").changes(matching: ["job", .any, .any])
         send(0)
