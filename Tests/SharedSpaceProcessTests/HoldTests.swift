@@ -4,7 +4,7 @@ import SpaceTestSupport
 import Testing
 
 /// Locks, semaphores and elections between processes: who holds, who waits, and what a death does.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct HoldTests {
     let root: TemporaryRoot
 

@@ -4,7 +4,7 @@ import SpaceTestSupport
 import Testing
 
 /// What becomes of elections, barriers, latches, counters, rate limits, queues and evaluations when processes are killed.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct RecipeTests {
     let root: TemporaryRoot
     let namespace: Namespace

@@ -43,7 +43,7 @@ struct TortureTests {
 
     /// Without a safeguard, the part that is green with it finds what it is there for.
     ///
-    /// (Without `timeLimit` it finds a process that is silent for a minute, which is too long for here.)
+    /// (Without `timeLimit` it finds a process that is silent for two minutes, which is too long for here.)
     @Test(arguments: [
         ("kill", "secondLook", "doubled", 3), ("kill", "deadClaims", "lost", 3), ("handoff", "handedOn", "lost", 30),
         ("history", "secondLook", "notLinearizable", 30), ("disk", "room", "faults", 30),

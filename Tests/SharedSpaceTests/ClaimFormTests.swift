@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 
 /// The forms of a claim, and what ends one, within one process.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ClaimFormTests {
     let root: TemporaryRoot
     let jobs: Namespace

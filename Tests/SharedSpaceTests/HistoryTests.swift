@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 
 /// What a namespace keeps of what happened while nobody watched.
-@Suite(.timeLimit(.minutes(1))) struct HistoryTests {
+@Suite(.timeLimit(.minutes(5))) struct HistoryTests {
     let root: TemporaryRoot
 
     init() throws { root = try TemporaryRoot() }

@@ -6,7 +6,7 @@ import Testing
 
 /// Rows of what is held, asked and named that don't decode or contradict each other are found by the check, and using them is an
 /// error, never a trap.
-@Suite(.timeLimit(.minutes(2))) struct HoldDamageTests {
+@Suite(.timeLimit(.minutes(5))) struct HoldDamageTests {
     let root: TemporaryRoot
     let namespace: Namespace
 

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Locks, semaphores and elections within one process, in all their forms.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct HoldFormTests {
     let root: TemporaryRoot
     let namespace: Namespace

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// How observations end, and what handlers may do to them and to each other.
-@Suite(.timeLimit(.minutes(2))) struct ObservationLifeTests {
+@Suite(.timeLimit(.minutes(5))) struct ObservationLifeTests {
     let root: TemporaryRoot
     let jobs: Namespace
 

@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 
 /// Handlers that take their time: nobody waits for them, and they miss nothing that the journal keeps.
-@Suite(.timeLimit(.minutes(2))) struct ObservationPaceTests {
+@Suite(.timeLimit(.minutes(5))) struct ObservationPaceTests {
     let root: TemporaryRoot
     let jobs: Namespace
 

@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 
 /// What handlers are told, and with which options.
-@Suite(.timeLimit(.minutes(2))) struct ObservingTests {
+@Suite(.timeLimit(.minutes(5))) struct ObservingTests {
     let root: TemporaryRoot
     let jobs: Namespace
 

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// What observers of ordered sets are told.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct OrderedSetObservingTests {
     let root: TemporaryRoot
     let namespace: Namespace

@@ -8,7 +8,7 @@ import Glibc
 #endif
 
 /// Notifications that are posted for an object.
-@Suite(.timeLimit(.minutes(1))) struct PostSenderTests {
+@Suite(.timeLimit(.minutes(5))) struct PostSenderTests {
     let root: TemporaryRoot
 
     init() throws { root = try TemporaryRoot() }

@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 
 /// Observers that are told first what is there.
-@Suite(.timeLimit(.minutes(2))) struct PresentObservationTests {
+@Suite(.timeLimit(.minutes(5))) struct PresentObservationTests {
     let root: TemporaryRoot
     let jobs: Namespace
 

@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 
 /// Watchers that begin with what is there.
-@Suite(.timeLimit(.minutes(1))) struct PresentTests {
+@Suite(.timeLimit(.minutes(5))) struct PresentTests {
     let root: TemporaryRoot
 
     init() throws { root = try TemporaryRoot() }

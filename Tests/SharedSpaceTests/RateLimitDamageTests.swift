@@ -5,7 +5,7 @@ import TupleCoding
 @testable import SharedSpace
 
 /// What stands in a rate limit's row comes from the disk.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct RateLimitDamageTests {
     @Test(arguments: [(Int.max, 0), (Int.min, 0), (0, Int.max), (0, Int.min), (1 << 62, 0)])
     func numbersBeyondAllTimesAreDamage(_ next: Int, _ seen: Int) throws {

@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 
 /// Counters, latches, barriers, rate limits, work queues and evaluation within one process.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct RecipeFormTests {
     let root: TemporaryRoot
     let namespace: Namespace

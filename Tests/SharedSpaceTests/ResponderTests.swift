@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What requests and responders do within one process; with others, see the process tests.
-@Suite(.timeLimit(.minutes(2))) struct ResponderTests {
+@Suite(.timeLimit(.minutes(5))) struct ResponderTests {
     let root: TemporaryRoot
     let jobs: Namespace
 

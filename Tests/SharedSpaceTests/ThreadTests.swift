@@ -7,7 +7,7 @@ import Testing
 @testable import SharedSpace
 
 /// Threads of one process that do the same thing at once.
-@Suite(.timeLimit(.minutes(2))) struct ThreadTests {
+@Suite(.timeLimit(.minutes(5))) struct ThreadTests {
     /// Runs `body` on several threads, which begin together, and gives back what they threw.
     private func together(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) async -> [String] {
         let gate = Gate(count)

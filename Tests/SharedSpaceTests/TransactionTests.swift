@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 
 /// Transactions: all or nothing, unseen until then, one batch; and what is refused within one.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct TransactionTests {
     let root: TemporaryRoot
     let space: Namespace

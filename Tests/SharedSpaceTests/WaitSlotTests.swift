@@ -6,7 +6,7 @@ import TupleCoding
 @testable import SharedSpace
 
 /// The slots of those who wait, and the counts that spare a writer a look at them.
-@Suite(.timeLimit(.minutes(2))) struct WaitSlotTests {
+@Suite(.timeLimit(.minutes(5))) struct WaitSlotTests {
     private let root: TemporaryRoot
     private let namespace: Namespace
     private var slots: WaitSlots { namespace.core.slots }

@@ -2,7 +2,7 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WatchingTests {
+@Suite(.timeLimit(.minutes(5))) struct WatchingTests {
     let root: TemporaryRoot
 
     init() throws { root = try TemporaryRoot() }

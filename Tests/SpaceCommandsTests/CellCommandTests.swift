@@ -1,7 +1,7 @@
 import SpaceTestSupport
 import Testing
 
-@Suite("set, get, unset, incr", .timeLimit(.minutes(2)))
+@Suite("set, get, unset, incr", .timeLimit(.minutes(5)))
 struct CellCommandTests {
     @Test("Cells hold values")
     func cells() throws {

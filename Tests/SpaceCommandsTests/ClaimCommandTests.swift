@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 import TupleCoding
 
-@Suite("claim", .timeLimit(.minutes(2)))
+@Suite("claim", .timeLimit(.minutes(5)))
 struct ClaimCommandTests {
     private let job = #"["job","?int"]"#
 
@@ -260,7 +260,7 @@ struct ClaimCommandTests {
     }
 }
 
-@Suite("move and txn", .timeLimit(.minutes(2)))
+@Suite("move and txn", .timeLimit(.minutes(5)))
 struct TransactionCommandTests {
     @Test("A move takes one and writes another")
     func move() throws {

@@ -2,7 +2,7 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-@Suite("Collections in the commands", .timeLimit(.minutes(2)))
+@Suite("Collections in the commands", .timeLimit(.minutes(5)))
 struct CollectionCommandTests {
     private func fill(_ runner: CommandRunner) throws -> Namespace {
         let namespace = try Space(root: runner.root).namespace("jobs")

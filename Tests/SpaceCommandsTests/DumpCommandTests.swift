@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 import TupleCoding
 
-@Suite("space-dump and load", .timeLimit(.minutes(2)))
+@Suite("space-dump and load", .timeLimit(.minutes(5)))
 struct DumpCommandTests {
     private static let tuples = [
         #"["a\u001b[2J",1,1.0,null,true,[],{"x":[-5]}]"#, #"{"kind":"note","$x":1}"#, #"{"$$only":1}"#,

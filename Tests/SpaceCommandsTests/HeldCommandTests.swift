@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 
 /// What runs on the strength of something held ends with it.
-@Suite("Commands that run while something is held", .timeLimit(.minutes(2)))
+@Suite("Commands that run while something is held", .timeLimit(.minutes(5)))
 struct HeldCommandTests {
     @Test("A deposed leader's command is asked to end, and its status is 75")
     func deposed() throws {

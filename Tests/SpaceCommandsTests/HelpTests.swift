@@ -4,7 +4,7 @@ import TupleCoding
 
 @testable import SpaceCommands
 
-@Suite("Help and usage", .timeLimit(.minutes(2)))
+@Suite("Help and usage", .timeLimit(.minutes(5)))
 struct HelpTests {
     private let runner = CommandRunner(root: "/nonexistent/space-root")
 

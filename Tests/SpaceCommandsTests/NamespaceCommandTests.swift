@@ -5,7 +5,7 @@ import Testing
 
 @testable import SpaceCommands
 
-@Suite("list, show, delete, reap", .timeLimit(.minutes(2)))
+@Suite("list, show, delete, reap", .timeLimit(.minutes(5)))
 struct NamespaceCommandTests {
     /// The keys of a JSON object, and their values.
     private func object(_ line: String) throws -> Record {

@@ -2,7 +2,7 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-@Suite("Owners", .timeLimit(.minutes(2)))
+@Suite("Owners", .timeLimit(.minutes(5)))
 struct OwnerTests {
     @Test("The calling process owns what it creates, and when it exits the namespace goes")
     func caller() throws {

@@ -2,7 +2,7 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-@Suite("lock, semaphore, elect, barrier, latch, counter, rate, queue, eval", .timeLimit(.minutes(2)))
+@Suite("lock, semaphore, elect, barrier, latch, counter, rate, queue, eval", .timeLimit(.minutes(5)))
 struct RecipeCommandTests {
     @Test("A lock passes the status on, and who waits for it gets it")
     func lock() throws {

@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 import TupleCoding
 
-@Suite("Queues, counters, latches and rate limits in a dump", .timeLimit(.minutes(2)))
+@Suite("Queues, counters, latches and rate limits in a dump", .timeLimit(.minutes(5)))
 struct RecipeDumpTests {
     /// The lines of a dump that are about the recipes.
     private func lines(_ runner: CommandRunner, _ name: String) throws -> [String] {

@@ -2,7 +2,7 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-@Suite("respond and request", .timeLimit(.minutes(2)))
+@Suite("respond and request", .timeLimit(.minutes(5)))
 struct RespondCommandTests {
     private func await(_ count: Int, _ runner: CommandRunner) throws {
         #expect(

@@ -4,7 +4,7 @@ import Testing
 
 /// What a shell sees while a process is stopped in the gate: status 75 with its PID where a change is wanted, and a dump that
 /// needs no lock.
-@Suite("A stopped holder of the gate", .timeLimit(.minutes(2)))
+@Suite("A stopped holder of the gate", .timeLimit(.minutes(5)))
 struct StoppedHolderCommandTests {
     @Test("Changes give 75 and name it, space-dump prints all the same, and afterwards all go on")
     func isNamed() throws {

@@ -2,7 +2,7 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-@Suite("take", .timeLimit(.minutes(2)))
+@Suite("take", .timeLimit(.minutes(5)))
 struct TakeCommandTests {
     @Test("A take prints and removes, the oldest first")
     func takes() throws {

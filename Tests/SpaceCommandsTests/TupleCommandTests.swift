@@ -1,7 +1,7 @@
 import SpaceTestSupport
 import Testing
 
-@Suite("write, read, count", .timeLimit(.minutes(2)))
+@Suite("write, read, count", .timeLimit(.minutes(5)))
 struct TupleCommandTests {
     @Test("What was written is read, the oldest first")
     func roundTrip() throws {

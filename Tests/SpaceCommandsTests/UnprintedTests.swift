@@ -2,7 +2,7 @@ import SpaceTestSupport
 import Testing
 
 /// What a command removes and can't print stays.
-@Suite("Results that can't be printed", .timeLimit(.minutes(2)))
+@Suite("Results that can't be printed", .timeLimit(.minutes(5)))
 struct UnprintedTests {
     @Test("A cell, and a tuple that was moved", arguments: ["> /dev/full", ">&-", ""])
     func stays(_ output: String) throws {

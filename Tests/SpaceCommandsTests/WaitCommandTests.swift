@@ -1,7 +1,7 @@
 import SpaceTestSupport
 import Testing
 
-@Suite("Waiting", .timeLimit(.minutes(2)))
+@Suite("Waiting", .timeLimit(.minutes(5)))
 struct WaitCommandTests {
     @Test("A missing namespace counts as nothing yet")
     func missingNamespace() throws {

@@ -4,7 +4,7 @@ import SpaceTestSupport
 import Testing
 import TupleCoding
 
-@Suite("watch and post", .timeLimit(.minutes(2)))
+@Suite("watch and post", .timeLimit(.minutes(5)))
 struct WatchCommandTests {
     /// Starts a watch, and returns when it has said that it is ready.
     private func watch(_ runner: CommandRunner, _ words: String...) throws -> RunningCommand {

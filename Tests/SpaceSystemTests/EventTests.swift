@@ -3,7 +3,7 @@ import SpaceSystem
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct INotifyTests {
     let folder: TemporaryFolder
 
@@ -111,7 +111,7 @@ struct INotifyTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct EpollTests {
     @Test func tellsWhoIsReady() throws {
         let epoll = try Epoll()

@@ -3,7 +3,7 @@ import SpaceSystem
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FileLockTests {
     let folder: TemporaryFolder
 

@@ -4,7 +4,7 @@ import SpaceSystem
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OwnedDescriptorTests {
     @Test func closesWhenItGoes() throws {
         var ends: [CInt] = [0, 0]
@@ -113,7 +113,7 @@ private let canMount: Bool = {
     return (try? probe.line())?.hasPrefix("mounted") == true
 }()
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BlocksTests {
     @Test func reservesBlocks() throws {
         let folder = try TemporaryFolder()

@@ -2,7 +2,7 @@ import SpaceSystem
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct FutexTests {
     @Test func wakesAnotherProcess() throws {
         let folder = try TemporaryFolder()

@@ -9,7 +9,7 @@ private let canUnshare: Bool = {
     return (try? probe.line())?.hasPrefix("another") == true
 }()
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ProcessIdentityTests {
     @Test func knowsItself() throws {
         let me = try ProcessIdentity.current

@@ -3,7 +3,7 @@ import SpaceSystem
 import SystemPackage
 import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ForkGuardTests {
     @Test func differsInEveryForkedChild() throws {
         let probe = try Probe("fork")
@@ -18,7 +18,7 @@ struct ForkGuardTests {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ParentDeathTests {
     @Test func killsTheChildOfAKilledParent() throws {
         let parent = try Probe("parent")

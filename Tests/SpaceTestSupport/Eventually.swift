@@ -2,7 +2,7 @@ import Glibc
 import SpaceSystem
 
 /// How long tests wait for what must happen: against hanging, not a measure.
-package let watchdog = Duration.seconds(60)
+package let watchdog = Duration.seconds(120)
 
 /// Looks again and again until something that is under way has happened.
 ///

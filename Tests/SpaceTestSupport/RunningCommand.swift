@@ -18,7 +18,7 @@ package final class RunningCommand {
     private var ending: Ending?
     private let name: String
 
-    private static let patience = Duration.seconds(60)
+    private static let patience = watchdog
     /// Held from the making of a child's pipes until it was started: Glibc's module doesn't show pipe2(2), and a child that
     /// another test starts in between would inherit the ends and keep them open.
     private static let spawning = Mutex<Void>(())
