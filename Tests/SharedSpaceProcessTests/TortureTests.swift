@@ -33,9 +33,10 @@ struct TortureTests {
         ("kill", "lost", "lost", 3), ("kill", "doubled", "doubled", 3), ("handoff", "unheard", "lost", 90),
         ("history", "lost", "notLinearizable", 30), ("history", "doubled", "notLinearizable", 30),
         ("history", "stale", "notLinearizable", 30), ("reap", "vanished", "faults", 30),
-        ("recipes", "doubled", "overlaps", 2), ("collections", "lost", "unmade", 2), ("collections", "lost", "lost", 2),
-        ("collections", "unheard", "differing", 2), ("responders", "doubled", "doubled", 2),
-        ("responders", "unheard", "late", 2),
+        ("recipes", "doubled", "overlaps", 2), ("collections", "lost", "unmade", 30),
+        ("collections", "lost", "lost", 30),
+        ("collections", "unheard", "differing", 30), ("responders", "doubled", "doubled", 30),
+        ("responders", "unheard", "late", 30),
     ])
     func aPlantedFaultIsFound(_ part: String, _ fault: String, _ count: String, _ seconds: Int) async throws {
         try await expectFault(part, "--plant", fault, in: count, seconds)

@@ -9,7 +9,8 @@ import SpaceSystem
 /// journal and against what is there.
 struct CollectionsPart {
     private let options: Options
-    private let root: String
+    private let workRoot: WorkRoot
+    private var root: String { workRoot.path }
     private let ledger: CollectionsLedger
 
     private static let roundMilliseconds = 700
@@ -19,38 +20,23 @@ struct CollectionsPart {
 
     init(_ options: Options) throws {
         self.options = options
-        root = "\(options.folder)/space-torture-\(getpid())"
+        workRoot = WorkRoot(options)
         ledger = try CollectionsLedger(editors: options.processes)
     }
 
     func run() throws -> Report {
-        var generator = SeededGenerator(seed: options.seed)
-        let start = MonotonicInstant.now
-        var told = start
-        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) {
-            ledger.beginRound()
-            let seed = generator.next()
-            // In a process of its own: who forks has nothing open.
-            let round = try Process.start {
-                do {
-                    try playRound(seed)
-                    return 0
-                } catch {
-                    note("a round failed: \(error)")
-                    return 1
-                }
-            }
-            if Process.wait(round) != .exited(0) { _ = ledger.failures.add(1) }
-            _ = ledger.rounds.add(1)
-            if MonotonicInstant.now.duration(since: told) > .seconds(5) {
-                told = MonotonicInstant.now
-                note(
-                    "\(ledger.rounds.load()) rounds, \(ledger.kills.load()) kills, \(ledger.acknowledged.load()) edits"
-                )
-            }
-        }
-        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
-        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+        try Process.playRounds(
+            options,
+            ledger.rounds,
+            ledger.failures,
+            begin: ledger.beginRound,
+            hasFound: { mustBeZero.contains { $0.1.load() != 0 } },
+            progress: {
+                "\(ledger.rounds.load()) rounds, \(ledger.kills.load()) kills, \(ledger.acknowledged.load()) edits"
+            },
+            round: playRound
+        )
+        try workRoot.remove()
         return report()
     }
 
@@ -107,7 +93,11 @@ struct CollectionsPart {
                 try CollectionsEditor(ledger: ledger, editor: editor, plant: options.plant).live(namespace, &generator)
             }
             guard let child else { continue }
-            tally(Process.wait(child, atMost: Int.random(in: 1_000...60_000, using: &generator)).0, ledger.kills)
+            Process.tally(
+                Process.wait(child, atMost: Int.random(in: 1_000...60_000, using: &generator)).0,
+                kills: ledger.kills,
+                failures: ledger.failures
+            )
         }
     }
 
@@ -131,7 +121,7 @@ struct CollectionsPart {
                 note("observer \(observer) was not told of the last edit within \(options.patience) s")
                 _ = ledger.failures.add(1)
             }
-            tally(end, ledger.observerKills)
+            Process.tally(end, kills: ledger.observerKills, failures: ledger.failures)
             if isLast || end == .exited(0) && ledger.ending.load() != 0 { return }
         }
     }
@@ -155,22 +145,17 @@ struct CollectionsPart {
         }
     }
 
-    private func tally(_ end: Process.End, _ kills: SharedWord64) {
-        switch end {
-        case .killed(SIGKILL): _ = kills.add(1)
-        case .exited(0): break
-        default: _ = ledger.failures.add(1)
-        }
-    }
-
     // MARK: Reporting
 
-    private func report() -> Report {
-        let mustBeZero = [
+    private var mustBeZero: [(String, SharedWord64)] {
+        [
             ("lost", ledger.lost), ("doubled", ledger.doubled), ("unmade", ledger.unmade),
             ("unexplained", ledger.unexplained), ("misfits", ledger.misfits), ("differing", ledger.differing),
             ("failures", ledger.failures), ("damage", ledger.damage),
         ]
+    }
+
+    private func report() -> Report {
         let done = [
             ("rounds", ledger.rounds), ("kills", ledger.kills), ("observerKills", ledger.observerKills),
             ("resumed", ledger.resumed), ("acknowledged", ledger.acknowledged), ("indeterminate", ledger.indeterminate),

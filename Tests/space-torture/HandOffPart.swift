@@ -11,14 +11,15 @@ import SpaceSystem
 /// writer, and gives up again and again: it is granted what it must hand on.
 struct HandOffPart: Sendable {
     private let options: Options
-    private let root: String
+    private let workRoot: WorkRoot
+    private var root: String { workRoot.path }
     private let memory: SharedMemory
 
     private static let name = "handoff"
 
     init(_ options: Options) throws {
         self.options = options
-        root = "\(options.folder)/space-torture-\(getpid())"
+        workRoot = WorkRoot(options)
         memory = try SharedMemory(size: 4096)
     }
 
@@ -69,8 +70,7 @@ struct HandOffPart: Sendable {
         try end(children, namespace)
         let damage = try namespace.verify()
         try namespace.leave()
-        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
-        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+        try workRoot.remove()
 
         var object = JSONObject()
         object.add("handOffs", Int(taken.load()))

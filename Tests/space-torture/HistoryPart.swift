@@ -8,14 +8,15 @@ import SpaceSystem
 /// One of the four is killed on the way; at the end a fifth opens the namespace and takes what is left.
 struct HistoryPart {
     private let options: Options
-    private let root: String
+    private let workRoot: WorkRoot
+    private var root: String { workRoot.path }
     private let log: HistoryLog
 
     private static let survivorsAndVictim = 4
 
     init(_ options: Options) throws {
         self.options = options
-        root = "\(options.folder)/space-torture-\(getpid())"
+        workRoot = WorkRoot(options)
         log = try HistoryLog()
     }
 
@@ -45,8 +46,7 @@ struct HistoryPart {
                 note("\(histories) histories, \(calls) calls, \(kills) kills")
             }
         }
-        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
-        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+        try workRoot.remove()
         var object = JSONObject()
         object.add("histories", histories)
         object.add("calls", calls)

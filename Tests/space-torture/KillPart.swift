@@ -9,12 +9,13 @@ import Synchronization
 /// killed in the middle of it, and then the journal names that process.
 struct KillPart {
     private let options: Options
-    private let root: String
+    private let workRoot: WorkRoot
+    private var root: String { workRoot.path }
     private let ledger: KillLedger
 
     init(_ options: Options) throws {
         self.options = options
-        root = "\(options.folder)/space-torture-\(getpid())"
+        workRoot = WorkRoot(options)
         ledger = try KillLedger()
     }
 
@@ -40,8 +41,7 @@ struct KillPart {
         while !journal.isDone { usleep(1000) }
         let report = try KillAudit(ledger, journal, namespace, space).report()
         try namespace.leave()
-        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
-        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+        try workRoot.remove()
         return report
     }
 

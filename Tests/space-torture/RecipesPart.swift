@@ -8,12 +8,13 @@ import SpaceSystem
 /// one may see each other. Overlaps and fencing numbers that fall must be 0, and so must items that were done twice or are lost.
 struct RecipesPart {
     private let options: Options
-    private let root: String
+    private let workRoot: WorkRoot
+    private var root: String { workRoot.path }
     private let ledger: RecipesLedger
 
     init(_ options: Options) throws {
         self.options = options
-        root = "\(options.folder)/space-torture-\(getpid())"
+        workRoot = WorkRoot(options)
         ledger = try RecipesLedger(workers: options.processes)
     }
 
@@ -35,8 +36,7 @@ struct RecipesPart {
         for supervisor in supervisors { _ = Process.wait(supervisor) }
         let report = try audit(namespace)
         try namespace.leave()
-        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
-        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+        try workRoot.remove()
         return report
     }
 

@@ -9,7 +9,8 @@ import SpaceSystem
 /// at the end of each those who ask end first, then those who respond, and nothing of either may be left.
 struct RespondersPart {
     private let options: Options
-    private let root: String
+    private let workRoot: WorkRoot
+    private var root: String { workRoot.path }
     private let ledger: RespondersLedger
 
     private static let roundMilliseconds = 1000
@@ -19,38 +20,23 @@ struct RespondersPart {
 
     init(_ options: Options) throws {
         self.options = options
-        root = "\(options.folder)/space-torture-\(getpid())"
+        workRoot = WorkRoot(options)
         ledger = try RespondersLedger()
     }
 
     func run() throws -> Report {
-        var generator = SeededGenerator(seed: options.seed)
-        let start = MonotonicInstant.now
-        var told = start
-        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) {
-            ledger.beginRound()
-            let seed = generator.next()
-            // In a process of its own: who forks has nothing open.
-            let round = try Process.start {
-                do {
-                    try playRound(seed)
-                    return 0
-                } catch {
-                    note("a round failed: \(error)")
-                    return 1
-                }
-            }
-            if Process.wait(round) != .exited(0) { _ = ledger.failures.add(1) }
-            _ = ledger.rounds.add(1)
-            if MonotonicInstant.now.duration(since: told) > .seconds(5) {
-                told = MonotonicInstant.now
-                note(
-                    "\(ledger.kills.load()) kills, \(ledger.total(.answered).load()) answers, \(ledger.runsTotal.load()) runs"
-                )
-            }
-        }
-        let folder = try OwnedDescriptor.open(options.folder, flags: O_RDONLY | O_DIRECTORY)
-        try Directory.removeTree(at: folder.raw, "space-torture-\(getpid())")
+        try Process.playRounds(
+            options,
+            ledger.rounds,
+            ledger.failures,
+            begin: ledger.beginRound,
+            hasFound: { mustBeZero.contains { $0.1.load() != 0 } },
+            progress: {
+                "\(ledger.kills.load()) kills, \(ledger.total(.answered).load()) answers, \(ledger.runsTotal.load()) runs"
+            },
+            round: playRound
+        )
+        try workRoot.remove()
         return report()
     }
 
@@ -120,7 +106,7 @@ struct RespondersPart {
             guard let child else { continue }
             let end = Process.wait(child, atMost: Int.random(in: 3_000...60_000, using: &generator)).0
             if end == .killed(SIGKILL), place.load() > 0 { _ = ledger.killsWhileAnswering.add(1) }
-            tally(end, ledger.kills)
+            Process.tally(end, kills: ledger.kills, failures: ledger.failures)
         }
     }
 
@@ -145,7 +131,7 @@ struct RespondersPart {
                 if ledger.outcome(of: request).outcome == .open { ledger.end(request, .killed) }
             }
             place.store(0)
-            tally(end, ledger.requesterKills)
+            Process.tally(end, kills: ledger.requesterKills, failures: ledger.failures)
         }
     }
 
@@ -162,14 +148,6 @@ struct RespondersPart {
                 note("a worker failed: \(error)")
                 return 1
             }
-        }
-    }
-
-    private func tally(_ end: Process.End, _ kills: SharedWord64) {
-        switch end {
-        case .killed(SIGKILL): _ = kills.add(1)
-        case .exited(0): break
-        default: _ = ledger.failures.add(1)
         }
     }
 
@@ -208,12 +186,15 @@ struct RespondersPart {
         if word.add(1) < 8 { note(text()) }
     }
 
-    private func report() -> Report {
-        let mustBeZero = [
+    private var mustBeZero: [(String, SharedWord64)] {
+        [
             ("doubled", ledger.doubled), ("unanswered", ledger.unanswered), ("late", ledger.total(.late)),
             ("wrong", ledger.total(.wrong)), ("unexplained", ledger.unexplained), ("hung", ledger.hung),
             ("leftBehind", ledger.leftovers), ("failures", ledger.failures), ("damage", ledger.damage),
         ]
+    }
+
+    private func report() -> Report {
         let done = [
             ("rounds", ledger.rounds), ("kills", ledger.kills), ("killsWhileAnswering", ledger.killsWhileAnswering),
             ("requesterKills", ledger.requesterKills), ("runs", ledger.runsTotal),

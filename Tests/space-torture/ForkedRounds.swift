@@ -1,0 +1,53 @@
+import Glibc
+import SpaceSystem
+
+extension Process {
+    /// Plays rounds one after the other, each in a child, until the time has passed, or until what is to be found is found.
+    ///
+    /// In children, since who forks has nothing open.
+    /// `begin`: Before each.
+    /// `round`: In the child, with a seed of its own.
+    /// `hasFound`: Whether something was wrong so far; the child's own end, if it is no good one, is for `failures`.
+    static func playRounds(
+        _ options: Options,
+        _ rounds: SharedWord64,
+        _ failures: SharedWord64,
+        begin: () -> Void,
+        hasFound: () -> Bool,
+        progress: () -> String,
+        round: (UInt64) throws -> Void
+    ) throws {
+        var generator = SeededGenerator(seed: options.seed)
+        let start = MonotonicInstant.now
+        var told = start
+        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), !(options.isToFail && hasFound())
+        {
+            begin()
+            let seed = generator.next()
+            let child = try Process.start {
+                do {
+                    try round(seed)
+                    return 0
+                } catch {
+                    note("a round failed: \(error)")
+                    return 1
+                }
+            }
+            if wait(child) != .exited(0) { _ = failures.add(1) }
+            _ = rounds.add(1)
+            if MonotonicInstant.now.duration(since: told) > .seconds(5) {
+                told = MonotonicInstant.now
+                note(progress())
+            }
+        }
+    }
+
+    /// Counts how a worker ended, who was killed, or had done what there was to do.
+    static func tally(_ end: End, kills: SharedWord64, failures: SharedWord64) {
+        switch end {
+        case .killed(SIGKILL): _ = kills.add(1)
+        case .exited(0): break
+        default: _ = failures.add(1)
+        }
+    }
+}
