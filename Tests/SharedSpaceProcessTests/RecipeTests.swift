@@ -125,6 +125,39 @@ struct RecipeTests {
         #expect(try namespace.verify() == [])
     }
 
+    // MARK: One death, one delivery
+
+    /// Of a process that ends with an item in hand and other takers waiting, none of these is served the item too.
+    @Test(arguments: ["kill", "leave"])
+    func oneDeathIsOneDelivery(_ end: String) throws {
+        let work = namespace.queue("work", deliveries: 3)
+        let worker = try Agent(root, "recipes")
+        // More than are dropped at a time.
+        try worker.run("queue-takers work 20")
+        #expect(try eventually { try namespace.status().holds.count == 20 })
+        try work.put("x")
+        #expect(try worker.line() == #"has "x""#)
+        if end == "kill" { try worker.kill() } else { try worker.run("leave") }
+        #expect(try eventually { try work.takeIfReady()?.deliveries == 1 })
+        #expect(try work.deadLetters() == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// The same of several that end at once.
+    @Test func manyDeathsAtOnceAreOneDelivery() throws {
+        let work = namespace.queue("work", deliveries: 3)
+        let workers = try (0..<5).map { _ in try Agent(root, "recipes") }
+        for worker in workers { try queue(worker, "queue-take work 60000") }
+        try work.put("x")
+        #expect(try workers[0].line() == #"ok "x""#)
+        // Stopped, none of them looks after those that are killed before it.
+        for worker in workers { try worker.stop() }
+        for worker in workers { try worker.kill() }
+        #expect(try eventually { try work.takeIfReady()?.deliveries == 1 })
+        #expect(try work.deadLetters() == [])
+        #expect(try namespace.verify() == [])
+    }
+
     /// Killed at each step of taking and of completing: nothing is lost, and nothing done is to be had again.
     @Test(arguments: ["queue-take work 60000", "queue-complete"], [CrashPoint.beforeCommit, .afterCommit, .granted])
     func aWorkerKilledHalfwayLosesNothing(_ command: String, _ point: CrashPoint) throws {

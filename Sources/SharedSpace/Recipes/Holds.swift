@@ -54,6 +54,26 @@ extension WriteScope {
     /// Returns: The row as it was; `nil` when it had gone already.
     @discardableResult
     func removeHold(_ name: String, _ ticket: UInt64, wasDelivered: Bool = true) throws(SpaceError) -> HoldRow? {
+        guard let row = try takeOut(name, ticket, wasDelivered: wasDelivered) else { return nil }
+        try settle(name, after: row.kind)
+        return row
+    }
+
+    /// Removes the rows of those who have ended, all of them before any name is settled.
+    ///
+    /// So none of them is served what another of them lets go of.
+    func removeHolds(_ ended: [(name: String, row: HoldRow)]) throws(SpaceError) {
+        var left: [String: SharedObjectKind] = [:]
+        for (name, row) in ended {
+            if let row = try takeOut(name, row.ticket, wasDelivered: true) { left[name] = row.kind }
+        }
+        for (name, _) in ended {
+            if let kind = left.removeValue(forKey: name) { try settle(name, after: kind) }
+        }
+    }
+
+    /// Removes a row, and leaves it to the caller to settle the name.
+    private func takeOut(_ name: String, _ ticket: UInt64, wasDelivered: Bool) throws(SpaceError) -> HoldRow? {
         let keys = HoldKeys(name)
         guard let row = try snapshot.hold(keys, ticket) else { return nil }
         _ = try lmdb { () throws(LMDBError) in
@@ -63,14 +83,17 @@ extension WriteScope {
         noteUpkeep()
         // Whoever asks whether it is still held.
         noteMoved(hold: ticket)
-        switch row.kind {
-        case .responder: try settleResponders(to: name)
-        case .request: if let request = RequestRow(row) { try dropRequest(request) }
-        default:
-            if row.kind == .queue, row.isHolding { try returnItem(row, of: name, wasDelivered: wasDelivered) }
-            try settle(name)
-        }
+        if row.kind == .request, let request = RequestRow(row) { try dropRequest(request) }
+        if row.kind == .queue, row.isHolding { try returnItem(row, of: name, wasDelivered: wasDelivered) }
         return row
+    }
+
+    private func settle(_ name: String, after kind: SharedObjectKind) throws(SpaceError) {
+        switch kind {
+        case .responder: try settleResponders(to: name)
+        case .request: break
+        default: try settle(name)
+        }
     }
 
     /// Turns those who wait for a name into holders who may be it now.

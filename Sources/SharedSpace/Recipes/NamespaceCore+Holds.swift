@@ -167,25 +167,6 @@ extension NamespaceCore {
         for place in places { endOrRemember(place, timeout: timeout) }
     }
 
-    /// Lets go of what those hold who have ended, and takes them out of the queues.
-    ///
-    /// In slices, each of which fits the reserve: a full namespace lets go too.
-    func dropHolds(timeout: Duration?, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
-        let operation = "let go of what the dead held"
-        while true {
-            let (dead, bytes) = try read(operation) { snapshot throws(SpaceError) in
-                guard try snapshot.counters().holds > 0 else { return ([(name: String, row: HoldRow)](), 0) }
-                let dead = Array(try snapshot.allHolds().filter { hasEnded($0.row.holder) }.prefix(16))
-                return (dead, try snapshot.movedBytes(dropping: dead.map(\.row)))
-            }
-            guard !dead.isEmpty else { return }
-            let demand = Room.Demand.removing(16 * dead.count, bytes: bytes + 4096)
-            try write(operation, demand, timeout: timeout) { scope throws(SpaceError) in
-                for (name, row) in dead { try scope.removeHold(name, row.ticket) }
-            }
-        }
-    }
-
     // MARK: Telling
 
     func lost(_ place: HoldPlace, _ operation: String) -> SpaceError {
