@@ -148,8 +148,8 @@ extension NamespaceCore {
         }
     }
 
-    /// Who has claims out, or holds.
-    func claimHolders() throws(SpaceError) -> Set<ClaimHolder> {
+    /// Who has claims out, or holds; or who holds a name or waits for it.
+    func claimHolders(at name: String? = nil) throws(SpaceError) -> Set<ClaimHolder> {
         try read("look at the claims") { (snapshot) throws(SpaceError) in
             var holders: Set<ClaimHolder> = []
             let counters = try snapshot.counters()
@@ -169,8 +169,10 @@ extension NamespaceCore {
     ///
     /// Returns: Whether there were any.
     @discardableResult
-    func returnClaimsOfTheDead(timeout: Duration) -> Bool {
-        guard Safeguard.deadClaims.stands, let holders = try? claimHolders(), !holders.isEmpty else { return false }
+    func returnClaimsOfTheDead(at name: String? = nil, timeout: Duration) -> Bool {
+        guard Safeguard.deadClaims.stands, let holders = try? claimHolders(at: name), !holders.isEmpty else {
+            return false
+        }
         let dead = holders.filter { !isAlive($0) }
         guard !dead.isEmpty else { return false }
         try? returnClaims(timeout: timeout) { dead.contains($0) }
@@ -190,6 +192,13 @@ extension NamespaceCore {
     /// Returns claims whose deadline has passed, where nobody has written since, and nobody ticks.
     ///
     /// Returns: Whether there was anything due.
+            if let name {
+                try snapshot.forEachHold(HoldKeys(name)) { row throws(SpaceError) in
+                    holders.insert(row.holder)
+                    return true
+                }
+                return holders
+            }
     func returnDueClaims(_ operation: String) throws(SpaceError) -> Bool {
         let isDue = try read(operation) { (snapshot) throws(SpaceError) in
             guard try snapshot.counters().expiring > 0 else { return false }

@@ -43,13 +43,14 @@ extension WriteScope {
         try put(row, keys)
         // What came last changes nothing for those before it, but that it may complete a barrier; and a queue's taker gets an item.
         guard isServedLater else { return (ticket, row.isHolding) }
-        try settle(request.name)
+        try settle(request.name, seenBy: ticket)
         return (ticket, try snapshot.hold(keys, ticket)?.isHolding ?? false)
     }
 
     /// Leaves the queue of a name, or lets go of it.
     ///
-    /// `wasDelivered`: Whether it counts when a queue's item returns by it: what nobody got to see was not delivered.
+    /// `wasDelivered`: Whether it counts when a queue's item returns by it: what nobody got to see was not delivered. What
+    /// its taker has not seen (`HoldRow.isUnseen`) never counts.
     ///
     /// Returns: The row as it was; `nil` when it had gone already.
     @discardableResult
@@ -84,7 +85,9 @@ extension WriteScope {
         // Whoever asks whether it is still held.
         noteMoved(hold: ticket)
         if row.kind == .request, let request = RequestRow(row) { try dropRequest(request) }
-        if row.kind == .queue, row.isHolding { try returnItem(row, of: name, wasDelivered: wasDelivered) }
+        if row.kind == .queue, row.isHolding {
+            try returnItem(row, of: name, wasDelivered: wasDelivered && !row.isUnseen)
+        }
         return row
     }
 
@@ -97,7 +100,9 @@ extension WriteScope {
     }
 
     /// Turns those who wait for a name into holders who may be it now.
-    func settle(_ name: String) throws(SpaceError) {
+    ///
+    /// `seenBy`: Whose ticket it is that knows at once what it is served: that of who asks in this transaction; 0: nobody's.
+    func settle(_ name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
         let keys = HoldKeys(name)
         var front = HoldFront()
         var served: [HoldRow] = []
@@ -109,7 +114,7 @@ extension WriteScope {
         if front.takers.isEmpty {
             for row in served + front.complete { try serve(row, keys) }
         } else {
-            try serve(front.takers, name, keys)
+            try serve(front.takers, name, keys, seenBy: ticket)
         }
     }
 
@@ -118,6 +123,20 @@ extension WriteScope {
         row.isHolding = true
         try put(row, keys)
         noteMoved(hold: row.ticket)
+    }
+
+    /// Notes that a holder has looked at its row: from here on a queue's item is delivered.
+    ///
+    /// Returns: The row as it was; `nil` when it has gone.
+    func see(_ place: HoldPlace) throws(SpaceError) -> HoldRow? {
+        let keys = HoldKeys(place.name)
+        guard let row = try snapshot.hold(keys, place.ticket) else { return nil }
+        if row.isUnseen {
+            var seen = row
+            seen.isUnseen = false
+            try put(seen, keys)
+        }
+        return row
     }
 
     func put(_ row: HoldRow, _ keys: HoldKeys) throws(SpaceError) {

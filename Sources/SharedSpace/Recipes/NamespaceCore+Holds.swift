@@ -90,6 +90,8 @@ extension NamespaceCore {
         // Before the row: who waits behind us, or whom we wait for, is to listen for our end.
         announceClaimant()
         endRememberedHolds()
+        // Who comes last completes a barrier at once, and the dead are not to be counted among those who wait there.
+        if request.kind == .barrier { returnClaimsOfTheDead(at: request.name, timeout: timeout) }
         func add() throws(SpaceError) -> (ticket: UInt64, isHolding: Bool)? {
             try write(operation, request.demand) { scope throws(SpaceError) in
                 guard let added = try scope.addHold(request, holder: .session(session.number), waits: waits) else {
@@ -113,14 +115,20 @@ extension NamespaceCore {
 
     /// At the end of the time: gives the place up, unless it was served meanwhile.
     func endWaiting(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> HoldPlace? {
-        let isServed = try write(operation, .removing(1)) { scope throws(SpaceError) in
-            guard let row = try scope.snapshot.hold(HoldKeys(place.name), place.ticket), !row.isHolding else {
-                return true
-            }
-            try scope.removeHold(place.name, place.ticket)
-            return false
+        let row = try write(operation, place.endDemand) { scope throws(SpaceError) in
+            let row = try scope.see(place)
+            if row?.isHolding == false { try scope.removeHold(place.name, place.ticket) }
+            return row
         }
-        return isServed ? place : nil
+        guard let row else { throw lost(place, operation) }
+        return row.isHolding ? place : nil
+    }
+
+    /// What another's transaction served is delivered from here on: it counts from then on when this process ends.
+    func see(_ place: HoldPlace, _ operation: String) throws(SpaceError) {
+        guard try write(operation, .removing(1), { scope throws(SpaceError) in try scope.see(place) }) != nil else {
+            throw lost(place, operation)
+        }
     }
 
     func hold(_ place: HoldPlace) throws(SpaceError) -> HoldRow? {
@@ -138,11 +146,7 @@ extension NamespaceCore {
         wasDelivered: Bool = true,
         timeout: Duration? = nil
     ) throws(SpaceError) {
-        let row = try write(
-            operation,
-            place.kind == .queue ? .removing(16, bytes: 4096) : .removing(1),
-            timeout: timeout
-        ) { scope throws(SpaceError) in
+        let row = try write(operation, place.endDemand, timeout: timeout) { scope throws(SpaceError) in
             try scope.removeHold(place.name, place.ticket, wasDelivered: wasDelivered)
         }
         if row == nil { throw lost(place, operation) }
@@ -225,6 +229,9 @@ extension NamespaceCore {
 }
 
 extension HoldPlace {
+    /// What ending it demands: at a queue also the rows of the items that return and are served.
+    fileprivate var endDemand: Room.Demand { kind == .queue ? .removing(16, bytes: 4096) : .removing(1) }
+
     /// For those who look who waits, as JSON.
     var text: String { Value.string("\(kind.word) \(name)").json }
 }

@@ -103,6 +103,8 @@ final class QueueWait {
     private let deadline: MonotonicInstant?
     private(set) var isOver: Bool
     private var isServed: Bool
+    /// Whether it was served by others, and has not said yet that it knows.
+    private var isUnseen = false
 
     /// Enters the queue of takers; `nil`: it would have had to wait, and may not.
     init?(_ core: NamespaceCore, _ request: HoldRequest, until deadline: MonotonicInstant?) throws(SpaceError) {
@@ -141,7 +143,7 @@ final class QueueWait {
 
     func follow(_ outcome: Outcome?) throws(SpaceError) {
         switch outcome {
-        case .served?: (isServed, isOver) = (true, true)
+        case .served?: (isServed, isUnseen, isOver) = (true, true, true)
         case .sooner?: break
         case nil where deadline?.hasPassed ?? false: isOver = true
         case nil:
@@ -153,7 +155,11 @@ final class QueueWait {
     }
 
     /// What is held; `nil`: the time has passed, and nothing was served meanwhile.
-    func result() throws(SpaceError) -> HoldPlace? { try isServed ? place : core.endWaiting(place, Self.operation) }
+    func result() throws(SpaceError) -> HoldPlace? {
+        guard isServed else { return try core.endWaiting(place, Self.operation) }
+        if isUnseen { try core.see(place, Self.operation) }
+        return place
+    }
 }
 
 extension NamespaceCore {

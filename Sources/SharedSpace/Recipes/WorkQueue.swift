@@ -104,6 +104,7 @@ public struct WorkQueue: Sendable {
     public func take(timeout: Duration? = nil) async throws(SpaceError) -> QueueItem? {
         let (core, request, deadline) = try taking(timeout)
         guard let wait = try QueueWait(core, request, until: deadline) else { return nil }
+        let place: HoldPlace?
         do throws(SpaceError) {
             while !wait.isOver {
                 let due = try wait.nextDue()
@@ -115,11 +116,12 @@ public struct WorkQueue: Sendable {
                 ) { () throws(SpaceError) in try wait.look(due) }
                 try wait.follow(outcome)
             }
+            place = try wait.result()
         } catch {
             core.endOrRemember(wait.place, wasDelivered: false)
             throw error
         }
-        return try item(try wait.result())
+        return try item(place)
     }
 
     /// Waits for an item.
@@ -134,6 +136,7 @@ public struct WorkQueue: Sendable {
     package func takeBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> QueueItem? {
         let (core, request, deadline) = try taking(timeout)
         guard let wait = try QueueWait(core, request, until: deadline) else { return nil }
+        let place: HoldPlace?
         do throws(SpaceError) {
             while !wait.isOver {
                 let due = try wait.nextDue()
@@ -146,11 +149,12 @@ public struct WorkQueue: Sendable {
                 ) { () throws(SpaceError) in try wait.look(due) }
                 try wait.follow(outcome)
             }
+            place = try wait.result()
         } catch {
             core.endOrRemember(wait.place, wasDelivered: false)
             throw error
         }
-        return try item(try wait.result())
+        return try item(place)
     }
 
     /// Takes an item if one is ready and nobody waits for it.
