@@ -78,11 +78,11 @@ struct HoldRequest: Sendable {
 
     /// What asking demands: the row and its key; at a queue also the rows of the items that are served.
     ///
-    /// Taking an item may use the room that is kept for removals, as claiming a tuple may: on a full disk, a queue must
-    /// be emptied.
+    /// It may use the room that is kept for removals, as claiming a tuple may: on a full disk a queue must be emptied, and
+    /// be it under a lock. The row goes with who asks.
     var demand: Room.Demand {
         let bytes = 2 * name.utf8.count + details.encodedElement.count + 64
-        return kind == .queue ? .removing(16, bytes: bytes + 4096) : .adding(1, bytes: bytes)
+        return kind == .queue ? .removing(16, bytes: bytes + 4096) : .removing(1, bytes: bytes)
     }
 }
 

@@ -63,10 +63,13 @@ extension WriteScope {
     /// Removes the rows of those who have ended, all of them before any name is settled.
     ///
     /// So none of them is served what another of them lets go of.
-    func removeHolds(_ ended: [(name: String, row: HoldRow)]) throws(SpaceError) {
+    ///
+    /// `takesOver`: Whether what they asked within requests is taken over, or fails these for want of room.
+    func removeHolds(_ ended: [(name: String, row: HoldRow)], takesOver: Bool) throws(SpaceError) {
         var left: [String: SharedObjectKind] = [:]
         for (name, row) in ended {
-            if let row = try takeOut(name, row.ticket, wasDelivered: true) { left[name] = row.kind }
+            let row = try takeOut(name, row.ticket, wasDelivered: true, takesOver: takesOver)
+            if let row { left[name] = row.kind }
         }
         for (name, _) in ended {
             if let kind = left.removeValue(forKey: name) { try settle(name, after: kind) }
@@ -74,7 +77,12 @@ extension WriteScope {
     }
 
     /// Removes a row, and leaves it to the caller to settle the name.
-    private func takeOut(_ name: String, _ ticket: UInt64, wasDelivered: Bool) throws(SpaceError) -> HoldRow? {
+    private func takeOut(
+        _ name: String,
+        _ ticket: UInt64,
+        wasDelivered: Bool,
+        takesOver: Bool = true
+    ) throws(SpaceError) -> HoldRow? {
         let keys = HoldKeys(name)
         guard let row = try snapshot.hold(keys, ticket) else { return nil }
         _ = try lmdb { () throws(LMDBError) in
@@ -84,7 +92,9 @@ extension WriteScope {
         noteUpkeep()
         // Whoever asks whether it is still held.
         noteMoved(hold: ticket)
-        if row.kind == .request, let request = RequestRow(row) { try dropRequest(request) }
+        if row.kind == .request, let request = RequestRow(row) {
+            try dropRequest(request, takesOver: takesOver)
+        }
         if row.kind == .queue, row.isHolding {
             try returnItem(row, of: name, wasDelivered: wasDelivered && !row.isUnseen)
         }
