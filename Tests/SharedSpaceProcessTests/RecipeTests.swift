@@ -69,6 +69,16 @@ struct RecipeTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// Nor is who was killed while nobody else waited, and nobody so listened for its end.
+    @Test func theDeadDoNotCompleteABarrier() async throws {
+        let doomed = try Agent(root, "recipes")
+        try queue(doomed, "barrier step 60000 2")
+        try doomed.kill()
+        #expect(try await !namespace.barrier("step", parties: 2).wait(timeout: .milliseconds(1)))
+        #expect(try namespace.status().holds == [])
+        #expect(try namespace.verify() == [])
+    }
+
     @Test func whatTheDeadCountedDownCounts() throws {
         let (waiter, first) = (try Agent(root, "recipes"), try Agent(root, "recipes"))
         try waiter.send("latch ready 60000 2")
@@ -122,6 +132,108 @@ struct RecipeTests {
             #expect(try eventually { try work.takeIfReady()?.value == "y" })
         }
         #expect(try work.deadLetters().map(\.value) == ["x"])
+        #expect(try namespace.verify() == [])
+    }
+
+    // MARK: One death, one delivery
+
+    /// How often the next item came back, once it is to be had; it is completed.
+    private func deliveries(of queue: WorkQueue) throws -> Int? {
+        var deliveries: Int?
+        _ = try eventually {
+            guard let item = try queue.takeIfReady() else { return false }
+            deliveries = item.deliveries
+            try item.complete()
+            return true
+        }
+        return deliveries
+    }
+
+    /// Of a process that ends with an item in hand and other takers waiting, none of these is served the item too.
+    @Test(arguments: ["kill", "leave"])
+    func oneDeathIsOneDelivery(_ end: String) throws {
+        let work = namespace.queue("work", deliveries: 3)
+        let worker = try Agent(root, "recipes")
+        // More than are dropped at a time.
+        try worker.run("queue-takers work 20")
+        #expect(try eventually { try namespace.status().holds.count == 20 })
+        try work.put("x")
+        #expect(try worker.line() == #"has "x""#)
+        if end == "kill" { try worker.kill() } else { try worker.run("leave") }
+        #expect(try deliveries(of: work) == 1)
+        #expect(try work.deadLetters() == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// The same of several that end at once.
+    @Test func manyDeathsAtOnceAreOneDelivery() throws {
+        let work = namespace.queue("work", deliveries: 3)
+        let workers = try (0..<5).map { _ in try Agent(root, "recipes") }
+        for worker in workers { try queue(worker, "queue-take work 60000") }
+        try work.put("x")
+        #expect(try workers[0].line() == #"ok "x""#)
+        // Stopped, none of them looks after those that are killed before it.
+        for worker in workers { try worker.stop() }
+        for worker in workers { try worker.kill() }
+        #expect(try deliveries(of: work) == 1)
+        #expect(try work.deadLetters() == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// What was served to a taker that had died, and returns, was seen by nobody.
+    @Test func whatTheDeadAreServedIsNotDelivered() throws {
+        let work = namespace.queue("work", deliveries: 1)
+        let worker = try Agent(root, "recipes")
+        try queue(worker, "queue-take work 60000 1")
+        try worker.kill()
+        // Nobody listens for its end, and it still stands in the queue.
+        try work.put("x")
+        #expect(try work.counts().taken == 1)
+        #expect(try deliveries(of: work) == 0)
+        #expect(try work.deadLetters() == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Served by another, and killed as it is about to say that it knows: before its word is there it does not count, after
+    /// that it does.
+    @Test(arguments: [CrashPoint.beforeCommit, .afterCommit])
+    func deliveredIsWhatItsTakerHasSeen(_ point: CrashPoint) throws {
+        let work = namespace.queue("work", deliveries: 2)
+        let worker = try Agent(root, "recipes")
+        // The first commit is its place in the queue.
+        try worker.run("arm kill \(point) 2")
+        try queue(worker, "queue-take work 60000 2")
+        try work.put("x")
+        #expect(try worker.ended() == .killed(by: SIGKILL))
+        let expected = point == .beforeCommit ? 0 : 1
+        #expect(try deliveries(of: work) == expected)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A taker whose time is over while the gate is not to be had: it throws, and leaves no place behind that is served.
+    @Test func aTakerThatThrowsLeavesNoPlace() async throws {
+        let namespace = try Space(root: root.path, timeout: .milliseconds(100)).namespace("stopped")
+        let work = namespace.queue("work")
+        try namespace.write("kept")
+        let holder = try Agent(root, "stopped")
+        try holder.run("arm stop gateTaken")
+        async let refused = onThread { () -> SpaceError.Code? in
+            do {
+                _ = try work.take(timeout: .seconds(2))
+                return nil
+            } catch {
+                return (error as? SpaceError)?.code
+            }
+        }
+        #expect(try await eventually { try namespace.status().holds.count == 1 })
+        try holder.send("write [\"half\"]")
+        try await onThread { try holder.waitUntilStopped() }
+        #expect(try await refused == .holderStopped)
+        holder.resume()
+        #expect(try await onThread { try holder.line() }?.hasPrefix("ok") == true)
+        try work.put("x")
+        #expect(try await eventually { try work.takeIfReady()?.value == "x" })
+        #expect(try namespace.status().holds == [])
         #expect(try namespace.verify() == [])
     }
 

@@ -134,6 +134,31 @@ import Testing
         try useAll()
     }
 
+    // MARK: Queues
+
+    /// An item whose value is damaged is found once and set aside: those behind it are to be had, and kicking passes it by.
+    @Test func anItemThatDoesNotDecodeHoldsNobodyUp() throws {
+        let queue = namespace.queue("x")
+        let first = try queue.put(1)
+        try queue.put(2)
+        let rows = QueueRows(
+            number: try #require(
+                try namespace.core.read("look") { snapshot throws(SpaceError) in try snapshot.object("x", .queue) }
+            ).number
+        )
+        try damage(.elements, rows.value(first)) { _ in [0xEE] }
+        let error = #expect(throws: SpaceError.self) { _ = try queue.takeIfReady() }
+        #expect(error?.code == .damaged)
+        guard let item = try queue.takeIfReady() else { throw TestFailure("there is none") }
+        #expect(item.value == 2)
+        try item.bury()
+        #expect(try queue.deadLetters().map(\.value) == [2])
+        #expect(try queue.counts().dead == 2)
+        #expect(try queue.kick(max: 1) == 1)
+        #expect(try queue.takeIfReady()?.value == 2)
+        #expect(try namespace.verify().contains("item \(first) of the queue \"x\" does not decode"))
+    }
+
     // MARK: Responders and requests
 
     @Test(arguments: bytes.indices) func aResponderThatDoesNotDecodeIsFound(_ index: Int) throws {

@@ -1,7 +1,8 @@
-import SharedSpace
 import SpaceTestSupport
 import Synchronization
 import Testing
+
+@testable import SharedSpace
 
 /// Locks, semaphores and elections within one process, in all their forms.
 @Suite(.timeLimit(.minutes(5)))
@@ -123,6 +124,18 @@ struct HoldFormTests {
         }
         #expect(inside.total == 400)
         #expect(inside.most == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Whose place was taken away while it waited holds nothing at the end of its time.
+    @Test func aPlaceThatHasGoneIsNotServed() throws {
+        let hold = try namespace.lock("a").acquire(timeout: .zero)
+        let request = HoldRequest(name: "a", kind: .lock)
+        let place = try #require(try namespace.core.enter("lock", request, waits: true)).0
+        try namespace.core.end(place, "take away")
+        let error = #expect(throws: SpaceError.self) { try namespace.core.endWaiting(place, "lock") }
+        #expect(error?.code == .holdLost)
+        try hold.release()
         #expect(try namespace.verify() == [])
     }
 

@@ -1,6 +1,8 @@
-import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import Testing
+
+@testable import SharedSpace
 
 /// Counters, latches, barriers, rate limits, work queues and evaluation within one process.
 @Suite(.timeLimit(.minutes(5)))
@@ -180,6 +182,22 @@ struct RecipeFormTests {
         try queue.put("soon", delay: .milliseconds(30))
         #expect(try await waiting.value == "soon")
         #expect(try queue.counts().delayed == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// The machine may sleep, or its clock be set, while somebody waits for what is to be due: it looks at that clock again
+    /// with every tick.
+    @Test func aDelayIsLookedAtAnew() throws {
+        try namespace.queue("work").put("late", delay: .seconds(3600))
+        let wait = try #require(try QueueWait(namespace.core, HoldRequest(name: "work", kind: .queue), until: nil))
+        let due = try #require(try wait.nextDue())
+        let limit = try #require(wait.limit(due))
+        #expect(limit <= .now.advanced(by: Ticking.interval))
+        // Before it is due nobody is served, and the wait goes on.
+        try wait.follow(nil, due)
+        #expect(!wait.isOver)
+        #expect(wait.limit(nil) == nil)
+        try namespace.core.end(wait.place, "take away")
         #expect(try namespace.verify() == [])
     }
 

@@ -59,12 +59,23 @@ extension Agent {
             let rate = try namespace().rateLimit(try word(words, 0), try number(words, 1), per: .seconds(3600))
             return try rate.tryAcquire() ? "ok" : "none"
         case "queue-take":
-            // `queue-take <name> <ms>`.
-            let queue = try namespace().queue(try word(words, 0), deliveries: 3)
+            // `queue-take <name> <ms> [<deliveries>]`.
+            let queue = try queue(words, deliveriesAt: 2)
             say("waiting")
             guard let item = try queue.take(timeout: .milliseconds(try number(words, 1) as Int)) else { return "none" }
             items.append(Working(item))
             return "ok \(items[items.count - 1].item.value.json)"
+        case "queue-takers":
+            // `queue-takers <name> <count> [<deliveries>]`: so many tasks, each of which says and keeps what it gets.
+            let queue = try queue(words, deliveriesAt: 2)
+            for _ in 0..<(try number(words, 1) as Int) {
+                Task.detached {
+                    guard let item = try? await queue.take() else { return }
+                    tell("has \(item.value.json)")
+                    try? await Task.sleep(for: .seconds(3600))
+                    _ = item.id
+                }
+            }
         case "queue-complete": try items.removeFirst().item.complete()
         case "evaluate":
             // `evaluate <script>`.
@@ -84,6 +95,10 @@ extension Agent {
     final class Working {
         let item: QueueItem
         init(_ item: consuming QueueItem) { self.item = item }
+    }
+
+    private func queue(_ words: [String], deliveriesAt index: Int) throws -> WorkQueue {
+        try namespace().queue(try word(words, 0), deliveries: words.count > index ? try number(words, index) : 3)
     }
 
     private func hold(_ words: [String], _ acquire: (Duration) throws(SpaceError) -> Hold) throws -> String {

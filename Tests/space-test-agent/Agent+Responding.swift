@@ -48,7 +48,7 @@ final class Behaviour: Sendable {
 }
 
 /// Says a line from any thread: flushing all streams would wait for the one that the first thread reads from.
-private func tell(_ line: String) {
+func tell(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = write(STDOUT_FILENO, bytes, bytes.count)
 }

@@ -98,17 +98,37 @@ extension NamespaceCore {
 
     // MARK: Of holders that have ended
 
-    /// Returns what holders have claimed that have ended, and lets go of what they held.
+    /// Lets go of what holders held that have ended, and returns what they have claimed.
+    ///
+    /// What can't be moved for want of room, or is damaged, is left to a later time and holds nothing else up.
     ///
     /// `timeout`: For the gate; `nil`: the space's.
     func returnClaims(timeout: Duration? = nil, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
+        var refusal: SpaceError?
+        do throws(SpaceError) {
+            try dropHolds(timeout: timeout, where: hasEnded)
+        } catch  where error.isOfContent {
+            refusal = error
+        }
+        let operation = "return claims"
+        var left: Set<UInt64> = []
+        var most = 64
         var moved = 0
         repeat {
-            moved = try moveSlice("return claims", timeout: timeout) { (_, row) in
-                row.holder != .nobody && hasEnded(row.holder)
+            let slice = try claimSlice(operation, max: most) { (id, row) in
+                row.holder != .nobody && hasEnded(row.holder) && !left.contains(id)
+            }
+            do throws(SpaceError) {
+                moved = try move(slice, operation, timeout: timeout) { (_, row) in hasEnded(row.holder) }
+            } catch  where error.isOfContent {
+                refusal = refusal ?? error
+                // With fewer at a time, down to the one that it is about.
+                if slice.ids.count == 1 { left.insert(slice.ids[0]) }
+                most = max(1, slice.ids.count / 2)
+                moved = slice.ids.count
             }
         } while moved > 0
-        try dropHolds(timeout: timeout, where: hasEnded)
+        if let refusal { throw refusal }
     }
 
     /// Returns the claims, or kicks the tuples set aside, that `isWanted` says yes to: so many that what they move fits the
@@ -121,25 +141,43 @@ extension NamespaceCore {
         timeout: Duration?,
         where isWanted: (UInt64, ClaimRow) -> Bool
     ) throws(SpaceError) -> Int {
-        let (ids, bytes) = try read(operation) { (snapshot) throws(SpaceError) -> ([UInt64], Int) in
-            var ids: [UInt64] = []
-            var bytes = 0
+        try move(try claimSlice(operation, max: max, where: isWanted), operation, timeout: timeout, if: isWanted)
+    }
+
+    /// Tuples in `claims`, and how large their rows are.
+    private typealias ClaimSlice = (ids: [UInt64], bytes: Int)
+
+    private func claimSlice(
+        _ operation: String,
+        max: Int,
+        where isWanted: (UInt64, ClaimRow) -> Bool
+    ) throws(SpaceError) -> ClaimSlice {
+        try read(operation) { (snapshot) throws(SpaceError) -> ClaimSlice in
+            var slice: ClaimSlice = ([], 0)
             let counters = try snapshot.counters()
-            guard counters.claimed + counters.buried > 0 else { return ([], 0) }
+            guard counters.claimed + counters.buried > 0 else { return slice }
             try snapshot.forEachClaim { (id, row) throws(SpaceError) in
                 if isWanted(id, row) {
-                    ids.append(id)
-                    bytes += row.bytes.count
+                    slice.ids.append(id)
+                    slice.bytes += row.bytes.count
                 }
-                return ids.count < min(max, 64) && bytes < 1 << 20
+                return slice.ids.count < min(max, 64) && slice.bytes < 1 << 20
             }
-            return (ids, bytes)
+            return slice
         }
-        guard !ids.isEmpty else { return 0 }
-        return try write(operation, .removing(ids.count, bytes: bytes), timeout: timeout) {
+    }
+
+    private func move(
+        _ slice: ClaimSlice,
+        _ operation: String,
+        timeout: Duration?,
+        if isWanted: (UInt64, ClaimRow) -> Bool
+    ) throws(SpaceError) -> Int {
+        guard !slice.ids.isEmpty else { return 0 }
+        return try write(operation, .removing(slice.ids.count, bytes: slice.bytes), timeout: timeout) {
             (scope) throws(SpaceError) in
             var moved = 0
-            for id in ids {
+            for id in slice.ids {
                 guard let row = try scope.claimRow(id), isWanted(id, row) else { continue }
                 let hasMoved = row.holder == .nobody ? try scope.kick(id) : try scope.returnClaim(id) { _ in true }
                 if hasMoved { moved += 1 }
@@ -148,10 +186,17 @@ extension NamespaceCore {
         }
     }
 
-    /// Who has claims out, or holds.
-    func claimHolders() throws(SpaceError) -> Set<ClaimHolder> {
+    /// Who has claims out, or holds; or who holds a name or waits for it.
+    func claimHolders(at name: String? = nil) throws(SpaceError) -> Set<ClaimHolder> {
         try read("look at the claims") { (snapshot) throws(SpaceError) in
             var holders: Set<ClaimHolder> = []
+            if let name {
+                try snapshot.forEachHold(HoldKeys(name)) { row throws(SpaceError) in
+                    holders.insert(row.holder)
+                    return true
+                }
+                return holders
+            }
             let counters = try snapshot.counters()
             if counters.holds > 0 { for (_, row) in try snapshot.allHolds() { holders.insert(row.holder) } }
             guard counters.claimed > 0 else { return holders }
@@ -163,14 +208,18 @@ extension NamespaceCore {
         }
     }
 
-    /// Returns the claims of holders that no longer live.
+    /// Returns the claims of holders that no longer live, and lets go of what they held.
     ///
     /// A failure leaves it to the next tick or opener.
     ///
+    /// `name`: Looks only at those who stand in the queue of this name.
+    ///
     /// Returns: Whether there were any.
     @discardableResult
-    func returnClaimsOfTheDead(timeout: Duration) -> Bool {
-        guard Safeguard.deadClaims.stands, let holders = try? claimHolders(), !holders.isEmpty else { return false }
+    func returnClaimsOfTheDead(at name: String? = nil, timeout: Duration) -> Bool {
+        guard Safeguard.deadClaims.stands, let holders = try? claimHolders(at: name), !holders.isEmpty else {
+            return false
+        }
         let dead = holders.filter { !isAlive($0) }
         guard !dead.isEmpty else { return false }
         try? returnClaims(timeout: timeout) { dead.contains($0) }

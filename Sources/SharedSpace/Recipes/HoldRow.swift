@@ -9,7 +9,7 @@ import TupleCoding
 ///     0  kind (`SharedObjectKind`)
 ///     1  state: 0 waits, 1 holds
 ///     2  1: shared
-///     3  zero
+///     3  1: unseen
 ///     4  weight: how many permits
 ///     8  holder (`ClaimHolder`)
 ///     16 since, milliseconds since 1970
@@ -22,6 +22,8 @@ struct HoldRow: Equatable {
     let kind: SharedObjectKind
     var isHolding: Bool
     let isShared: Bool
+    /// A queue's taker that was served by another's transaction, and has not looked since: what it has is not yet delivered.
+    var isUnseen = false
     let weight: UInt32
     let holder: ClaimHolder
     let since: Int64
@@ -41,13 +43,14 @@ struct HoldRow: Equatable {
     /// Copies the row out of the page; `nil` when it is none.
     init?(ticket: UInt64, _ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > Self.headerSize, let kind = SharedObjectKind(rawValue: bytes[0]), bytes[1] < 2,
-            bytes[2] < 2,
+            bytes[2] < 2, bytes[3] < 2,
             let details = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
         else { return nil }
         self.ticket = ticket
         self.kind = kind
         isHolding = bytes[1] == 1
         isShared = bytes[2] == 1
+        isUnseen = bytes[3] == 1
         weight = bytes.little(4)
         holder = ClaimHolder(raw: bytes.little(8))
         since = bytes.little(16)
@@ -57,7 +60,7 @@ struct HoldRow: Equatable {
     var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.headerSize + 16)
-        bytes += [kind.rawValue, isHolding ? 1 : 0, isShared ? 1 : 0, 0]
+        bytes += [kind.rawValue, isHolding ? 1 : 0, isShared ? 1 : 0, isUnseen ? 1 : 0]
         withUnsafeBytes(of: weight.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: holder.raw.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: since.littleEndian) { bytes.append(contentsOf: $0) }
@@ -75,11 +78,11 @@ struct HoldRequest: Sendable {
 
     /// What asking demands: the row and its key; at a queue also the rows of the items that are served.
     ///
-    /// Taking an item may use the room that is kept for removals, as claiming a tuple may: on a full disk, a queue must
-    /// be emptied.
+    /// It may use the room that is kept for removals, as claiming a tuple may: on a full disk a queue must be emptied, and
+    /// be it under a lock. The row goes with who asks.
     var demand: Room.Demand {
         let bytes = 2 * name.utf8.count + details.encodedElement.count + 64
-        return kind == .queue ? .removing(16, bytes: bytes + 4096) : .adding(1, bytes: bytes)
+        return kind == .queue ? .removing(16, bytes: bytes + 4096) : .removing(1, bytes: bytes)
     }
 }
 

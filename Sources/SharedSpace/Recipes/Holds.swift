@@ -43,17 +43,46 @@ extension WriteScope {
         try put(row, keys)
         // What came last changes nothing for those before it, but that it may complete a barrier; and a queue's taker gets an item.
         guard isServedLater else { return (ticket, row.isHolding) }
-        try settle(request.name)
+        try settle(request.name, seenBy: ticket)
         return (ticket, try snapshot.hold(keys, ticket)?.isHolding ?? false)
     }
 
     /// Leaves the queue of a name, or lets go of it.
     ///
-    /// `wasDelivered`: Whether it counts when a queue's item returns by it: what nobody got to see was not delivered.
+    /// `wasDelivered`: Whether it counts when a queue's item returns by it: what nobody got to see was not delivered. What
+    /// its taker has not seen (`HoldRow.isUnseen`) never counts.
     ///
     /// Returns: The row as it was; `nil` when it had gone already.
     @discardableResult
     func removeHold(_ name: String, _ ticket: UInt64, wasDelivered: Bool = true) throws(SpaceError) -> HoldRow? {
+        guard let row = try takeOut(name, ticket, wasDelivered: wasDelivered) else { return nil }
+        try settle(name, after: row.kind)
+        return row
+    }
+
+    /// Removes the rows of those who have ended, all of them before any name is settled.
+    ///
+    /// So none of them is served what another of them lets go of.
+    ///
+    /// `takesOver`: Whether what they asked within requests is taken over, or fails these for want of room.
+    func removeHolds(_ ended: [(name: String, row: HoldRow)], takesOver: Bool) throws(SpaceError) {
+        var left: [String: SharedObjectKind] = [:]
+        for (name, row) in ended {
+            let row = try takeOut(name, row.ticket, wasDelivered: true, takesOver: takesOver)
+            if let row { left[name] = row.kind }
+        }
+        for (name, _) in ended {
+            if let kind = left.removeValue(forKey: name) { try settle(name, after: kind) }
+        }
+    }
+
+    /// Removes a row, and leaves it to the caller to settle the name.
+    private func takeOut(
+        _ name: String,
+        _ ticket: UInt64,
+        wasDelivered: Bool,
+        takesOver: Bool = true
+    ) throws(SpaceError) -> HoldRow? {
         let keys = HoldKeys(name)
         guard let row = try snapshot.hold(keys, ticket) else { return nil }
         _ = try lmdb { () throws(LMDBError) in
@@ -63,18 +92,27 @@ extension WriteScope {
         noteUpkeep()
         // Whoever asks whether it is still held.
         noteMoved(hold: ticket)
-        switch row.kind {
-        case .responder: try settleResponders(to: name)
-        case .request: if let request = RequestRow(row) { try dropRequest(request) }
-        default:
-            if row.kind == .queue, row.isHolding { try returnItem(row, of: name, wasDelivered: wasDelivered) }
-            try settle(name)
+        if row.kind == .request, let request = RequestRow(row) {
+            try dropRequest(request, takesOver: takesOver)
+        }
+        if row.kind == .queue, row.isHolding {
+            try returnItem(row, of: name, wasDelivered: wasDelivered && !row.isUnseen)
         }
         return row
     }
 
+    private func settle(_ name: String, after kind: SharedObjectKind) throws(SpaceError) {
+        switch kind {
+        case .responder: try settleResponders(to: name)
+        case .request: break
+        default: try settle(name)
+        }
+    }
+
     /// Turns those who wait for a name into holders who may be it now.
-    func settle(_ name: String) throws(SpaceError) {
+    ///
+    /// `seenBy`: Whose ticket it is that knows at once what it is served: that of who asks in this transaction; 0: nobody's.
+    func settle(_ name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
         let keys = HoldKeys(name)
         var front = HoldFront()
         var served: [HoldRow] = []
@@ -86,7 +124,7 @@ extension WriteScope {
         if front.takers.isEmpty {
             for row in served + front.complete { try serve(row, keys) }
         } else {
-            try serve(front.takers, name, keys)
+            try serve(front.takers, name, keys, seenBy: ticket)
         }
     }
 
@@ -95,6 +133,20 @@ extension WriteScope {
         row.isHolding = true
         try put(row, keys)
         noteMoved(hold: row.ticket)
+    }
+
+    /// Notes that a holder has looked at its row: from here on a queue's item is delivered.
+    ///
+    /// Returns: The row as it was; `nil` when it has gone.
+    func see(_ place: HoldPlace) throws(SpaceError) -> HoldRow? {
+        let keys = HoldKeys(place.name)
+        guard let row = try snapshot.hold(keys, place.ticket) else { return nil }
+        if row.isUnseen {
+            var seen = row
+            seen.isUnseen = false
+            try put(seen, keys)
+        }
+        return row
     }
 
     func put(_ row: HoldRow, _ keys: HoldKeys) throws(SpaceError) {

@@ -90,6 +90,8 @@ extension NamespaceCore {
         // Before the row: who waits behind us, or whom we wait for, is to listen for our end.
         announceClaimant()
         endRememberedHolds()
+        // Who comes last completes a barrier at once, and the dead are not to be counted among those who wait there.
+        if request.kind == .barrier { returnClaimsOfTheDead(at: request.name, timeout: timeout) }
         func add() throws(SpaceError) -> (ticket: UInt64, isHolding: Bool)? {
             try write(operation, request.demand) { scope throws(SpaceError) in
                 guard let added = try scope.addHold(request, holder: .session(session.number), waits: waits) else {
@@ -113,14 +115,20 @@ extension NamespaceCore {
 
     /// At the end of the time: gives the place up, unless it was served meanwhile.
     func endWaiting(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> HoldPlace? {
-        let isServed = try write(operation, .removing(1)) { scope throws(SpaceError) in
-            guard let row = try scope.snapshot.hold(HoldKeys(place.name), place.ticket), !row.isHolding else {
-                return true
-            }
-            try scope.removeHold(place.name, place.ticket)
-            return false
+        let row = try write(operation, place.endDemand) { scope throws(SpaceError) in
+            let row = try scope.see(place)
+            if row?.isHolding == false { try scope.removeHold(place.name, place.ticket) }
+            return row
         }
-        return isServed ? place : nil
+        guard let row else { throw lost(place, operation) }
+        return row.isHolding ? place : nil
+    }
+
+    /// What another's transaction served is delivered from here on: it counts from then on when this process ends.
+    func see(_ place: HoldPlace, _ operation: String) throws(SpaceError) {
+        guard try write(operation, .removing(1), { scope throws(SpaceError) in try scope.see(place) }) != nil else {
+            throw lost(place, operation)
+        }
     }
 
     func hold(_ place: HoldPlace) throws(SpaceError) -> HoldRow? {
@@ -138,11 +146,7 @@ extension NamespaceCore {
         wasDelivered: Bool = true,
         timeout: Duration? = nil
     ) throws(SpaceError) {
-        let row = try write(
-            operation,
-            place.kind == .queue ? .removing(16, bytes: 4096) : .removing(1),
-            timeout: timeout
-        ) { scope throws(SpaceError) in
+        let row = try write(operation, place.endDemand, timeout: timeout) { scope throws(SpaceError) in
             try scope.removeHold(place.name, place.ticket, wasDelivered: wasDelivered)
         }
         if row == nil { throw lost(place, operation) }
@@ -165,25 +169,6 @@ extension NamespaceCore {
             return places
         }
         for place in places { endOrRemember(place, timeout: timeout) }
-    }
-
-    /// Lets go of what those hold who have ended, and takes them out of the queues.
-    ///
-    /// In slices, each of which fits the reserve: a full namespace lets go too.
-    func dropHolds(timeout: Duration?, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
-        let operation = "let go of what the dead held"
-        while true {
-            let (dead, bytes) = try read(operation) { snapshot throws(SpaceError) in
-                guard try snapshot.counters().holds > 0 else { return ([(name: String, row: HoldRow)](), 0) }
-                let dead = Array(try snapshot.allHolds().filter { hasEnded($0.row.holder) }.prefix(16))
-                return (dead, try snapshot.movedBytes(dropping: dead.map(\.row)))
-            }
-            guard !dead.isEmpty else { return }
-            let demand = Room.Demand.removing(16 * dead.count, bytes: bytes + 4096)
-            try write(operation, demand, timeout: timeout) { scope throws(SpaceError) in
-                for (name, row) in dead { try scope.removeHold(name, row.ticket) }
-            }
-        }
     }
 
     // MARK: Telling
@@ -244,6 +229,9 @@ extension NamespaceCore {
 }
 
 extension HoldPlace {
+    /// What ending it demands: at a queue also the rows of the items that return and are served.
+    fileprivate var endDemand: Room.Demand { kind == .queue ? .removing(16, bytes: 4096) : .removing(1) }
+
     /// For those who look who waits, as JSON.
     var text: String { Value.string("\(kind.word) \(name)").json }
 }

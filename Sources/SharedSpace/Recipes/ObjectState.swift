@@ -22,11 +22,29 @@ struct ObjectState: Sendable {
     ) throws(SpaceError) -> Result {
         try namespace.checkObjectName(name, operation)
         let core = try namespace.usableCore(operation)
-        return try core.write(operation, .adding(1, bytes: name.utf8.count + 512)) { scope throws(SpaceError) in
+        let bytes = name.utf8.count + 512
+        do throws(SpaceError) {
+            return try change(core, operation, .adding(1, bytes: bytes), body)
+        } catch  where error.isOfStorage {
+            // What is there takes no more room when it changes or goes: it may use what is kept for removals.
+            return try change(core, operation, .removing(1, bytes: bytes), noRoomToMake: error, body)
+        }
+    }
+
+    /// `noRoomToMake`: Thrown where the value would have to be made.
+    private func change<Result>(
+        _ core: NamespaceCore,
+        _ operation: String,
+        _ demand: Room.Demand,
+        noRoomToMake refusal: SpaceError? = nil,
+        _ body: (inout Value?, Snapshot) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result {
+        try core.write(operation, demand) { scope throws(SpaceError) in
             let row = try scope.snapshot.object(name, kind)
             var value = row?.details
             let result = try body(&value, scope.snapshot)
             guard value != row?.details else { return result }
+            if row == nil, let refusal { throw refusal }
             if let value, let row {
                 try scope.store(name, SharedObjectRow(kind: kind, number: row.number, details: value))
             } else if let value {

@@ -103,6 +103,8 @@ final class QueueWait {
     private let deadline: MonotonicInstant?
     private(set) var isOver: Bool
     private var isServed: Bool
+    /// Whether it was served by others, and has not said yet that it knows.
+    private var isUnseen = false
 
     /// Enters the queue of takers; `nil`: it would have had to wait, and may not.
     init?(_ core: NamespaceCore, _ request: HoldRequest, until deadline: MonotonicInstant?) throws(SpaceError) {
@@ -125,12 +127,18 @@ final class QueueWait {
         }
     }
 
-    /// How long to sleep: until the caller's time is over, or the next item is due.
+    /// How long to sleep: until the caller's time is over, or the next item is due, and where one is to be due no longer than a
+    /// tick.
+    ///
+    /// For the sleep's clock stands still while the machine does, and the namespace's goes on, or is set: then the item is due
+    /// before the sleep is over.
     func limit(_ due: Int64?) -> MonotonicInstant? {
         guard let due else { return deadline }
-        let moment = MonotonicInstant.now.advanced(by: .milliseconds(max(0, due &- core.clock.milliseconds)))
-        return min(deadline ?? .distantFuture, moment)
+        let remaining = Duration.milliseconds(max(0, due &- core.clock.milliseconds))
+        return min(deadline ?? .distantFuture, .now.advanced(by: min(remaining, Ticking.interval)))
     }
+
+    private func isDue(_ due: Int64?) -> Bool { due.map { $0 <= core.clock.milliseconds } ?? false }
 
     /// Served; or an item was put that is due sooner than the one that the sleep was for.
     func look(_ due: Int64?) throws(SpaceError) -> Found<Outcome>? {
@@ -139,13 +147,15 @@ final class QueueWait {
         return try nextDue() ?? .max < due ?? .max ? Found(result: .sooner, removed: nil) : nil
     }
 
-    func follow(_ outcome: Outcome?) throws(SpaceError) {
+    /// `due`: What the sleep was for.
+    func follow(_ outcome: Outcome?, _ due: Int64?) throws(SpaceError) {
         switch outcome {
-        case .served?: (isServed, isOver) = (true, true)
+        case .served?: (isServed, isUnseen, isOver) = (true, true, true)
         case .sooner?: break
         case nil where deadline?.hasPassed ?? false: isOver = true
+        case nil where !isDue(due): break
         case nil:
-            // Due: whoever comes first serves all who wait.
+            // Whoever comes first serves all who wait.
             try core.write(Self.operation, .removing(16, bytes: 4096)) { scope throws(SpaceError) in
                 try scope.settle(place.name)
             }
@@ -153,7 +163,11 @@ final class QueueWait {
     }
 
     /// What is held; `nil`: the time has passed, and nothing was served meanwhile.
-    func result() throws(SpaceError) -> HoldPlace? { try isServed ? place : core.endWaiting(place, Self.operation) }
+    func result() throws(SpaceError) -> HoldPlace? {
+        guard isServed else { return try core.endWaiting(place, Self.operation) }
+        if isUnseen { try core.see(place, Self.operation) }
+        return place
+    }
 }
 
 extension NamespaceCore {

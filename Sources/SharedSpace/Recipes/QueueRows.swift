@@ -121,6 +121,13 @@ extension Snapshot {
         return value
     }
 
+    /// How large an item's value is, without a copy of it.
+    func queueValueSize(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> Int {
+        try lmdb { () throws(LMDBError) in
+            try rows.value(id).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key)?.count ?? 0 }
+        }
+    }
+
     /// The ids of the rows under a prefix, in order; with the eight bytes before them, which a delayed one's are its time.
     ///
     /// Those of another group whose name begins with a NUL after this one's have longer keys, and are left out.

@@ -154,7 +154,12 @@ extension WriteScope {
     // MARK: Serving
 
     /// Gives ready items to those who wait, first come, first served.
-    func serve(_ takers: [HoldRow], _ name: String, _ keys: HoldKeys) throws(SpaceError) {
+    func serve(
+        _ takers: [HoldRow],
+        _ name: String,
+        _ keys: HoldKeys,
+        seenBy ticket: UInt64
+    ) throws(SpaceError) {
         guard let (rows, _) = try queue(name) else { return }
         try wakeDelayed(rows)
         let ready = try snapshot.queueIDs(rows.key(.ready), limit: takers.count)
@@ -167,6 +172,7 @@ extension WriteScope {
             try put(item, rows)
             var row = taker
             row.details = .int(Int(Int64(bitPattern: item.id)))
+            row.isUnseen = row.ticket != ticket
             try serve(row, keys)
         }
     }

@@ -104,6 +104,7 @@ public struct WorkQueue: Sendable {
     public func take(timeout: Duration? = nil) async throws(SpaceError) -> QueueItem? {
         let (core, request, deadline) = try taking(timeout)
         guard let wait = try QueueWait(core, request, until: deadline) else { return nil }
+        let place: HoldPlace?
         do throws(SpaceError) {
             while !wait.isOver {
                 let due = try wait.nextDue()
@@ -113,13 +114,14 @@ public struct WorkQueue: Sendable {
                     text: { wait.place.text },
                     until: wait.limit(due)
                 ) { () throws(SpaceError) in try wait.look(due) }
-                try wait.follow(outcome)
+                try wait.follow(outcome, due)
             }
+            place = try wait.result()
         } catch {
             core.endOrRemember(wait.place, wasDelivered: false)
             throw error
         }
-        return try item(try wait.result())
+        return try item(place)
     }
 
     /// Waits for an item.
@@ -134,6 +136,7 @@ public struct WorkQueue: Sendable {
     package func takeBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> QueueItem? {
         let (core, request, deadline) = try taking(timeout)
         guard let wait = try QueueWait(core, request, until: deadline) else { return nil }
+        let place: HoldPlace?
         do throws(SpaceError) {
             while !wait.isOver {
                 let due = try wait.nextDue()
@@ -144,13 +147,14 @@ public struct WorkQueue: Sendable {
                     until: wait.limit(due),
                     interruption: interruption
                 ) { () throws(SpaceError) in try wait.look(due) }
-                try wait.follow(outcome)
+                try wait.follow(outcome, due)
             }
+            place = try wait.result()
         } catch {
             core.endOrRemember(wait.place, wasDelivered: false)
             throw error
         }
-        return try item(try wait.result())
+        return try item(place)
     }
 
     /// Takes an item if one is ready and nobody waits for it.
@@ -206,9 +210,23 @@ public struct WorkQueue: Sendable {
             }
             guard let (row, value) = found else { throw namespace.core.lost(place, QueueWait.operation) }
             return QueueItem(row, value, HoldState(place, in: namespace))
+        } catch  where error.code == .damaged {
+            // Nobody is ever going to get it: it is out of the way of those behind it.
+            setAside(place)
+            throw error
         } catch {
             namespace.core.endOrRemember(place, wasDelivered: false)
             throw error
+        }
+    }
+
+    private func setAside(_ place: HoldPlace) {
+        do throws(SpaceError) {
+            _ = try namespace.core.write("set an item aside", .removing(16, bytes: 4096)) { scope throws(SpaceError) in
+                try scope.endItem(place) { (item, rows) throws(SpaceError) in try scope.buryItem(item, rows, name) }
+            }
+        } catch {
+            namespace.core.endOrRemember(place, wasDelivered: false)
         }
     }
 
@@ -216,7 +234,7 @@ public struct WorkQueue: Sendable {
 
     /// The items that came back too often, or were set aside, the oldest first.
     ///
-    /// - Returns: Copies.
+    /// - Returns: Copies; those whose values are damaged are left out.
     /// - Throws: `typeMismatch`, and what every read does.
     public func deadLetters() throws(SpaceError) -> [DeadLetter] {
         let operation = "look at dead letters"
@@ -225,14 +243,10 @@ public struct WorkQueue: Sendable {
             let rows = QueueRows(number: object.number)
             var letters: [DeadLetter] = []
             for entry in try snapshot.queueIDs(rows.key(.dead)) {
-                guard let item = try snapshot.queueItem(rows, entry.id) else { continue }
-                letters.append(
-                    DeadLetter(
-                        id: item.id,
-                        value: try snapshot.queueValue(rows, item.id),
-                        deliveries: Int(item.deliveries)
-                    )
-                )
+                guard let item = try snapshot.queueItem(rows, entry.id),
+                    let value = try? snapshot.queueValue(rows, item.id)
+                else { continue }
+                letters.append(DeadLetter(id: item.id, value: value, deliveries: Int(item.deliveries)))
             }
             return letters
         }
@@ -240,7 +254,7 @@ public struct WorkQueue: Sendable {
 
     /// Puts dead letters at the end of the queue, as if they were new.
     ///
-    /// - Parameter max: How many at most, the oldest first.
+    /// - Parameter max: How many at most, the oldest first; those whose values are damaged stay where they are.
     /// - Returns: How many.
     /// - Throws: `typeMismatch`, and what every write does.
     @discardableResult
@@ -248,13 +262,25 @@ public struct WorkQueue: Sendable {
         let operation = "kick dead letters"
         let core = try usable(operation)
         var kicked = 0
-        for letter in try deadLetters().prefix(Swift.max(0, max)) {
-            let bytes = letter.value.encodedElement.count + 4096
-            let hasMoved = try core.write(operation, .adding(16, bytes: bytes)) { scope throws(SpaceError) in
-                guard let (rows, _) = try scope.queue(name) else { return false }
-                return try scope.kickItem(letter.id, rows, name)
+        let letters = try core.read(operation) { snapshot throws(SpaceError) -> [UInt64] in
+            guard let object = try snapshot.object(name, .queue) else { return [] }
+            return try snapshot.queueIDs(QueueRows(number: object.number).key(.dead)).map(\.id)
+        }
+        for id in letters where kicked < max {
+            let size = try core.read(operation) { snapshot throws(SpaceError) -> Int in
+                guard let object = try snapshot.object(name, .queue) else { return 0 }
+                return try snapshot.queueValueSize(QueueRows(number: object.number), id)
             }
-            if hasMoved { kicked += 1 }
+            let demand = Room.Demand.adding(16, bytes: size + 4096)
+            do throws(SpaceError) {
+                let hasMoved = try core.write(operation, demand) { scope throws(SpaceError) in
+                    guard let (rows, _) = try scope.queue(name) else { return false }
+                    return try scope.kickItem(id, rows, name)
+                }
+                if hasMoved { kicked += 1 }
+            } catch  where error.code == .damaged {
+                continue
+            }
         }
         return kicked
     }

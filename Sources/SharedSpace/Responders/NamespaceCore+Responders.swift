@@ -185,6 +185,11 @@ package struct ResponderFailure: Error {
     private static let longest = 4096
     package let message: String
 
+    /// For who asked one that has ended, when there is no room to go on with what that one asked in turn.
+    static let notTakenOver = ResponderFailure(
+        "it has ended, and the namespace has no room to take over what it had asked"
+    )
+
     package init(_ message: String) { self.message = message }
 
     init(_ error: any Error) { message = (error as? SpaceError)?.reason ?? "\(error)" }
@@ -195,12 +200,15 @@ package struct ResponderFailure: Error {
 
 extension SpaceError {
     /// Whether it was too much to store: something smaller may do.
-    fileprivate var isOfStorage: Bool {
+    var isOfStorage: Bool {
         switch code {
         case .storageFull, .limitReached, .tooLarge, .transactionTooLarge: true
         default: false
         }
     }
+
+    /// Whether it is about what was to be moved, too large for the room or damaged: with something else it may go on.
+    var isOfContent: Bool { isOfStorage || code == .damaged }
 
     /// Whether trying again may help.
     var mayPass: Bool {

@@ -125,16 +125,24 @@ extension WriteScope {
 
     /// The asker's session has ended, and the request's row is gone.
     ///
-    /// What it asked within another request is taken over by that one, with whoever is answering it.
-    func dropRequest(_ request: RequestRow) throws(SpaceError) {
+    /// What it asked within another request is taken over by that one, with whoever is answering it; where `takesOver` is
+    /// false, there being no room for that, the other fails.
+    func dropRequest(_ request: RequestRow, takesOver: Bool) throws(SpaceError) {
         if var outer = try outer(of: request), try isStillWith(request.session, outer) {
-            outer.at = request.at
-            outer.below = min(outer.below, request.below)
-            outer.reached = try snapshot.responders(to: outer.name).present(outer.reached + request.reached)
-            outer.work = request.work
-            outer.state = request.state
-            outer.answeredBy = request.answeredBy
-            let body = Array(try snapshot.body(of: request.ticket))
+            let body: [UInt8]
+            if takesOver {
+                outer.at = request.at
+                outer.below = min(outer.below, request.below)
+                outer.reached = try snapshot.responders(to: outer.name).present(outer.reached + request.reached)
+                outer.work = request.work
+                outer.state = request.state
+                outer.answeredBy = request.answeredBy
+                body = Array(try snapshot.body(of: request.ticket))
+            } else {
+                outer.state = .failed
+                outer.answeredBy = request.pid
+                body = ResponderFailure.notTakenOver.encoded
+            }
             try put(outer)
             try put(body: body, of: outer.ticket)
             noteAwaited(.reply(to: outer.ticket))

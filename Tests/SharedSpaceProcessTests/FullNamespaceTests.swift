@@ -1,0 +1,119 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// A namespace at its byte limit: what the dead held is let go of all the same, whatever of theirs is too large to be moved.
+@Suite(.timeLimit(.minutes(2)))
+struct FullNamespaceTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("full", options: NamespaceOptions(byteLimit: Limits.smallestByteLimit))
+    }
+
+    private func fill() throws {
+        for size in [100_000, 4000] {
+            let body = [UInt8](repeating: 7, count: size)
+            let refused = #expect(throws: SpaceError.self) { while true { try namespace.write("fill", body) } }
+            #expect(refused?.code == .limitReached)
+        }
+    }
+
+    /// Has an agent wait for the lock that another holds.
+    private func waiter() throws -> Agent {
+        let before = try namespace.status().holds.count
+        let waiter = try Agent(root, "full")
+        try waiter.send("lock build 60000")
+        #expect(try waiter.line() == "waiting")
+        #expect(try eventually { try namespace.status().holds.count == before + 1 })
+        return waiter
+    }
+
+    private func lock(_ agent: Agent) throws {
+        try agent.send("lock build 60000")
+        #expect(try agent.line() == "waiting")
+        #expect(try agent.line()?.hasPrefix("ok ") == true)
+    }
+
+    /// A claimed tuple that can't be put back keeps neither the lock nor the tuples claimed after it.
+    @Test func aLargeClaimHoldsNothingElseUp() throws {
+        try namespace.write("big", String(repeating: "x", count: 1_200_000))
+        for number in 0..<3 { try namespace.write("small", number) }
+        let holder = try Agent(root, "full")
+        try lock(holder)
+        try holder.run("claim-all")
+        #expect(try namespace.count() == 0)
+        let waiter = try waiter()
+        try fill()
+        try holder.kill()
+        #expect(try waiter.line()?.hasPrefix("ok ") == true)
+        #expect(try eventually { try namespace.count(matching: ["small", .any]) == 3 })
+        // With room again the large one returns too, with the next who looks.
+        while try namespace.takeIfExists("fill", any([UInt8].self)) != nil {}
+        _ = try Agent(root, "full")
+        #expect(try namespace.count(matching: ["big", .any]) == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A request that was to be taken over, and is too large for that, fails; the lock of who asked it is let go of.
+    @Test func aLargeRequestThatIsNotTakenOverFails() async throws {
+        let (top, low) = (try Agent(root, "full"), try Agent(root, "full"))
+        try low.run("respond big low say,hold base")
+        try top.run("respond big top next")
+        try lock(top)
+        let namespace = namespace
+        let asking = Task {
+            try await namespace.request("big", String(repeating: "x", count: 2_000_000), as: String.self, timeout: nil)
+        }
+        #expect(try await onThread { try low.line() } == "at low")
+        let waiter = try waiter()
+        try fill()
+        try top.kill()
+        let line = try await onThread { try waiter.line() }
+        #expect(line?.hasPrefix("ok ") == true)
+        let error = await #expect(throws: SpaceError.self) { try await asking.value }
+        #expect(error?.code == .responderFailed)
+        #expect(error?.holder == top.pid)
+        // Whoever was at it is told to stop.
+        #expect(try await onThread { try low.line() } == "cancelled low")
+        #expect(try namespace.status().requests == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Under a lock it can be emptied, and what is there may change and go; nothing new is made.
+    @Test(arguments: StorageMode.allCases)
+    func whatIsThereChangesAndGoes(_ mode: StorageMode) throws {
+        let options = NamespaceOptions(mode: mode, byteLimit: Limits.smallestByteLimit)
+        let namespace = try root.space.namespace("objects", options: options)
+        let (latch, counter) = (namespace.latch("latch", count: 3), namespace.counter("counter"))
+        let rate = namespace.rateLimit("rate", 5, per: .seconds(3600))
+        try latch.countDown()
+        try counter.add()
+        #expect(try rate.tryAcquire())
+        for size in [100_000, 4000] {
+            let body = [UInt8](repeating: 7, count: size)
+            #expect(throws: SpaceError.self) { while true { try namespace.write("fill", body) } }
+        }
+        #expect(try latch.countDown() == 1)
+        #expect(try counter.add() == 2)
+        #expect(try rate.tryAcquire())
+        let refused = #expect(throws: SpaceError.self) { try namespace.counter("other").add() }
+        #expect(refused?.code == .limitReached)
+        #expect(try namespace.counter("other").value() == 0)
+        try namespace.counter("other").remove()
+        for name in ["lock", "semaphore"] {
+            let hold =
+                name == "lock"
+                ? try namespace.lock(name).tryAcquire() : try namespace.semaphore(name, permits: 1).tryAcquire()
+            guard let hold else { throw TestFailure("\(name) is not to be had") }
+            try hold.release()
+        }
+        try latch.remove()
+        try counter.remove()
+        try rate.remove()
+        #expect(try namespace.objects.isEmpty)
+        #expect(try namespace.verify() == [])
+    }
+}
