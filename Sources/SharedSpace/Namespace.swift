@@ -26,7 +26,18 @@ public final class Namespace: Sendable {
         self.isOwning = isOwning
     }
 
-    deinit { try? leave() }
+    deinit {
+        guard core.isInTransactionHere else {
+            try? leave()
+            return
+        }
+        // Nothing that was made with it is left, or it would be there still.
+        guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        core.letGo { [entry, isOwning] core, _ in
+            // Counted, even where the namespace can't be looked after in time.
+            try? CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
+        }
+    }
 
     /// The name.
     public var name: String { core.name.text }

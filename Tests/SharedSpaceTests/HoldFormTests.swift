@@ -176,6 +176,25 @@ struct HoldFormTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// What the body makes of its caller's cancellation is what comes of it: it leads until it returns.
+    @Test func aCancelledLeaderReturns() async throws {
+        let (namespace, election) = (namespace, namespace.election("leader"))
+        let work = Task {
+            try await election.lead { _ in
+                try? await Task.sleep(for: .seconds(60))
+                // The watch for a loss, which was cancelled with it, has ended.
+                return try await Task.detached {
+                    try await eventually { try namespace.status().waiters == [] && election.leader() != nil }
+                }.value
+            }
+        }
+        #expect(try await eventually { try !namespace.status().waiters.isEmpty })
+        work.cancel()
+        #expect(try await work.value)
+        #expect(try election.leader() == nil)
+        #expect(try namespace.verify() == [])
+    }
+
     /// Whoever resigns is not told of a loss.
     @Test func resigningIsNoLoss() async throws {
         let election = namespace.election("leader")

@@ -1,3 +1,4 @@
+import Glibc
 import SpaceSystem
 import SpaceTestSupport
 import Testing
@@ -94,6 +95,12 @@ struct RecipeFormTests {
         #expect(error?.code == .cancelled)
         #expect(throws: SpaceError.self) { try rate.tryAcquire(4) }
         #expect(throws: SpaceError.self) { try namespace.rateLimit("api", 4, per: .seconds(1)).tryAcquire() }
+        for limit in [0, .min, .max, .max / 2, 1 << 55] {
+            let error = #expect(throws: SpaceError.self) {
+                try namespace.rateLimit("none", limit, per: .seconds(1)).tryAcquire(limit)
+            }
+            #expect(error?.code == .invalidArgument)
+        }
         let quick = namespace.rateLimit("quick", 1, per: .milliseconds(5))
         for _ in 0..<4 { #expect(try await quick.acquire()) }
         #expect(try namespace.verify() == [])
@@ -249,6 +256,75 @@ struct RecipeFormTests {
         let cancelled = await #expect(throws: SpaceError.self) { try await task.value }
         #expect(cancelled?.code == .cancelled)
         #expect(try namespace.count() == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Runs an evaluation whose program gets signals: a thread hands its mask on, and those of tasks block all.
+    private func run(
+        _ evaluation: Evaluation,
+        signal: @escaping @Sendable (_ look: Int) -> Int32?
+    ) async throws -> Evaluation.Ending {
+        try await onThread {
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(SIG_SETMASK, &none, nil)
+            var looks = 0
+            return try evaluation.run(timeout: nil) {
+                looks += 1
+                return signal(looks)
+            }
+        }
+    }
+
+    /// A program that has closed its output, and goes on.
+    private func closingItsOutput() -> (evaluation: Evaluation, mark: String) {
+        let mark = "\(root.path)/mark"
+        let script = #"echo '["x"]'; exec >&-; : > "\#(mark)"; exec sleep 5"#
+        return (Evaluation(["/bin/sh", "-c", script], in: namespace), mark)
+    }
+
+    @Test func whatGoesOnWithoutOutputIsKilledInTime() async throws {
+        let (evaluation, _) = closingItsOutput()
+        let late = await #expect(throws: SpaceError.self) {
+            try await onThread { try evaluation.run(timeout: .milliseconds(200)) }
+        }
+        #expect(late?.code == .timedOut)
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func whatGoesOnWithoutOutputGetsTheSignal() async throws {
+        let (evaluation, mark) = closingItsOutput()
+        let ending = try await run(evaluation) { _ in access(mark, F_OK) == 0 ? SIGUSR1 : nil }
+        guard case .failed(128 + SIGUSR1) = ending else { throw TestFailure("\(ending)") }
+        #expect(try namespace.count() == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// It interrupts nothing when it comes right before the sleep.
+    @Test func aSignalThatInterruptsNothingIsPassedOn() async throws {
+        let evaluation = Evaluation(["/bin/sleep", "5"], in: namespace)
+        let ending = try await run(evaluation) { look in look > 1 ? SIGUSR1 : nil }
+        guard case .failed(128 + SIGUSR1) = ending else { throw TestFailure("\(ending)") }
+        #expect(try namespace.verify() == [])
+    }
+
+    /// What the program has started in its turn may hold the output, and is not waited for.
+    @Test func cancellingDoesNotWaitForGrandchildren() async throws {
+        let (pipe, mark) = ("\(root.path)/pipe", "\(root.path)/mark")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let script = #"(read x < "\#(pipe)") & : > "\#(mark)"; exec sleep 1000"#
+        let task = Task { try await namespace.evaluate(["/bin/sh", "-c", script]) }
+        #expect(try await eventually { access(mark, F_OK) == 0 })
+        task.cancel()
+        let cancelled = await #expect(throws: SpaceError.self) { try await task.value }
+        #expect(cancelled?.code == .cancelled)
+        // fifo(7): opened for both, it waits for nobody; the other end reads the line, and ends.
+        let end = open(pipe, O_RDWR | O_CLOEXEC)
+        #expect(end >= 0 && write(end, "\n", 1) == 1)
+        var rest = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
+        #expect(try await eventually { poll(&rest, 1, 0) == 0 })
+        close(end)
         #expect(try namespace.verify() == [])
     }
 }

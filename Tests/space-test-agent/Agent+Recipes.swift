@@ -28,6 +28,8 @@ extension Agent {
                 throw Failure("it holds no such thing")
             }
             try held.hold.release()
+        case "drop-hold":
+            guard held.removeValue(forKey: try word(words, 0)) != nil else { throw Failure("it holds no such thing") }
         case "is-held":
             guard let held = held[try word(words, 0)] else { throw Failure("it holds no such thing") }
             return "ok \(try held.hold.isHeld())"

@@ -90,7 +90,8 @@ extension Namespace {
         let core = try usableCore("claim")
         try core.checkUsable("claim")
         core.announceClaimant()
-        core.releaseRemembered()
+        // It looks before it writes, and what this process has let go of is to be there.
+        core.carryOutArrears()
         return (core, ClaimTerms(holder: .session(core.session.number), deadline: deadline))
     }
 

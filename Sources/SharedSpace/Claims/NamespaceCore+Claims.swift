@@ -76,24 +76,9 @@ extension NamespaceCore {
 
     // MARK: Dropped and not returned
 
-    /// Returns a claim that was dropped; if that fails (the gate, a full disk), it is tried again at ticks and claims.
-    func releaseOrRemember(_ claim: HeldClaim, timeout: Duration? = nil) {
-        do throws(SpaceError) {
-            try release([claim], timeout: timeout)
-        } catch  where !isLeft && !isInherited {
-            unreleased.withLock { $0.append(claim) }
-        } catch {
-            // What this process held returned when it left; a child made by fork holds nothing.
-        }
-    }
-
-    func releaseRemembered(timeout: Duration? = nil) {
-        endRememberedHolds(timeout: timeout)
-        let claims = unreleased.withLock { claims in
-            defer { claims = [] }
-            return claims
-        }
-        for claim in claims { releaseOrRemember(claim, timeout: timeout) }
+    /// Returns a claim that was dropped, now or as soon as it can be.
+    func releaseOrRemember(_ claim: HeldClaim) {
+        letGo { (core, patience) throws(SpaceError) in try core.release([claim], timeout: patience) }
     }
 
     // MARK: Of holders that have ended

@@ -83,7 +83,7 @@ extension ElementList {
             directory.chunks.indices.contains(position)
                 && directory.chunks[position].count + elements <= Self.chunkSize
         }
-        // Behind the last of a chunk none is split, whatever comes.
+        // Behind the last of a chunk, and before the first of all, none is split, whatever comes.
         return offset == 0 || room(position)
     }
 

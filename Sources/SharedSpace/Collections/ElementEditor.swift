@@ -132,6 +132,9 @@ struct ElementEditor {
         } else if offset == chunk.count {
             // What is appended leaves full chunks behind, and moves nothing.
             directory.chunks.insert(contentsOf: try chunks(of: items), at: position + 1)
+        } else if offset == 0 {
+            // And so does what comes before the first of all.
+            directory.chunks.insert(contentsOf: try chunks(of: items), at: position)
         } else {
             try split(position, with: items, at: offset)
         }

@@ -119,14 +119,13 @@ extension ObservationHub {
     func tick(_ core: NamespaceCore) {
         // A job, since the handle may go with the last observation, and with it the namespace.
         if all.contains(where: \.isGone) { BellRoom.shared.crew.post { self.end(core) { $0.isGone } } }
-        let (rows, stalled, mustLook) = state.withLock { state in
-            defer { (state.rows, state.stalled) = ([], []) }
+        let (stalled, mustLook) = state.withLock { state in
+            defer { state.stalled = [] }
             return (
-                state.rows, state.stalled.compactMap { state.entries[$0]?.observer },
+                state.stalled.compactMap { state.entries[$0]?.observer },
                 state.transaction != core.environment.lastTransaction || !core.isUsable
             )
         }
-        if !rows.isEmpty { removeRows(rows, of: core) }
         for observer in stalled { start(observer, Observer.Batch(), core, isCrew: true) }
         if mustLook { hear(core) }
     }

@@ -37,8 +37,6 @@ final class ObservationHub: Sendable {
         var newcomers: [UInt64] = []
         /// Running ones that could not read on.
         var stalled: [UInt64] = []
-        /// Rows in `watchers` of those that have ended, whose removal is still to be tried again.
-        var rows: [UInt64] = []
         /// The namespace's end has been read.
         var isGone = false
         /// Then: the namespace's last change, of which the hub may have read less.
@@ -127,7 +125,12 @@ final class ObservationHub: Sendable {
     private func forget(_ observers: [Observer], _ core: NamespaceCore) {
         guard !observers.isEmpty else { return }
         take(observers)
-        removeRows(observers.map(\.row), of: core)
+        BellRoom.shared.end(core, users: observers.count)
+        let rows = observers.map(\.row)
+        // Without waiting for the gate: this may be a deinit, or a handler on the thread that listens for all.
+        core.letGo(patience: NamespaceCore.upkeepPatience) { core, patience throws(SpaceError) in
+            try core.removeWatchers(rows, timeout: patience)
+        }
     }
 
     private func take(_ observers: [Observer]) {
@@ -139,29 +142,15 @@ final class ObservationHub: Sendable {
             }
         }
     }
-
-    /// Takes rows out of `watchers`, and hears the bell for them no longer.
-    ///
-    /// The gate is not waited for: this may be a deinit, or a handler on the thread that listens for all. What can't be removed
-    /// now is tried again at the ticks, for which the namespace stays listened to.
-    func removeRows(_ rows: [UInt64], of core: NamespaceCore) {
-        do throws(SpaceError) {
-            try core.removeWatchers(rows)
-        } catch {
-            // Dead, left, or a parent's: there is nothing to remove.
-            if core.isUsable { return state.withLock { $0.rows += rows } }
-        }
-        BellRoom.shared.end(core, users: rows.count)
-    }
 }
 
 extension NamespaceCore {
     /// Removes registrations of this process, all in one transaction.
-    func removeWatchers(_ numbers: [UInt64]) throws(SpaceError) {
+    func removeWatchers(_ numbers: [UInt64], timeout: Duration?) throws(SpaceError) {
         try write(
             "stop observing",
             .removing(numbers.count, bytes: 1024 * numbers.count),
-            timeout: Self.upkeepPatience
+            timeout: timeout
         ) { (scope) throws(SpaceError) in
             for number in numbers { try scope.remove(watcher: number) }
         }

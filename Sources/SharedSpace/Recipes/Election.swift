@@ -41,7 +41,8 @@ public struct Election: Sendable {
     /// - Parameters:
     ///   - value: What the others see of this leader: its address, say.
     ///   - timeout: How long to stand; `nil`: no limit.
-    ///   - body: The work; it gets the number of the term. Its task is cancelled when leadership is lost.
+    ///   - body: The work; it gets the number of the term. Its task is cancelled when leadership is lost, and when the caller's
+    ///     is.
     /// - Returns: What `body` returned.
     /// - Throws: What `body` throws, and what ``stand(as:timeout:onLoss:)`` does; `holdLost` when leadership was lost
     ///   before `body` returned.
@@ -53,12 +54,18 @@ public struct Election: Sendable {
         let hold = try await namespace.acquireSuspending(try request(value), timeout: timeout)
         let (term, state) = (hold.fencing, hold.state)
         return try await hold.run { _ in
-            try await withThrowingTaskGroup(of: Result.self) { group in
+            try await withThrowingTaskGroup(of: Result?.self) { group in
                 group.addTask { try await body(term) }
-                group.addTask { throw try await state.loss() }
+                group.addTask {
+                    // Cancelled with the caller, it has nothing to tell: what the body makes of that counts.
+                    guard let loss = try? await state.loss() else { return nil }
+                    throw loss
+                }
                 defer { group.cancelAll() }
-                guard let result = try await group.next() else { throw CancellationError() }
-                return result
+                while let ended = try await group.next() {
+                    if let result = ended { return result }
+                }
+                throw CancellationError()
             }
         }
     }

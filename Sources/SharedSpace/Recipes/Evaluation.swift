@@ -43,7 +43,7 @@ package final class Evaluation: Sendable {
 
     /// Runs it to its end, on the calling thread.
     ///
-    /// `signal`: What asks the caller to end, once something does: it is passed on to the child.
+    /// `signal`: What asks the caller to end, once something does: it is passed on to the child, once.
     package func run(timeout: Duration?, signal: () -> Int32? = { nil }) throws(SpaceError) -> Ending {
         try namespace.core.checkUsable(Self.operation)
         try namespace.core.checkMayWait(Self.operation)
@@ -51,8 +51,23 @@ package final class Evaluation: Sendable {
         var child: Int32 = 0
         let output = try start(&child)
         var printed: Result<[UInt8], SpaceError> = .success([])
+        var passedOn: Int32?
+        func wait(for descriptor: CInt) throws(SpaceError) {
+            try self.wait(for: descriptor, until: deadline) {
+                guard let number = signal(), number != passedOn else { return }
+                passedOn = number
+                kill(child, number)
+            }
+        }
         do throws(SpaceError) {
-            printed = .success(try read(output.raw, until: deadline, from: child, signal))
+            let end = try system(Self.operation, "the process that it runs in", namespace: namespace.name) {
+                () throws(Errno) in
+                try PIDFD(pid: child)
+            }
+            let bytes = try read(output.raw, wait)
+            // A program may close its output and go on.
+            try wait(for: end.raw)
+            printed = .success(bytes)
         } catch {
             printed = .failure(error)
             stop()
@@ -109,24 +124,12 @@ package final class Evaluation: Sendable {
     /// Reads what the child prints, until it closes its output.
     private func read(
         _ descriptor: CInt,
-        until deadline: MonotonicInstant?,
-        from child: Int32,
-        _ signal: () -> Int32?
+        _ wait: (CInt) throws(SpaceError) -> Void
     ) throws(SpaceError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&request, 1, deadline?.remaining.pollMilliseconds ?? -1)
-            if ready < 0 {
-                guard errno == EINTR else { throw failure(.inputOutput, "its output can't be read: errno \(errno)") }
-                if let number = signal() { kill(child, number) }
-                continue
-            }
-            if ready == 0 {
-                guard deadline?.hasPassed ?? false else { continue }
-                throw failure(.timedOut, "\(words[0].quotedForPeople) did not end in time")
-            }
+            try wait(descriptor)
             let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return bytes }
@@ -137,6 +140,30 @@ package final class Evaluation: Sendable {
         }
     }
 
+    /// Waits until a descriptor can be read.
+    ///
+    /// `attend`: Sees to the signals of the caller: before every sleep, which is no longer than a tick, since one that
+    /// comes right before it doesn't end it.
+    /// Throws: `timedOut`; `cancelled` once it was stopped, though others may hold the child's output.
+    private func wait(
+        for descriptor: CInt,
+        until deadline: MonotonicInstant?,
+        _ attend: () -> Void
+    ) throws(SpaceError) {
+        while true {
+            if state.withLock({ $0.isStopped }) { throw namespace.core.cancelled(Self.operation) }
+            attend()
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&request, 1, min(deadline?.remaining ?? Limits.tick, Limits.tick).pollMilliseconds)
+            if ready > 0 { return }
+            if ready < 0, errno != EINTR { throw failure(.inputOutput, "it can't be waited for: errno \(errno)") }
+            if deadline?.hasPassed ?? false {
+                throw failure(.timedOut, "\(words[0].quotedForPeople) did not end in time")
+            }
+        }
+    }
+
+    /// Returns: The status of a child that has ended, or was killed.
     private func reap(_ child: Int32) -> Int32 {
         // Waited for without being reaped first: then nobody signals a number that is another's already.
         var info = siginfo_t()

@@ -94,19 +94,23 @@ final class HoldState: Sendable {
     func loss() async throws(SpaceError) -> SpaceError {
         let operation = "keep \(place.kind.phrase)"
         let core = namespace.core
-        do throws(SpaceError) {
-            let _: Void? = try await core.suspend(
-                operation,
-                Interest(hold: place.ticket),
-                text: { place.text },
-                until: nil
-            ) { () throws(SpaceError) in try core.hold(place) == nil ? Found(result: (), removed: nil) : nil }
-        } catch {
-            if error.code == .cancelled { throw error }
-            return error
+        while true {
+            do throws(SpaceError) {
+                let _: Void? = try await core.suspend(
+                    operation,
+                    Interest(hold: place.ticket),
+                    text: { place.text },
+                    until: nil
+                ) { () throws(SpaceError) in try core.hold(place) == nil ? Found(result: (), removed: nil) : nil }
+                if hasEnded.load(ordering: .acquiring) { throw core.cancelled(operation) }
+                return core.lost(place, operation)
+            } catch {
+                if error.code == .cancelled { throw error }
+                guard error.mayPass else { return error }
+                // It could not be looked (no reader was to be had, say), which takes nothing away.
+                try? await Task.sleep(for: Limits.tick)
+            }
         }
-        if hasEnded.load(ordering: .acquiring) { throw core.cancelled(operation) }
-        return core.lost(place, operation)
     }
 
     /// At the end of the hold's life: lets go, if nothing else has.

@@ -89,7 +89,6 @@ extension NamespaceCore {
         try checkUsable(operation)
         // Before the row: who waits behind us, or whom we wait for, is to listen for our end.
         announceClaimant()
-        endRememberedHolds()
         // Who comes last completes a barrier at once, and the dead are not to be counted among those who wait there.
         if request.kind == .barrier { returnClaimsOfTheDead(at: request.name, timeout: timeout) }
         func add() throws(SpaceError) -> (ticket: UInt64, isHolding: Bool)? {
@@ -152,23 +151,11 @@ extension NamespaceCore {
         if row == nil { throw lost(place, operation) }
     }
 
-    /// Lets go; if that fails (the gate, a full disk), it is tried again at ticks and the next time that something is to be held.
-    func endOrRemember(_ place: HoldPlace, wasDelivered: Bool = true, timeout: Duration? = nil) {
-        do throws(SpaceError) {
-            try end(place, "let go of \(place.kind.phrase)", wasDelivered: wasDelivered, timeout: timeout)
-        } catch  where error.code != .holdLost && !isLeft && !isInherited {
-            unreleasedHolds.withLock { $0.append(place) }
-        } catch {
-            // Gone already, as all has that this process held when it left; a child made by fork holds nothing.
+    /// Lets go, now or as soon as it can be.
+    func endOrRemember(_ place: HoldPlace, wasDelivered: Bool = true) {
+        letGo { (core, patience) throws(SpaceError) in
+            try core.end(place, "let go of \(place.kind.phrase)", wasDelivered: wasDelivered, timeout: patience)
         }
-    }
-
-    func endRememberedHolds(timeout: Duration? = nil) {
-        let places = unreleasedHolds.withLock { places in
-            defer { places = [] }
-            return places
-        }
-        for place in places { endOrRemember(place, timeout: timeout) }
     }
 
     // MARK: Telling

@@ -37,21 +37,22 @@ public struct RateLimit: Sendable {
     ///   - count: How many at once, from 1 to the limit.
     ///   - timeout: How long to wait at most; `nil`: no limit.
     /// - Returns: `false` when none is free in time: it says so at once, and nothing is used up.
-    /// - Throws: `cancelled` when the task is, and then the moment is given back; `invalidArgument`; `typeMismatch` when the
-    ///   name is something else, or a limit of another size; and what every write does.
+    /// - Throws: `cancelled` when the task is, and then the moment is given back, unless somebody has reserved the one after it
+    ///   meanwhile; `invalidArgument`; `typeMismatch` when the name is something else, or a limit of another size; and what
+    ///   every write does.
     @discardableResult
     public func acquire(_ count: Int = 1, timeout: Duration? = nil) async throws(SpaceError) -> Bool {
-        guard let delay = try reserve(count, within: timeout) else { return false }
-        guard delay > .zero else { return true }
+        guard let reserved = try reserve(count, within: timeout) else { return false }
+        guard reserved.delay > .zero else { return true }
         do {
-            try await Task.sleep(for: delay)
+            try await Task.sleep(for: reserved.delay)
         } catch {
-            giveBack(count)
+            giveBack(reserved)
             throw SpaceError(
                 .cancelled,
                 Self.operation,
                 namespace: state.namespace.name,
-                reason: "the wait was cancelled; nothing was used up"
+                reason: "the wait was cancelled"
             )
         }
         return true
@@ -71,13 +72,17 @@ public struct RateLimit: Sendable {
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> Bool {
-        guard let delay = try reserve(count, within: timeout) else { return false }
-        guard delay > .zero else { return true }
+        guard let reserved = try reserve(count, within: timeout) else { return false }
+        guard reserved.delay > .zero else { return true }
         do throws(SpaceError) {
             // Woken whenever somebody reserves, it only looks at the time: what it reserved is its own.
-            let _: Void? = try state.blocking(Self.operation, timeout: delay, interruption: interruption) { _ in nil }
+            let _: Void? = try state.blocking(
+                Self.operation,
+                timeout: reserved.delay,
+                interruption: interruption
+            ) { _ in nil }
         } catch {
-            giveBack(count)
+            giveBack(reserved)
             throw error
         }
         return true
@@ -101,22 +106,31 @@ public struct RateLimit: Sendable {
 
     // MARK: The moment that is next
 
-    /// The time that one takes, in nanoseconds.
+    /// The time that one takes, in nanoseconds: with as many as the limit it is no longer than the longest interval.
     private func share() throws(SpaceError) -> Int {
-        guard limit > 0, interval > .zero, interval <= Self.longestInterval else {
+        let longest = Int(Self.longestInterval.saturatedNanoseconds)
+        guard limit > 0, limit <= longest, interval > .zero, interval <= Self.longestInterval else {
             throw SpaceError(
                 .invalidArgument,
                 Self.operation,
                 namespace: state.namespace.name,
                 reason: "\(limit) in \(interval) is no rate",
-                advice: "give at least 1, in an interval of at most a year"
+                advice: "give at least 1, and at most \(longest), in an interval of at most a year"
             )
         }
+        // At least a nanosecond.
         return max(1, Int(interval.saturatedNanoseconds) / limit)
     }
 
+    /// What was reserved: how long to wait for it, and where it ends.
+    private struct Reservation {
+        let delay: Duration
+        let start: Int
+        let end: Int
+    }
+
     /// Reserves the next moment; `nil` when it is too late.
-    private func reserve(_ count: Int, within timeout: Duration?) throws(SpaceError) -> Duration? {
+    private func reserve(_ count: Int, within timeout: Duration?) throws(SpaceError) -> Reservation? {
         let share = try share()
         guard (1...limit).contains(count) else {
             throw SpaceError(
@@ -128,22 +142,26 @@ public struct RateLimit: Sendable {
             )
         }
         let longest = timeout.map { Int(max(.zero, $0).saturatedNanoseconds) } ?? .max
-        return try state.change(Self.operation) { (value, snapshot) throws(SpaceError) -> Duration? in
+        return try state.change(Self.operation) { (value, snapshot) throws(SpaceError) -> Reservation? in
             let now = Int(snapshot.clock.milliseconds) * 1_000_000
-            let next = max(now, try next(value, now)) &+ count * share
-            let delay = max(0, next - share * limit - now)
-            guard delay <= longest else { return nil }
-            value = encoded(next, now)
-            return .nanoseconds(delay)
+            let start = max(now, try next(value, now))
+            let end = start + count * share
+            let delay = max(0, end - share * limit - now)
+            guard delay <= longest, end <= Self.latest else { return nil }
+            value = encoded(end, now)
+            return Reservation(delay: .nanoseconds(delay), start: start, end: end)
         }
     }
 
-    /// Gives a reserved moment back; where that fails it stays used up, and the limit is kept all the same.
-    private func giveBack(_ count: Int) {
+    /// Gives a reserved moment back, if it is still the last.
+    ///
+    /// Taken from the end, it would be the moment of somebody else who goes on waiting for it, and a third would get it too. Where
+    /// it can't be given back it stays used up, and the limit is kept all the same.
+    private func giveBack(_ reserved: Reservation) {
         try? state.change(Self.operation) { (value, snapshot) throws(SpaceError) in
-            guard let old = value else { return }
             let now = Int(snapshot.clock.milliseconds) * 1_000_000
-            value = encoded(try next(old, now) - count * (try share()), now)
+            guard let old = value, try next(old, now) == reserved.end else { return }
+            value = encoded(reserved.start, now)
         }
     }
 

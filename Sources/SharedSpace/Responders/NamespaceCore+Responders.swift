@@ -17,16 +17,24 @@ extension NamespaceCore {
     /// Takes the responders that `isMeant` says yes to off the stack.
     ///
     /// Returns: Whether there were any.
-    func retireResponders(to name: String, where isMeant: (ResponderRow) -> Bool) throws(SpaceError) -> Bool {
-        try write("remove a responder", .removing(1, bytes: 4096)) { scope throws(SpaceError) in
+    func retireResponders(
+        to name: String,
+        timeout: Duration? = nil,
+        where isMeant: (ResponderRow) -> Bool
+    ) throws(SpaceError) -> Bool {
+        try write("remove a responder", .removing(1, bytes: 4096), timeout: timeout) { scope throws(SpaceError) in
             let rows = try scope.snapshot.responders(to: name).rows.filter { !$0.isRetired && isMeant($0) }
             for row in rows { try scope.retire(row, of: name) }
             return !rows.isEmpty
         }
     }
 
-    func removeResponder(_ position: ResponderPosition, of name: String) throws(SpaceError) {
-        try write("remove a responder", .removing(1)) { scope throws(SpaceError) in
+    func removeResponder(
+        _ position: ResponderPosition,
+        of name: String,
+        timeout: Duration? = nil
+    ) throws(SpaceError) {
+        try write("remove a responder", .removing(1), timeout: timeout) { scope throws(SpaceError) in
             try scope.removeResponder(position, of: name)
         }
     }
@@ -64,7 +72,6 @@ extension NamespaceCore {
             return nil
         }
         announceClaimant()
-        takeBackRemembered()
         let size = RequestRow.size(name: request.name, body: request.argument.count) + 9 * request.reached.count
         return try write("request", .adding(2, bytes: size)) { scope throws(SpaceError) in
             try scope.ask(request, session: session.number)
@@ -78,24 +85,28 @@ extension NamespaceCore {
         }
     }
 
-    /// Ends a request; if that fails (the gate, a full disk), it is tried again at the next one.
+    /// Ends a request.
     ///
     /// `unlessPending`: One that somebody is at work on stays.
     /// Returns: How it stood.
     @discardableResult
-    func takeBack(_ ticket: UInt64, unlessPending: Bool = false) throws(SpaceError) -> RequestStanding {
-        do throws(SpaceError) {
-            return try write("request", .removing(3, bytes: 4096)) { scope throws(SpaceError) in
-                try scope.takeBack(ticket, unlessPending: unlessPending)
-            }
-        } catch {
-            if error.mayPass { responders.remember(ticket) }
-            throw error
+    func takeBack(
+        _ ticket: UInt64,
+        unlessPending: Bool = false,
+        timeout: Duration? = nil
+    ) throws(SpaceError) -> RequestStanding {
+        try write("request", .removing(3, bytes: 4096), timeout: timeout) { scope throws(SpaceError) in
+            try scope.takeBack(ticket, unlessPending: unlessPending)
         }
     }
 
-    private func takeBackRemembered() {
-        for ticket in responders.takeRemembered() { _ = try? takeBack(ticket) }
+    /// Ends a request of which nobody wants to know any more, now or as soon as it can be.
+    ///
+    /// `patience`: How long to wait for the gate; `nil`: the space's time-out.
+    func endOrRemember(request ticket: UInt64, patience: Duration? = nil) {
+        letGo(patience: patience) { (core, patience) throws(SpaceError) in
+            try core.takeBack(ticket, timeout: patience)
+        }
     }
 
     // MARK: Answering
@@ -125,8 +136,8 @@ extension NamespaceCore {
         return hasBegun ? found.request : nil
     }
 
-    func pass(_ asking: Asking, from position: ResponderPosition) throws(SpaceError) {
-        try write("respond", .removing(1, bytes: 1024)) { scope throws(SpaceError) in
+    func pass(_ asking: Asking, from position: ResponderPosition, timeout: Duration? = nil) throws(SpaceError) {
+        try write("respond", .removing(1, bytes: 1024), timeout: timeout) { scope throws(SpaceError) in
             try scope.pass(asking, from: position)
         }
     }

@@ -61,7 +61,7 @@ struct Requesting {
                         try lookForEnd(of: ticket)
                     }
                 } catch {
-                    _ = try? core.takeBack(ticket)
+                    core.endOrRemember(request: ticket)
                     throw error
                 }
                 ending = try end(ticket)
@@ -102,7 +102,7 @@ struct Requesting {
                         try lookForEnd(of: ticket)
                     }
                 } catch {
-                    _ = try? core.takeBack(ticket)
+                    core.endOrRemember(request: ticket)
                     throw error
                 }
                 ending = try end(ticket)
@@ -152,13 +152,21 @@ struct Requesting {
     /// Returns: `nil` when it goes on: while nobody was left somebody has come below.
     func end(_ ticket: UInt64) throws(SpaceError) -> Ending? {
         let hasPassed = deadline?.hasPassed ?? false
-        let seen = try core.standing(of: ticket)
+        let seen: RequestStanding
+        do throws(SpaceError) {
+            seen = try core.standing(of: ticket)
+        } catch {
+            core.endOrRemember(request: ticket)
+            throw error
+        }
         if case .pending = seen, !hasPassed { return nil }
         let standing: RequestStanding
         do throws(SpaceError) {
             // The answer may have come since.
             standing = try core.takeBack(ticket, unlessPending: !hasPassed)
         } catch {
+            // Waited for long enough just now.
+            core.endOrRemember(request: ticket, patience: NamespaceCore.upkeepPatience)
             // Where the request can't be ended now, what was seen counts. But it is not asked anew beside itself.
             if case .nobody = seen, absent == .waits { throw error }
             standing = seen

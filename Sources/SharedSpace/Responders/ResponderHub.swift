@@ -14,8 +14,6 @@ final class ResponderHub: Sendable {
     private struct State {
         var entries: [ResponderPosition: Entry] = [:]
         var isListening = false
-        /// Requests that could not be taken back.
-        var remembered: [UInt64] = []
     }
 
     private struct Entry {
@@ -31,17 +29,6 @@ final class ResponderHub: Sendable {
         let asking: Asking
         let task: Task<Void, Never>
         var isCancelled = false
-    }
-
-    // MARK: What could not be taken back
-
-    func remember(_ ticket: UInt64) { state.withLock { $0.remembered.append(ticket) } }
-
-    func takeRemembered() -> [UInt64] {
-        state.withLock { state in
-            defer { state.remembered = [] }
-            return state.remembered
-        }
     }
 
     // MARK: Coming and going
@@ -76,9 +63,9 @@ final class ResponderHub: Sendable {
         }
         guard let leaving else { return }
         if leaving.isIdle { return remove(position, leaving.name, of: core) }
-        insist(on: core) { core throws(SpaceError) in
-            _ = try core.retireResponders(to: leaving.name) { $0.position == position }
-            for asking in leaving.waiting { try core.pass(asking, from: position) }
+        core.letGo { core, patience throws(SpaceError) in
+            _ = try core.retireResponders(to: leaving.name, timeout: patience) { $0.position == position }
+            for asking in leaving.waiting { try core.pass(asking, from: position, timeout: patience) }
         }
     }
 
@@ -91,39 +78,12 @@ final class ResponderHub: Sendable {
     }
 
     private func remove(_ position: ResponderPosition, _ name: String, of core: NamespaceCore) {
-        insist(on: core) { core throws(SpaceError) in
-            try core.removeResponder(position, of: name)
-            self.forget(position)
-        }
-    }
-
-    private func forget(_ position: ResponderPosition) {
-        // Released outside the lock: what the handler holds, and the handle, may end with it.
-        let entry = state.withLock { $0.entries.removeValue(forKey: position) }
-        extendLifetime(entry)
-    }
-
-    /// Does what must be done: where the gate is not had, again and again, in a task.
-    private func insist(
-        on core: NamespaceCore,
-        _ body: @escaping @Sendable (NamespaceCore) throws(SpaceError) -> Void
-    ) {
-        do throws(SpaceError) {
-            try body(core)
-        } catch  where error.mayPass {
-            Task.detached { await Self.insist(on: core, body) }
-        } catch {
-            // Left or deleted: the rows went with it.
-        }
-    }
-
-    private static func insist(
-        on core: NamespaceCore,
-        _ body: @Sendable (NamespaceCore) throws(SpaceError) -> Void
-    ) async {
-        while true {
-            try? await Task.sleep(for: Limits.tick)
-            do throws(SpaceError) { return try body(core) } catch { if !error.mayPass { return } }
+        core.letGo { core, patience throws(SpaceError) in
+            try core.removeResponder(position, of: name, timeout: patience)
+            // Released outside the lock: what the handler holds, and the handle, may end with it. And later not in the time of
+            // whoever sees to it then.
+            let entry = self.state.withLock { $0.entries.removeValue(forKey: position) }
+            if patience == nil { extendLifetime(entry) } else { Task.detached { extendLifetime(entry) } }
         }
     }
 
@@ -240,7 +200,9 @@ final class ResponderHub: Sendable {
         for task in cancelled { task.cancel() }
         for position in news.removed { end(position, of: core) }
         for (position, asking) in news.unwanted {
-            insist(on: core) { core throws(SpaceError) in try core.pass(asking, from: position) }
+            core.letGo { core, patience throws(SpaceError) in
+                try core.pass(asking, from: position, timeout: patience)
+            }
         }
         for position in Set(news.asked.map(\.0)) { startWaiting(position, in: core) }
     }

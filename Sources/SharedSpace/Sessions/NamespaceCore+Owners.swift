@@ -127,6 +127,7 @@ extension NamespaceCore {
         observations.endAll(self)
         dropOwnWatchers(timeout: timeout)
         guard markLeft() else { return }
+        arrears.forget()
         wakeOwnWaiters()
         BellRoom.wake(self)
         _ = try underDoor("leave the namespace", timeout: timeout) { (sessions, _) throws(SpaceError) in

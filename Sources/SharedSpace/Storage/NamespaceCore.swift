@@ -38,10 +38,7 @@ final class NamespaceCore: @unchecked Sendable {
     /// And how often a dead claimer's tuples returned at one.
     let lateFinds = Atomic<Int>(0)
     let spinHabit = Habit()
-    /// Claims that were dropped, and could not be returned then.
-    let unreleased = Mutex<[HeldClaim]>([])
-    /// Holds that were let go, and could not be then.
-    let unreleasedHolds = Mutex<[HoldPlace]>([])
+    let arrears = Arrears()
     /// The thread on which a transaction's body runs; 0: none does.
     let transactionThread = Atomic<UInt>(0)
     /// Whether others know that this session claims.
@@ -239,6 +236,7 @@ final class NamespaceCore: @unchecked Sendable {
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         try checkUsable(operation)
+        if arrears.isDue { carryOutArrears() }
         defer { if looksForDeadWatchers.load(ordering: .relaxed) { dropDeadWatchersAtLast() } }
         if mode == .durable, timeout == nil {
             return try combiner.run(operation, demand, on: self, body)

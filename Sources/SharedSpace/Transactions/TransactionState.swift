@@ -231,6 +231,9 @@ extension NamespaceCore {
         _ body: (borrowing Transaction) throws -> Result
     ) throws -> Result {
         try checkUsable(operation)
+        if arrears.isDue { carryOutArrears() }
+        // What the body has let go of, whether it is committed or not.
+        defer { if arrears.isDue { carryOutArrears() } }
         var outcome: Swift.Result<Result, any Error>?
         var state: TransactionState?
         do throws(SpaceError) {

@@ -39,7 +39,8 @@ final class DoorbellRoom: @unchecked Sendable {
     private struct State {
         var sleepers: [UInt64: Sleeper] = [:]
         var next: UInt64 = 1
-        /// Namespaces with owner objects, which only a tick can see die.
+        /// Namespaces that are to be ticked for though nobody waits: with owner objects, which only a tick can see die, or with
+        /// something let go of that could not be ended yet.
         var watched: [ObjectIdentifier: Watched] = [:]
         var hasThread = false
 
@@ -109,14 +110,15 @@ final class DoorbellRoom: @unchecked Sendable {
         state.withLock { $0.sleepers.removeValue(forKey: id) }?.continuation.resume()
     }
 
-    /// Ticks for a namespace as long as it has owner objects.
+    /// Ticks for a namespace as long as it needs that.
     func watch(_ core: NamespaceCore) {
-        let mustStart = state.withLock { state in
-            state.watched[ObjectIdentifier(core)] = State.Watched(core: core)
+        let (mustStart, isNew) = state.withLock { state in
+            let isNew = state.watched.updateValue(State.Watched(core: core), forKey: ObjectIdentifier(core)) == nil
             defer { state.hasThread = true }
-            return !state.hasThread
+            return (!state.hasThread, isNew)
         }
-        if mustStart { startThread() } else { wakeThread() }
+        // While it watches any it sleeps no longer than a tick.
+        if mustStart { startThread() } else if isNew { wakeThread() }
     }
 
     // MARK: The thread
@@ -172,7 +174,7 @@ final class DoorbellRoom: @unchecked Sendable {
     private func turn(now: MonotonicInstant, isTick: Bool, nextTick: MonotonicInstant) -> Duration? {
         if isTick {
             let cores = state.withLock { state in
-                state.watched = state.watched.filter { $0.value.core.map { !$0.isLeft } ?? false }
+                state.watched = state.watched.filter { $0.value.core?.needsTicks ?? false }
                 return state.sleepers.values.map(\.core) + state.watched.values.compactMap(\.core)
             }
             for core in cores {

@@ -96,7 +96,7 @@ extension NamespaceCore {
         if sweepSlots(force: false) { dropWatchersOfTheDead(timeout: Self.upkeepPatience) }
         // Where somebody waits, somebody listens, and had it done at once.
         if returnClaimsOfTheDead(timeout: Self.upkeepPatience) { lateFinds.add(1, ordering: .relaxed) }
-        releaseRemembered(timeout: Self.upkeepPatience)
+        carryOutArrears()
         removeWhatExpired()
     }
 

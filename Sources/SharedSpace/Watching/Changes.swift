@@ -149,12 +149,15 @@ final class ChangeSource: Sendable {
     deinit {
         BellRoom.shared.end(namespace.core)
         let settled = isSubscription ? state.withLock { $0.settled } : 0
-        try? namespace.core.endWatcher(
-            registration.number,
-            of: namespace.session,
-            isSubscription: isSubscription,
-            position: settled
-        )
+        namespace.core.letGo { [number = registration.number, isSubscription] core, patience throws(SpaceError) in
+            try core.endWatcher(
+                number,
+                of: core.session.number,
+                isSubscription: isSubscription,
+                position: settled,
+                timeout: patience
+            )
+        }
     }
 
     func acknowledge(_ sequence: UInt64) throws(SpaceError) {

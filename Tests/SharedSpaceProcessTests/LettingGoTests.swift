@@ -1,0 +1,86 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// What a process lets go of while another stands in the way, stopped within its write.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct LettingGoTests {
+    let root: TemporaryRoot
+    /// Without much patience.
+    let namespace: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try Space(root: root.path, timeout: .milliseconds(100)).namespace("n")
+    }
+
+    /// A process that is stopped and holds the gate.
+    private func stopped() throws -> Agent {
+        let agent = try Agent(root, "n")
+        try agent.run("arm stop gateTaken")
+        try agent.send("write [\"half\"]")
+        try agent.waitUntilStopped()
+        return agent
+    }
+
+    private func remove(_ obstacle: Agent) throws {
+        obstacle.resume()
+        #expect(try obstacle.line()?.hasPrefix("ok ") == true)
+    }
+
+    /// Nobody in the process waits or writes any more, and it is done all the same.
+    @Test(arguments: Possession.allCases) func itIsLetGoOfLater(_ what: Possession) async throws {
+        try await onThread {
+            var thing: (any AnyObject & Sendable)? = try what.make(in: namespace)
+            let obstacle = try stopped()
+            withExtendedLifetime(thing) {}
+            thing = nil
+            #expect(try namespace.possessions() == 1)
+            try remove(obstacle)
+            #expect(try eventually { try namespace.possessions() == 0 })
+            #expect(try namespace.verify() == [])
+        }
+    }
+
+    /// Nobody needs to make another request for that.
+    @Test func aRequestIsTakenBackLater() async throws {
+        let responder = try await onThread {
+            let agent = try Agent(root, "n")
+            try agent.run("respond f base say,hold")
+            return agent
+        }
+        let asking = Task { try await namespace.request("f", 1, as: String.self, timeout: nil) }
+        let obstacle = try await onThread {
+            #expect(try responder.line() == "at base")
+            return try stopped()
+        }
+        asking.cancel()
+        let error = await #expect(throws: SpaceError.self) { try await asking.value }
+        #expect(error?.code == .cancelled)
+        #expect(try namespace.status().requests.count == 1)
+        try await onThread {
+            try remove(obstacle)
+            #expect(try responder.line() == "cancelled base")
+            #expect(try eventually { try namespace.status().requests == [] })
+            #expect(try namespace.verify() == [])
+        }
+    }
+
+    /// Who sees what a process wrote finds that it has let go of what it let go of before, though no tick was between.
+    @Test func itIsLetGoOfBeforeTheNextWrite() async throws {
+        try await onThread {
+            let agent = try Agent(root, "n", "timeout=100")
+            try agent.run("ticks-off")
+            try agent.send("lock build 0")
+            #expect(try agent.line() == "waiting")
+            #expect(try agent.line()?.hasPrefix("ok ") == true)
+            let obstacle = try stopped()
+            try agent.run("drop-hold build")
+            #expect(try namespace.status().holds.count == 1)
+            try remove(obstacle)
+            try agent.run("write [\"after\"]")
+            #expect(try namespace.status().holds == [])
+            #expect(try namespace.verify() == [])
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// What is let go of within a transaction's body, where nothing else can be written.
+@Suite(.timeLimit(.minutes(2)))
+struct LettingGoTests {
+    private struct Stop: Error {}
+
+    let root: TemporaryRoot
+    let namespace: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("n")
+    }
+
+    /// Runs a body in a transaction, which is committed or undone.
+    private func transact(isUndone: Bool, _ body: () -> Void) throws {
+        do {
+            try namespace.transaction { transaction in
+                body()
+                try transaction.write("done")
+                if isUndone { throw Stop() }
+            }
+        } catch is Stop {}
+    }
+
+    @Test(arguments: Possession.allCases, [false, true])
+    func itIsLetGoOfRightAfterTheTransaction(_ what: Possession, isUndone: Bool) throws {
+        var thing: (any AnyObject & Sendable)? = try what.make(in: namespace)
+        #expect(try namespace.possessions() == 1)
+        withExtendedLifetime(thing) {}
+        try transact(isUndone: isUndone) { thing = nil }
+        #expect(try namespace.possessions() == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func nobodyIsAskedWhoHasGone() async throws {
+        var token: ResponderToken? = try namespace.respond(to: "f") { (n: Int, _) -> Int in n }
+        #expect(try await namespace.request("f", 1, timeout: nil) == 1)
+        try transact(isUndone: false) { token?.cancel() }
+        #expect(token?.isActive == false)
+        token = nil
+        let error = await #expect(throws: SpaceError.self) {
+            try await namespace.request("f", 1, as: Int.self, timeout: nil)
+        }
+        #expect(error?.code == .noResponder)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// One that were never let go of would own the namespace as long as the process lives.
+    @Test(arguments: [false, true]) func aHandleGoesToo(isUndone: Bool) throws {
+        var other: Namespace? = try root.space.namespace("n")
+        withExtendedLifetime(other) {}
+        try transact(isUndone: isUndone) { other = nil }
+        #expect(try namespace.verify() == [])
+        try namespace.leave()
+        #expect(try root.space.namespaceNames() == [])
+    }
+}

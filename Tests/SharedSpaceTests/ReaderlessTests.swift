@@ -1,0 +1,74 @@
+import LMDB
+import SpaceSystem
+import SpaceTestSupport
+import Testing
+
+@testable import SharedSpace
+
+/// A process that can't look, since no reader of the database is to be had: what it could not see has not changed.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct ReaderlessTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+    let core: NamespaceCore
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("n")
+        core = namespace.core
+    }
+
+    /// All that there are, to be given back when they go.
+    private func takeReaders() -> [Reader] {
+        var taken: [Reader] = []
+        while let idle = core.readers.take() { taken.append(idle) }
+        do throws(LMDBError) {
+            while true { taken.append(Reader(try core.environment.beginRead(), namespace: namespace.name)) }
+        } catch {
+            #expect(error == .readersFull)
+        }
+        return taken
+    }
+
+    /// Who can't look whether it still leads is not told that it doesn't.
+    @Test func notToSeeIsNoLoss() async throws {
+        let election = namespace.election("leader")
+        let (losses, told) = AsyncStream.makeStream(of: SpaceError.Code.self)
+        let leadership = try await election.stand { told.yield($0.code) }
+        #expect(try await eventually { try !namespace.status().waiters.isEmpty })
+        var readers: [Reader] = []
+        // One may have been in use at the first attempt.
+        #expect(
+            try await eventually {
+                readers += takeReaders()
+                return (try? leadership.isLeading()) == nil
+            }
+        )
+        core.wakeOwnWaiters()
+        // It has looked, and gone away.
+        #expect(try await eventually { core.slots.inUse.load() == 0 })
+        readers = []
+        #expect(try leadership.isLeading())
+        #expect(try election.depose())
+        var iterator = losses.makeAsyncIterator()
+        #expect(await iterator.next() == .holdLost)
+        #expect(readers.isEmpty)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Who can't look for the answer gives the request up, which goes.
+    @Test func aRequestThatCantBeLookedAtIsTakenBack() throws {
+        let base = try core.enrolResponder("f", key: "base", isBase: true)
+        let request = OutgoingRequest(name: "f", argument: Value.int(1).encodedElement)
+        let ticket = try #require(try core.ask(request))
+        var readers = takeReaders()
+        let error = #expect(throws: SpaceError.self) {
+            try Requesting(core, request, .fails, timeout: nil).end(ticket)
+        }
+        #expect(error?.code == .readersExhausted)
+        readers = []
+        #expect(try namespace.status().requests == [] && readers.isEmpty)
+        try core.removeResponder(base, of: "f")
+        #expect(try namespace.verify() == [])
+    }
+}
