@@ -25,21 +25,19 @@ struct LettingGoTests {
 
     private func remove(_ obstacle: Agent) throws {
         obstacle.resume()
-        #expect(try obstacle.line()?.hasPrefix("ok ") == true)
+        guard try obstacle.line()?.hasPrefix("ok ") == true else { throw TestFailure("the obstacle has not written") }
     }
 
     /// Nobody in the process waits or writes any more, and it is done all the same.
-    @Test(arguments: Possession.allCases) func itIsLetGoOfLater(_ what: Possession) async throws {
-        try await onThread {
-            var thing: (any AnyObject & Sendable)? = try what.make(in: namespace)
-            let obstacle = try stopped()
-            withExtendedLifetime(thing) {}
-            thing = nil
-            #expect(try namespace.possessions() == 1)
-            try remove(obstacle)
-            #expect(try eventually { try namespace.possessions() == 0 })
-            #expect(try namespace.verify() == [])
-        }
+    @Test(arguments: Possession.allCases) func itIsLetGoOfLater(_ what: Possession) throws {
+        var thing: (any AnyObject & Sendable)? = try what.make(in: namespace)
+        let obstacle = try stopped()
+        withExtendedLifetime(thing) {}
+        thing = nil
+        #expect(try namespace.possessions() == 1)
+        try remove(obstacle)
+        #expect(try eventually { try namespace.possessions() == 0 })
+        #expect(try namespace.verify() == [])
     }
 
     /// Nobody needs to make another request for that.
@@ -50,37 +48,31 @@ struct LettingGoTests {
             return agent
         }
         let asking = Task { try await namespace.request("f", 1, as: String.self, timeout: nil) }
-        let obstacle = try await onThread {
-            #expect(try responder.line() == "at base")
-            return try stopped()
-        }
+        #expect(try await onThread { try responder.line() } == "at base")
+        let obstacle = try await onThread { try stopped() }
         asking.cancel()
         let error = await #expect(throws: SpaceError.self) { try await asking.value }
         #expect(error?.code == .cancelled)
         #expect(try namespace.status().requests.count == 1)
-        try await onThread {
-            try remove(obstacle)
-            #expect(try responder.line() == "cancelled base")
-            #expect(try eventually { try namespace.status().requests == [] })
-            #expect(try namespace.verify() == [])
-        }
+        try await onThread { try remove(obstacle) }
+        #expect(try await onThread { try responder.line() } == "cancelled base")
+        #expect(try await eventually { try namespace.status().requests == [] })
+        #expect(try namespace.verify() == [])
     }
 
     /// Who sees what a process wrote finds that it has let go of what it let go of before, though no tick was between.
-    @Test func itIsLetGoOfBeforeTheNextWrite() async throws {
-        try await onThread {
-            let agent = try Agent(root, "n", "timeout=100")
-            try agent.run("ticks-off")
-            try agent.send("lock build 0")
-            #expect(try agent.line() == "waiting")
-            #expect(try agent.line()?.hasPrefix("ok ") == true)
-            let obstacle = try stopped()
-            try agent.run("drop-hold build")
-            #expect(try namespace.status().holds.count == 1)
-            try remove(obstacle)
-            try agent.run("write [\"after\"]")
-            #expect(try namespace.status().holds == [])
-            #expect(try namespace.verify() == [])
-        }
+    @Test func itIsLetGoOfBeforeTheNextWrite() throws {
+        let agent = try Agent(root, "n", "timeout=100")
+        try agent.run("ticks-off")
+        try agent.send("lock build 0")
+        #expect(try agent.line() == "waiting")
+        #expect(try agent.line()?.hasPrefix("ok ") == true)
+        let obstacle = try stopped()
+        try agent.run("drop-hold build")
+        #expect(try namespace.status().holds.count == 1)
+        try remove(obstacle)
+        try agent.run("write [\"after\"]")
+        #expect(try namespace.status().holds == [])
+        #expect(try namespace.verify() == [])
     }
 }
