@@ -153,6 +153,8 @@ struct WatcherLifeTests {
     @Test func theNextRegistrationDropsTheRowsOfTheDead() throws {
         let namespace = try root.space.namespace("n")
         let dead = try (0..<3).map { _ in try watcher() }
+        // Stopped first: while they die one after the other, none must tick, and drop the others' rows.
+        for agent in dead { try agent.stop() }
         for agent in dead { try agent.kill() }
         #expect(try namespace.status().watchers.count == 3)
         let next = try watcher()

@@ -251,19 +251,20 @@ extension Agent {
 
     /// By how much the count rises with one more of each.
     private func holdMore() throws -> Holdings {
+        let end = try OwnedDescriptor.pipe()
+        defer { close(end.reading) }
         let before = try Holdings.now()
         let notify = try INotify()
         let watch = try notify.add("/proc/self", [.modified])
         var thread = pthread_t()
-        let result = pthread_create(
-            &thread,
-            nil,
-            sleepOn,
-            nil
-        )
-        guard result == 0 else { throw Failure("pthread_create: errno \(result)") }
+        let result = pthread_create(&thread, nil, sleepOn, UnsafeMutableRawPointer(bitPattern: Int(end.reading)))
+        guard result == 0 else {
+            close(end.writing)
+            throw Failure("pthread_create: errno \(result)")
+        }
         defer {
-            pthread_cancel(thread)
+            // The end of the pipe ends the thread.
+            close(end.writing)
             pthread_join(thread, nil)
         }
         var holdings = try Holdings.now()
@@ -275,7 +276,10 @@ extension Agent {
     }
 }
 
-/// A thread that does nothing; no closure, which would belong to the actor that it is written in.
-private nonisolated func sleepOn(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    while true { pause() }
+/// A thread that does nothing but wait for a pipe's end, of which it is given the descriptor; no closure, which would belong to
+/// the actor that it is written in.
+private nonisolated func sleepOn(_ descriptor: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    var byte: UInt8 = 0
+    while read(CInt(Int(bitPattern: descriptor)), &byte, 1) < 0, errno == EINTR {}
+    return nil
 }

@@ -71,6 +71,8 @@ struct KillWorker {
     private func take(_ namespace: Namespace, _ generator: inout SeededGenerator) throws(SpaceError) {
         if plant == .doubled {
             guard let (_, number) = try namespace.readIfExists("job", any(Int.self)) else { return }
+            // Wide enough for another to come in, however few run at once.
+            usleep(200)
             _ = try namespace.takeIfExists("job", number)
             return ledger.take(number)
         }
