@@ -94,7 +94,7 @@ struct CollectionsPart {
             }
             guard let child else { continue }
             Process.tally(
-                Process.wait(child, atMost: Int.random(in: 1_000...60_000, using: &generator)).0,
+                Process.wait(child, atMost: Process.life(1_000...60_000, using: &generator)).0,
                 kills: ledger.kills,
                 failures: ledger.failures
             )

@@ -60,7 +60,7 @@ struct RecipesPart {
                 }
             }
             guard let child else { continue }
-            switch Process.wait(child, atMost: Int.random(in: 2_000...60_000, using: &generator)).0 {
+            switch Process.wait(child, atMost: Process.life(2_000...60_000, using: &generator)).0 {
             case .killed(SIGKILL): _ = ledger.kills.add(1)
             case .exited(0): break
             default: _ = ledger.failures.add(1)

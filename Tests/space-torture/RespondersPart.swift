@@ -104,7 +104,7 @@ struct RespondersPart {
                 try RespondersWorker(ledger: ledger, place: place, plant: options.plant).live(namespace, &generator)
             }
             guard let child else { continue }
-            let end = Process.wait(child, atMost: Int.random(in: 3_000...60_000, using: &generator)).0
+            let end = Process.wait(child, atMost: Process.life(3_000...60_000, using: &generator)).0
             if end == .killed(SIGKILL), place.load() > 0 { _ = ledger.killsWhileAnswering.add(1) }
             Process.tally(end, kills: ledger.kills, failures: ledger.failures)
         }
