@@ -19,6 +19,7 @@ struct TortureTests {
 
     @Test(arguments: [
         "kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
+        "objects",
     ])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {
         let result = try await torture("--part", part, "--seconds", "2")
@@ -36,7 +37,7 @@ struct TortureTests {
         ("recipes", "doubled", "overlaps", 2), ("collections", "lost", "unmade", 30),
         ("collections", "lost", "lost", 30),
         ("collections", "unheard", "differing", 30), ("responders", "doubled", "doubled", 30),
-        ("responders", "unheard", "late", 30),
+        ("responders", "unheard", "late", 30), ("objects", "lost", "found", 30),
     ])
     func aPlantedFaultIsFound(_ part: String, _ fault: String, _ count: String, _ seconds: Int) async throws {
         try await expectFault(part, "--plant", fault, in: count, seconds)

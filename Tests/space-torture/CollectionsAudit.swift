@@ -81,9 +81,11 @@ struct CollectionsAudit {
 
     mutating func judge(_ elements: [Int]) {
         _ = ledger.misfits.add(UInt64(told.misfits))
-        if told.copy != elements { count(ledger.differing, "the journal comes to another ordered set than there is") }
+        if told.copy != elements {
+            noteFault(ledger.differing, "the journal comes to another ordered set than there is")
+        }
         for sample in ledger.takeSamples() where told.hash(at: sample.sequence) != sample.hash {
-            count(ledger.differing, "an observer's copy was another after change \(sample.sequence)")
+            noteFault(ledger.differing, "an observer's copy was another after change \(sample.sequence)")
         }
         var edits: [Int32: [CollectionsLedger.Edit]] = [:]
         for editor in 0..<ledger.editors {
@@ -94,10 +96,6 @@ struct CollectionsAudit {
         }
         for (pid, edits) in edits { compare(edits, with: told.edits[pid] ?? [], of: pid) }
         judge(Set(elements), isUnique: Set(elements).count == elements.count)
-    }
-
-    private func count(_ word: SharedWord64, _ text: @autoclosure () -> String) {
-        if word.add(1) < 8 { note(text()) }
     }
 
     // MARK: The elements
@@ -122,17 +120,17 @@ struct CollectionsAudit {
     }
 
     private func judge(_ present: Set<Int>, isUnique: Bool) {
-        if !isUnique { count(ledger.doubled, "an element is there twice") }
-        for (element, times) in came where times != 1 { count(ledger.doubled, "\(element) came \(times) times") }
-        for (element, times) in went where times != 1 { count(ledger.doubled, "\(element) went \(times) times") }
+        if !isUnique { noteFault(ledger.doubled, "an element is there twice") }
+        for (element, times) in came where times != 1 { noteFault(ledger.doubled, "\(element) came \(times) times") }
+        for (element, times) in went where times != 1 { noteFault(ledger.doubled, "\(element) went \(times) times") }
         for element in present where element != 0 {
-            if went[element] != nil { count(ledger.doubled, "\(element) was removed, and is there") }
+            if went[element] != nil { noteFault(ledger.doubled, "\(element) was removed, and is there") }
             if came[element] == nil, !mayHaveCome.contains(element) {
-                count(ledger.unexplained, "\(element) is there, and nobody inserted it")
+                noteFault(ledger.unexplained, "\(element) is there, and nobody inserted it")
             }
         }
         for element in came.keys where !present.contains(element) && went[element] == nil {
-            if !mayHaveGone.contains(element) { count(ledger.lost, "\(element) is lost") }
+            if !mayHaveGone.contains(element) { noteFault(ledger.lost, "\(element) is lost") }
         }
     }
 
@@ -147,16 +145,18 @@ struct CollectionsAudit {
         var rest = journal[...]
         for (index, edit) in edits.enumerated() where edit.outcome != .nothing {
             if edit.outcome == .open, index + 1 < edits.count {
-                count(ledger.unexplained, "\(edit) was left open by process \(pid), which went on")
+                noteFault(ledger.unexplained, "\(edit) was left open by process \(pid), which went on")
             }
             if let steps = edit.steps(in: rest) {
                 rest = rest.dropFirst(steps)
             } else if edit.outcome == .made {
                 let next = rest.first.map { "\($0.edit)" } ?? "nothing"
-                count(ledger.unmade, "\(edit) was acknowledged, and the journal has \(next)")
+                noteFault(ledger.unmade, "\(edit) was acknowledged, and the journal has \(next)")
             }
         }
-        if let edit = rest.first?.edit { count(ledger.unexplained, "process \(pid) made \(edit), and says so nowhere") }
+        if let edit = rest.first?.edit {
+            noteFault(ledger.unexplained, "process \(pid) made \(edit), and says so nowhere")
+        }
     }
 }
 

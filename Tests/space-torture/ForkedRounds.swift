@@ -5,6 +5,7 @@ extension Process {
     /// Plays rounds one after the other, each in a child, until the time has passed, or until what is to be found is found.
     ///
     /// In children, since who forks has nothing open.
+    /// `atLeast`: How many are played also when it takes longer, and nothing is to be found.
     /// `begin`: Before each.
     /// `round`: In the child, with a seed of its own.
     /// `hasFound`: Whether something was wrong so far; the child's own end, if it is no good one, is for `failures`.
@@ -12,6 +13,7 @@ extension Process {
         _ options: Options,
         _ rounds: SharedWord64,
         _ failures: SharedWord64,
+        atLeast least: Int = 0,
         begin: () -> Void,
         hasFound: () -> Bool,
         progress: () -> String,
@@ -20,7 +22,8 @@ extension Process {
         var generator = SeededGenerator(seed: options.seed)
         let start = MonotonicInstant.now
         var told = start
-        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), !(options.isToFail && hasFound())
+        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) || rounds.load() < UInt64(least),
+            !(options.isToFail && hasFound())
         {
             begin()
             let seed = generator.next()

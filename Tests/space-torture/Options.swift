@@ -9,7 +9,8 @@ struct UsageError: Error {
 struct Options: Sendable {
     /// Faults that a worker can be told to have, to see that the audit finds them.
     enum Plant: String, CaseIterable {
-        /// A write, or an edit, that is acknowledged and never made.
+        /// A write, or an edit, that is acknowledged and never made; of objects, whatever is acknowledged without having
+        /// been had.
         case lost
         /// A take that believes its look, and deletes without a second one; a request that its responder runs twice.
         case doubled

@@ -65,7 +65,7 @@ struct RecipesPart {
             case .exited(0): break
             default: _ = ledger.failures.add(1)
             }
-            ledger.place(worker).store(0)
+            ledger.places.leave(worker)
         }
     }
 
@@ -130,8 +130,10 @@ struct RecipesLedger: Sendable {
     var nextItem: SharedWord64 { word(7) }
     /// The last fencing number of each of three things.
     func fencing(_ thing: Int) -> SharedWord64 { word(8 + thing) }
-    /// What a worker holds: its PID, and below in 16 bits the thing and the mode.
-    func place(_ worker: Int) -> SharedWord64 { memory.word64(4096 + worker * 8) }
+    /// What each worker holds: the thing, and below in 4 bits the mode.
+    var places: HeldPlaces {
+        HeldPlaces(workers: workers, patience: .seconds(5)) { worker in memory.word64(4096 + worker * 8) }
+    }
     func done(_ number: Int) -> SharedWord32 { memory.word32(Self.header + number % Self.items * 4) }
 }
 
@@ -145,7 +147,7 @@ struct RecipesWorker {
     static let name = "recipes"
     private static let groups = 3
 
-    private enum Mode: UInt64 { case exclusive = 1, shared = 2 }
+    private enum Mode: UInt32 { case exclusive = 1, shared = 2 }
 
     func live(_ generator: inout SeededGenerator) throws {
         let space = try Space(root: root, timeout: .seconds(30))
@@ -169,7 +171,7 @@ struct RecipesWorker {
             enter(thing, mode)
             // Without the lock nothing keeps two apart but luck.
             usleep(200)
-            return ledger.place(worker).store(0)
+            return ledger.places.leave(worker)
         }
         let hold = try acquire()
         if mode == .exclusive {
@@ -177,36 +179,16 @@ struct RecipesWorker {
             ledger.fencing(thing).store(hold.fencing)
         }
         enter(thing, mode)
-        ledger.place(worker).store(0)
+        ledger.places.leave(worker)
         try hold.release()
     }
 
-    /// Says what it holds, then looks whether anybody says what excludes it.
     private func enter(_ thing: Int, _ mode: Mode) {
-        let own = UInt64(getpid()) << 16 | UInt64(thing) << 4 | mode.rawValue
-        ledger.place(worker).storeSequential(own)
-        SharedWord64.fence()
         _ = ledger.entries.add(1)
-        for other in 0..<ledger.workers where other != worker {
-            let word = ledger.place(other).loadSequential()
-            guard word != 0, word >> 4 & 0xFFF == UInt64(thing), mode == .exclusive || word & 0xF == 1 else { continue }
-            if !isEnding(Int32(truncatingIfNeeded: word >> 16), word, other) { _ = ledger.overlaps.add(1) }
+        let overlaps = ledger.places.enter(worker, UInt32(thing) << 4 | mode.rawValue) { other in
+            other >> 4 == UInt32(thing) && (mode == .exclusive || other & 0xF == Mode.exclusive.rawValue)
         }
-        // Long enough for another to come in, if anything let it.
-        usleep(30)
-    }
-
-    /// Whether a process that seems to hold something is one that was killed, and has only not quite gone.
-    private func isEnding(_ pid: Int32, _ word: UInt64, _ other: Int) -> Bool {
-        guard let pidfd = try? PIDFD(pid: pid) else { return true }
-        let deadline = MonotonicInstant.now.advanced(by: .seconds(5))
-        while !deadline.hasPassed {
-            if pidfd.hasExited { return true }
-            // It went on: so it was alive, and held what was ours.
-            if ledger.place(other).loadSequential() != word { return pidfd.hasExited }
-            usleep(100)
-        }
-        return false
+        _ = ledger.overlaps.add(overlaps)
     }
 
     // MARK: The queue
@@ -228,7 +210,7 @@ struct RecipesWorker {
         let number: Int = try item.content()
         enter(2 + number % Self.groups, .exclusive)
         _ = ledger.done(number).setBits(RecipesLedger.completing)
-        ledger.place(worker).store(0)
+        ledger.places.leave(worker)
         try item.complete()
         _ = ledger.done(number).add(1)
         _ = ledger.completed.add(1)

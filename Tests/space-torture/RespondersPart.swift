@@ -158,32 +158,28 @@ struct RespondersPart {
         _ = ledger.runsTotal.add(UInt64(runs.count))
         var seen: Set<RespondersLedger.Run> = []
         for run in runs where !seen.insert(run).inserted {
-            count(ledger.doubled, "responder \(run.responder) ran request \(run.request) twice")
+            noteFault(ledger.doubled, "responder \(run.responder) ran request \(run.request) twice")
         }
         let base = ledger.base.load()
         for request in 0..<min(Int(ledger.nextRequest.load()), RespondersLedger.requests) {
             let (outcome, answerer) = ledger.outcome(of: request)
             _ = ledger.total(outcome).add(1)
             switch outcome {
-            case .open: count(ledger.unanswered, "request \(request) came to nothing")
+            case .open: noteFault(ledger.unanswered, "request \(request) came to nothing")
             case .answered:
                 if !seen.contains(RespondersLedger.Run(request: request, responder: answerer)) {
-                    count(ledger.unexplained, "\(answerer) answered request \(request) without running it")
+                    noteFault(ledger.unexplained, "\(answerer) answered request \(request) without running it")
                 }
             case .nobody:
                 // There is always somebody at the base: who was told that there is nobody had asked him already.
                 if RespondersNames.name(of: request) == RespondersNames.based,
                     !seen.contains(RespondersLedger.Run(request: request, responder: base))
                 {
-                    count(ledger.unexplained, "request \(request) found nobody, and was not put to the base")
+                    noteFault(ledger.unexplained, "request \(request) found nobody, and was not put to the base")
                 }
             default: break
             }
         }
-    }
-
-    private func count(_ word: SharedWord64, _ text: @autoclosure () -> String) {
-        if word.add(1) < 8 { note(text()) }
     }
 
     private var mustBeZero: [(String, SharedWord64)] {

@@ -39,7 +39,7 @@ struct Torture {
 }
 
 enum Part: String, CaseIterable {
-    case kill, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders
+    case kill, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects
 
     func run(_ options: Options) throws -> Report {
         switch self {
@@ -49,6 +49,7 @@ enum Part: String, CaseIterable {
         case .recipes: try RecipesPart(options).run()
         case .collections: try CollectionsPart(options).run()
         case .responders: try RespondersPart(options).run()
+        case .objects: try ObjectsPart(options).run()
         case .stop: StopPart(options: options).run()
         case .exhaust: ExhaustPart(options: options).run()
         case .reap: ReapPart(options: options).run()
@@ -62,4 +63,9 @@ func note(_ text: String) {
     // One write(2), so that the lines of many processes stay lines.
     let line = Array("torture: \(text)\n".utf8)
     _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+}
+
+/// Counts a fault, and says what it is while there are few.
+func noteFault(_ word: SharedWord64, _ text: @autoclosure () -> String) {
+    if word.add(1) < 8 { note(text()) }
 }
