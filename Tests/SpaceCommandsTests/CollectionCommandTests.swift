@@ -121,14 +121,62 @@ struct CollectionCommandTests {
                 #expect(lines.last?.hasSuffix(#""event":"unset","key":"settings/retries","old":5}"#) ?? false)
                 try watch.wait()
             }
-            // Loaded as cells, they are its entries as soon as it is opened.
-            try settings.merge(["a": 1, "b/c": 2]) { $1 }
-            let dump = try runner.dump("jobs", "--format", "json").output
-            #expect(try runner.space("load", "again", "--persistent", input: dump).ending == .exited(0))
-            let again = try Space(root: runner.root).namespace("again")
-            #expect(try again.dictionary("settings", of: Int.self).snapshot() == ["a": 1, "b/c": 2])
             let shown = try runner.space("show", "jobs", "--json").output
-            #expect(shown.contains(#"{"name":"settings","type":"dictionary","element_type":"Int","count":2}"#))
+            #expect(shown.contains(#"{"name":"settings","type":"dictionary","element_type":"Int","count":0}"#))
+        }
+    }
+
+    @Test("A dictionary is loaded with its type, and its entries with the cells")
+    func dictionaryLoad() throws {
+        try withRoot { (runner) throws in
+            let namespace = try Space(root: runner.root).namespace("jobs")
+            try namespace.dictionary("settings", of: Int.self).merge(["a": 1, "b/c": 2]) { $1 }
+            try namespace.dictionary("em\u{1b}pty", of: [String].self, schema: "Words").removeAll()
+            let dump = try runner.dump("jobs", "--format", "json")
+            let line = #"{"kind":"collection","name":"settings","type":"dictionary","element_type":"Int","count":2}"#
+            #expect(dump.lines.contains(line))
+            let text = try runner.dump("jobs").output
+            #expect(text.contains("dictionaries") && text.contains(" Words ") && !text.contains("\u{1b}"))
+
+            #expect(try runner.space("load", "again", "--persistent", input: dump.output).ending == .exited(0))
+            let copy = try runner.dump("again", "--format", "json").lines.filter { $0.contains("collection") }
+            #expect(copy == dump.lines.filter { $0.contains("collection") } && copy.count == 2)
+            let again = try Space(root: runner.root).namespace("again")
+            // Agreed on already, before anybody opens it.
+            let refusal = #expect(throws: SpaceError.self) { try again.dictionary("settings", of: String.self) }
+            #expect(refusal?.code == .typeMismatch)
+            let settings = try again.dictionary("settings", of: Int.self)
+            #expect(try settings.snapshot() == ["a": 1, "b/c": 2])
+            #expect(try again.dictionary("em\u{1b}pty", of: [String].self, schema: "Words").isEmpty)
+            // Once more: the entries are set as the dump has them, and others stay.
+            try settings.merge(["a": 7, "new": 8]) { $1 }
+            #expect(try runner.space("load", "again", input: dump.output).ending == .exited(0))
+            #expect(try settings.snapshot() == ["a": 1, "b/c": 2, "new": 8])
+            #expect(try again.verify() == [])
+            withExtendedLifetime(namespace) {}
+        }
+    }
+
+    static let bad = [
+        #"{"kind":"collection","name":"settings","type":"dictionary","element_type":"String","count":0}"#,
+        #"{"kind":"collection","name":"settings","type":"orderedSet","element_type":"Int","count":0}"#,
+        #"{"kind":"collection","name":"a/b","type":"dictionary","element_type":"Int","count":0}"#,
+        #"{"kind":"collection","name":"d","type":"lock","element_type":"Int","count":0}"#,
+        #"{"kind":"collection","name":"d","type":"dictionary","element_type":"","count":0}"#,
+        #"{"kind":"collection","name":"d","type":"dictionary","element_type":"Int","count":0}"# + "\n"
+            + #"{"kind":"element","collection":"d","element":1}"#,
+    ]
+
+    @Test("What no dictionary can be is bad data, and nothing of it is loaded", arguments: bad)
+    func badDictionary(_ text: String) throws {
+        try withRoot { (runner) throws in
+            let namespace = try Space(root: runner.root).namespace("jobs")
+            try namespace.dictionary("settings", of: Int.self).updateValue(1, forKey: "a")
+            let cell = #"{"kind":"cell","key":"settings/a","value":2}"#
+            let result = try runner.space("load", "jobs", input: "\(cell)\n\(text)\n")
+            #expect(result.ending == .exited(65), "\(result.errors)")
+            #expect(try namespace.get("settings/a") == 1)
+            #expect(try namespace.status().objects.map(\.name) == ["settings"])
         }
     }
 }

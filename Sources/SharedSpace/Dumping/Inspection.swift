@@ -14,7 +14,7 @@ package struct Inspection: Sendable {
     package let status: NamespaceStatus
     package let tuples: [Match]
     package let cells: [(key: String, value: Value)]
-    package let orderedSets: [OrderedSetDump]
+    package let collections: [CollectionDump]
     package let recipes: RecipesDump
     /// What the journal holds.
     package let changes: [Change]
@@ -124,7 +124,7 @@ package struct Inspection: Sendable {
         // A damaged namespace is reported, not dumped: rows that don't decode would end it halfway.
         tuples = checking ? [] : try Self.tuples(snapshot)
         cells = checking ? [] : try snapshot.allCells()
-        orderedSets = checking ? [] : try snapshot.orderedSetDumps()
+        collections = checking ? [] : try snapshot.collectionDumps()
         recipes = checking ? RecipesDump() : try snapshot.recipesDump()
         changes = checking ? [] : try snapshot.allChanges()
         isLockFree = view.lockFree

@@ -17,14 +17,14 @@ package struct LoadedTuple: Sendable {
 }
 
 extension Namespace {
-    /// Writes tuples, sets cells, fills ordered sets and queues, and sets what other recipes keep, in one transaction: all or
-    /// none, the tuples in their order, under new ids.
+    /// Writes tuples, sets cells, makes collections, fills ordered sets and queues, and sets what other recipes keep, in one
+    /// transaction: all or none, the tuples in their order, under new ids.
     ///
     /// Tuples whose time has passed are left out.
     package func load(
         tuples: [LoadedTuple],
         cells: [(key: String, value: Value)],
-        orderedSets: [OrderedSetDump] = [],
+        collections: [CollectionDump] = [],
         recipes: RecipesDump = RecipesDump()
     ) throws(SpaceError) {
         let operation = "load"
@@ -52,9 +52,9 @@ extension Namespace {
             bytes += encoded.count + cell.key.utf8.count + 16
             values.append((cell.key, encoded))
         }
-        for set in orderedSets { try check(set, operation) }
+        for collection in collections { try check(collection, operation) }
         try recipes.check(for: self, operation)
-        guard !tuples.isEmpty || !values.isEmpty || !orderedSets.isEmpty || !recipes.isEmpty else { return }
+        guard !tuples.isEmpty || !values.isEmpty || !collections.isEmpty || !recipes.isEmpty else { return }
         let now = Clock.realtimeMilliseconds()
         var demand = Room.Demand.adding(tuples.count + values.count, bytes: bytes) + recipes.demand
         for loaded in tuples where loaded.isBuried {
@@ -78,7 +78,7 @@ extension Namespace {
                 try scope.bury(id, row)
             }
             for value in values { try scope.set(value.key, value.encoded) }
-            for set in orderedSets { try core.load(set, in: scope) }
+            for collection in collections { try core.load(collection, in: scope) }
             try recipes.load(into: self, scope)
         }
     }

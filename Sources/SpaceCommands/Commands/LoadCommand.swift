@@ -7,8 +7,8 @@ struct LoadCommand: ParsableCommand {
         commandName: "load",
         abstract: "Read what 'space-dump --format json' printed, from standard input.",
         discussion: """
-            Writes the dump's tuples, in their order, sets its cells, appends to its ordered sets what they have not, puts the \
-            items of its work queues behind those that are there, and sets its counters, latches and rate limits: all or \
+            Writes the dump's tuples, in their order, sets its cells, makes its dictionaries, appends to its ordered sets what they \
+            have not, puts the items of its work queues behind those that are there, and sets its counters, latches and rate limits: all or \
             nothing. What was claimed or worked on is written too, as what waits: who did is elsewhere. Tuples and items get \
             new ids; tuples keep their expiry, items their priority, delay, group and deliveries. Creates the namespace if need \
             be, in the dump's mode, and to keep as long a history, unless an option says otherwise. What had happened is not \
@@ -33,7 +33,7 @@ struct LoadCommand: ParsableCommand {
             try namespace.load(
                 tuples: dump.tuples,
                 cells: dump.cells,
-                orderedSets: dump.orderedSets,
+                collections: dump.collections,
                 recipes: dump.recipes
             )
         }

@@ -6,7 +6,7 @@ import SharedSpace
 struct DumpReader {
     private(set) var tuples: [LoadedTuple] = []
     private(set) var cells: [(key: String, value: Value)] = []
-    var orderedSets: [OrderedSetDump] = []
+    var collections: [CollectionDump] = []
     var recipes = RecipesDump()
     private(set) var mode: StorageMode?
     private(set) var history: History?
@@ -71,7 +71,7 @@ struct DumpReader {
             cells.append((key, value))
             return nil
         case "collection", "element":
-            try takeOrderedSet(kind, record, bad)
+            try takeCollection(kind, record, bad)
             return nil
         case "queue", "item":
             try takeQueue(kind, record, bad)

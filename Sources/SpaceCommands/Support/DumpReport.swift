@@ -53,7 +53,7 @@ struct DumpReport {
         }
         for request in status.requests { try print(StatusReport.object(request, in: line("request")).line) }
         for hold in status.holds { try print(StatusReport.object(hold, in: line("hold")).line) }
-        try orderedSetLines(print)
+        try collectionLines(print)
         try recipeLines(print)
         for waiter in status.waiters { try print(StatusReport.object(waiter, in: line("waiter")).line) }
         for watcher in status.watchers { try print(StatusReport.object(watcher, in: line("watcher")).line) }
@@ -82,7 +82,7 @@ struct DumpReport {
             ]
         }
         try section("cells", ["KEY", "VALUE"], inspection.cells, print) { [$0.key, $0.value.json] }
-        try orderedSetText(print)
+        try collectionText(print)
         try recipeText(now: now, print)
         try section("changes", ["NUMBER", "TIME", "PID", "EVENT", "WHAT"], inspection.changes, print) { change in
             [

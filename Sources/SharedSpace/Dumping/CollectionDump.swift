@@ -1,0 +1,117 @@
+import TupleCoding
+
+/// An ordered set with its elements, or a dictionary, in a dump; the dictionary's entries are among the cells.
+package struct CollectionDump: Sendable {
+    package enum Kind: String, Sendable { case orderedSet, dictionary }
+
+    package let name: String
+    package let kind: Kind
+    /// The type's name for all processes.
+    package let elementType: String
+    /// How many elements or entries there are.
+    package let count: Int
+    /// An ordered set's, in order.
+    package var elements: [Value]
+
+    package init(name: String, kind: Kind, elementType: String, count: Int = 0, elements: [Value] = []) {
+        self.name = name
+        self.kind = kind
+        self.elementType = elementType
+        self.count = count
+        self.elements = elements
+    }
+}
+
+extension Snapshot {
+    /// All ordered sets and dictionaries, by name.
+    func collectionDumps() throws(SpaceError) -> [CollectionDump] {
+        var dumps: [CollectionDump] = []
+        try forEachObject { (name, object) throws(SpaceError) in
+            guard object.kind.isCollection else { return }
+            guard let details = CollectionDetails(object.details) else {
+                throw damaged("the object \(name.quotedForPeople)")
+            }
+            let (type, isDictionary) = (details.elementType, object.kind == .dictionary)
+            if isDictionary {
+                let count = try entryCount(ofDictionary: name)
+                return dumps.append(CollectionDump(name: name, kind: .dictionary, elementType: type, count: count))
+            }
+            let list = try ElementList(self, name: name, object: object.number)
+            var dump = CollectionDump(name: name, kind: .orderedSet, elementType: type, count: list.count)
+            dump.elements.reserveCapacity(list.count)
+            try list.forEach(0..<list.count) { (bytes) throws(SpaceError) in
+                dump.elements.append(try value(name, bytes))
+            }
+            dumps.append(dump)
+        }
+        return dumps
+    }
+}
+
+extension Namespace {
+    /// Throws: `invalidArgument`, `badData` for a dump of what no collection can be.
+    func check(_ dump: CollectionDump, _ operation: String) throws(SpaceError) {
+        try checkObjectName(dump.name, operation)
+        guard (1...Limits.objectNameBytes).contains(dump.elementType.utf8.count) else {
+            throw SpaceError(
+                .invalidArgument,
+                operation,
+                namespace: name,
+                reason: "the name of the element type of \(dump.name.quotedForPeople) has "
+                    + "\(dump.elementType.utf8.count) bytes",
+                advice: "it has 1 to \(Limits.objectNameBytes) bytes"
+            )
+        }
+        guard dump.kind != .dictionary || !dump.name.utf8.contains(DictionaryKeys.separator) else {
+            throw SpaceError(
+                .badData,
+                operation,
+                namespace: name,
+                reason: "\(dump.name.quotedForPeople) has a slash, and no dictionary's name has one"
+            )
+        }
+    }
+}
+
+extension NamespaceCore {
+    /// Makes a collection as a dump has it, as a part of a transaction; an ordered set that is there gets what it has not.
+    func load(_ dump: CollectionDump, in scope: WriteScope) throws(SpaceError) {
+        var making = Room.Demand.adding(1, bytes: 1024)
+        making.elements = 1
+        scope.demand = scope.demand + making
+        try ensureRoom(scope.demand)
+        let details = CollectionDetails(elementType: dump.elementType).value
+        switch dump.kind {
+        case .dictionary:
+            // What it has are cells, which are loaded as such.
+            let found = try scope.snapshot.collection(dump.name, .dictionary, elementType: dump.elementType)
+            if found == nil { _ = try scope.makeObject(dump.name, .dictionary, details: details) }
+        case .orderedSet:
+            let found = try scope.snapshot.collection(dump.name, .orderedSet, elementType: dump.elementType)
+            let number = if let found { found } else { try scope.makeOrderedSet(dump.name, details: details) }
+            try insert(dump.elements, intoOrderedSet: dump.name, number, in: scope)
+        }
+    }
+
+    private func insert(
+        _ elements: [Value],
+        intoOrderedSet name: String,
+        _ number: UInt64,
+        in scope: WriteScope
+    ) throws(SpaceError) {
+        // In parts, as large as an edit may be.
+        var next = elements.startIndex
+        while next < elements.endIndex {
+            var part: [[UInt8]] = []
+            var bytes = 0
+            while next < elements.endIndex, part.count < 4096, bytes < 1 << 20 {
+                part.append(elements[next].encodedElement)
+                bytes += part[part.count - 1].count
+                next += 1
+            }
+            let list = try scope.snapshot.elementList(name, number)
+            let new = try list.absent(part)
+            if !new.isEmpty { try carryOut(.insert(new, at: list.count), on: list, in: scope) }
+        }
+    }
+}
