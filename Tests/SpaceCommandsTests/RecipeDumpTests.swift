@@ -63,14 +63,21 @@ struct RecipeDumpTests {
             let rate = copy.rateLimit("r", 3, per: .seconds(3600))
             #expect(try rate.tryAcquire())
             #expect(try !rate.tryAcquire())
+            let shown = try runner.space("show", "jobs", "--json").output
+            let items = #""items":{"ready":2,"delayed":1,"taken":1,"blocked":1,"dead":1}"#
+            #expect(shown.contains(#"{"name":"ma\til","type":"queue","count":6,\#(items)}"#), "\(shown)")
+            let text = try runner.space("show", "jobs").output
+            #expect(text.contains("6: 2 ready, 1 delayed, 1 taken, 1 blocked, 1 dead"), "\(text)")
             try first.complete()
 
             // Once more: behind what is there; the others as the dump has them.
             #expect(try runner.space("load", "copy", input: dump).ending == .exited(0))
             #expect(try loaded.counts().dead == 2)
             #expect(try copy.latch("l", count: 3).countDown() == 1)
-            let text = try runner.dump("copy").output
-            #expect(text.contains("queue ma\\til: ") && text.contains("counts -7") && text.contains("1 of 3 left"))
+            let dumped = try runner.dump("copy").output
+            #expect(
+                dumped.contains("queue ma\\til: ") && dumped.contains("counts -7") && dumped.contains("1 of 3 left")
+            )
             #expect(try runner.space("show", "copy").output.contains("named objects"))
         }
     }

@@ -9,8 +9,10 @@ public struct SharedObjectInfo: Sendable, Hashable {
     public let kind: String
     /// Of an ordered set, the name of the type of its elements; of a dictionary, of its values.
     public let elementType: String?
-    /// Of an ordered set or a dictionary, how many elements or entries it has.
+    /// Of an ordered set, a dictionary or a queue, how many elements, entries or items it has; `nil` where they can't be counted.
     public let count: Int?
+    /// Of a queue, how many items are in which state.
+    public let items: QueueCounts?
 }
 
 extension Namespace {
@@ -174,18 +176,21 @@ extension Snapshot {
     func objectInfos() throws(SpaceError) -> [SharedObjectInfo] {
         var infos: [SharedObjectInfo] = []
         try forEachObject { (name, object) throws(SpaceError) in
+            // Who looks on is shown also what is damaged.
+            let items = object.kind == .queue ? try? queueCounts(QueueRows(number: object.number)) : nil
             let count: Int? =
                 switch object.kind {
                 case .orderedSet: try row(object.number, .directory).flatMap(ElementDirectory.init)?.count
                 case .dictionary: try entryCount(ofDictionary: name)
-                default: nil
+                default: items?.all
                 }
             infos.append(
                 SharedObjectInfo(
                     name: name,
                     kind: "\(object.kind)",
                     elementType: object.kind.isCollection ? CollectionDetails(object.details)?.elementType : nil,
-                    count: count
+                    count: count,
+                    items: items
                 )
             )
         }

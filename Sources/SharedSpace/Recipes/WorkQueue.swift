@@ -293,25 +293,8 @@ public struct WorkQueue: Sendable {
     public func counts() throws(SpaceError) -> QueueCounts {
         let operation = "count the items of a queue"
         return try usable(operation).read(operation) { snapshot throws(SpaceError) in
-            var counts = QueueCounts()
-            guard let object = try snapshot.object(name, .queue) else { return counts }
-            let rows = QueueRows(number: object.number)
-            let now = snapshot.clock.milliseconds
-            for entry in try snapshot.queueIDs(rows.key(.item)) {
-                switch try snapshot.queueItem(rows, entry.id)?.state {
-                case .ready: counts.ready += 1
-                case .delayed: counts.delayed += 1
-                case .taken: counts.taken += 1
-                case .blocked: counts.blocked += 1
-                case .dead: counts.dead += 1
-                case nil: break
-                }
-            }
-            // Nobody has asked since they became due.
-            let due = try snapshot.queueIDs(rows.key(.delayed)).count { Int64(bitPattern: $0.before) <= now }
-            counts.delayed -= due
-            counts.ready += due
-            return counts
+            guard let object = try snapshot.object(name, .queue) else { return QueueCounts() }
+            return try snapshot.queueCounts(QueueRows(number: object.number))
         }
     }
 
@@ -342,23 +325,6 @@ public struct WorkQueue: Sendable {
         }
         return rows
     }
-}
-
-/// How many items of a queue are in which state.
-public struct QueueCounts: Sendable, Hashable {
-    /// To be had now.
-    public fileprivate(set) var ready = 0
-    /// To be had later.
-    public fileprivate(set) var delayed = 0
-    /// Being worked on.
-    public fileprivate(set) var taken = 0
-    /// Behind another of their group.
-    public fileprivate(set) var blocked = 0
-    /// Set aside.
-    public fileprivate(set) var dead = 0
-
-    /// Those of an empty queue.
-    public init() {}
 }
 
 /// An item that came back too often, or was set aside.

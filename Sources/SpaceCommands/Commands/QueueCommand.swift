@@ -84,13 +84,7 @@ struct QueueCommand: ParsableCommand {
         case .take: return try take()
         case .count:
             let counts = try use(creates: false) { try $0.counts() }
-            var object = JSONObject()
-            object.add("ready", counts.ready)
-            object.add("delayed", counts.delayed)
-            object.add("taken", counts.taken)
-            object.add("blocked", counts.blocked)
-            object.add("dead", counts.dead)
-            output.append(line: object.line)
+            output.append(line: StatusReport.object(counts).line)
         case .dead:
             for letter in try use(creates: false, { try $0.deadLetters() }) {
                 var object = JSONObject()

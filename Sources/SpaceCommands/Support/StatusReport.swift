@@ -134,6 +134,7 @@ struct StatusReport {
         object.add("type", info.kind)
         if let type = info.elementType { object.add("element_type", type) }
         if let count = info.count { object.add("count", count) }
+        if let items = info.items { object.add("items", json: Self.object(items).line) }
         return object
     }
 
@@ -233,7 +234,7 @@ struct StatusReport {
         section(
             PeopleText.count(status.objects.count, "named object"),
             ["NAME", "TYPE", "OF", "COUNT"],
-            status.objects.map { [$0.name, $0.kind, $0.elementType ?? "-", $0.count.map { "\($0)" } ?? "-"] }
+            status.objects.map { [$0.name, $0.kind, $0.elementType ?? "-", Self.countText($0)] }
         )
         section(
             PeopleText.count(status.shapes.count, "indexed shape"),
