@@ -58,32 +58,47 @@ struct HoldTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// Killed at each step of asking and of letting go: the lock is to be had afterwards.
-    @Test(arguments: [CrashPoint.begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken])
-    func killedHalfwayNothingIsStuck(_ point: CrashPoint) throws {
+    /// What is asked for in the ways that there are, with what is let go of, and by whom that is awaited.
+    enum Asking: String, CaseIterable, CustomTestStringConvertible {
+        case exclusive = "lock build 60000"
+        case shared = "lock build 60000 shared"
+        case semaphore = "semaphore build 60000 1 1"
+        case election = "elect build 60000"
+
+        /// Who waits must have to.
+        var next: String { self == .shared ? Self.exclusive.rawValue : rawValue }
+        var end: String { self == .election ? "resign" : "unlock build" }
+        var testDescription: String { "\(rawValue)" }
+    }
+
+    /// Killed at each step of asking and of letting go: it is to be had afterwards.
+    @Test(arguments: [CrashPoint.begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken], Asking.allCases)
+    func killedHalfwayNothingIsStuck(_ point: CrashPoint, _ asking: Asking) throws {
         let namespace = try root.space.namespace("locks")
-        for command in ["lock build 60000", "unlock build"] {
-            let victim = try Agent(root, "locks")
-            if command == "unlock build" {
-                try victim.send("lock build 60000")
+        for command in [asking.rawValue, asking.end] {
+            let (victim, waiter) = (try Agent(root, "locks"), try Agent(root, "locks"))
+            if command == asking.end {
+                try victim.send(asking.rawValue)
                 #expect(try victim.line() == "waiting")
                 _ = try fencing(victim.line())
+                try queue(waiter, asking.next, in: namespace)
             }
-            let waiter = try Agent(root, "locks")
-            if command == "unlock build" { try queue(waiter, "lock build 60000", in: namespace) }
             try victim.run("arm kill \(point)")
             try victim.send(command)
             #expect(try victim.ended() == .killed(by: SIGKILL))
-            if command != "unlock build" {
-                try waiter.send("lock build 60000")
+            if command == asking.rawValue {
+                try waiter.send(asking.next)
                 #expect(try waiter.line() == "waiting")
             }
             _ = try fencing(waiter.line())
             #expect(try namespace.verify() == [])
             try waiter.kill()
-            #expect(
-                try eventually { try namespace.status().holds.isEmpty || namespace.lock("build").tryAcquire() != nil }
-            )
+            // Whoever waits for anything looks after the dead.
+            let isFree = try eventually {
+                _ = try namespace.take(matching: ["nothing"], timeout: .milliseconds(1))
+                return try namespace.status().holds.isEmpty
+            }
+            #expect(isFree)
         }
         #expect(try namespace.verify() == [])
     }

@@ -34,12 +34,17 @@ extension Agent {
             guard let held = held[try word(words, 0)] else { throw Failure("it holds no such thing") }
             return "ok \(try held.hold.isHeld())"
         case "elect":
-            // `elect <name> <ms>`.
-            let hold = try namespace().election(try word(words, 0))
+            // `elect <name> <ms> [tells]`.
+            let election = try namespace().election(try word(words, 0))
+            let tells = words.contains("tells")
             say("waiting")
-            let leadership = try hold.stand(timeout: .milliseconds(try number(words, 1) as Int))
+            let leadership = try election.stand(timeout: .milliseconds(try number(words, 1) as Int)) { loss in
+                if tells { tell("lost \(loss.code)") }
+            }
             leaderships.append(Leading(leadership))
             return "ok \(leaderships[leaderships.count - 1].leadership.term)"
+        case "resign": try leaderships.removeLast().leadership.resign()
+        case "depose": return "ok \(try namespace().election(try word(words, 0)).depose())"
         case "barrier":
             // `barrier <name> <ms> <parties>`.
             let barrier = try namespace().barrier(try word(words, 0), parties: try number(words, 2))
@@ -53,6 +58,13 @@ extension Agent {
             let latch = try namespace().latch(try word(words, 0), count: try number(words, 2))
             say("waiting")
             return try latch.wait(timeout: .milliseconds(try number(words, 1) as Int)) ? "ok" : "none"
+        case "add": return "ok \(try namespace().counter(try word(words, 0)).add())"
+        case "reach":
+            // `reach <name> <ms> <bound>`.
+            let counter = try namespace().counter(try word(words, 0))
+            say("waiting")
+            let timeout = Duration.milliseconds(try number(words, 1) as Int)
+            return try counter.wait(forAtLeast: try number(words, 2), timeout: timeout) == nil ? "none" : "ok"
         case "add-loop":
             // Counts until it is killed, and says every number.
             let counter = try namespace().counter(try word(words, 0))
@@ -60,6 +72,11 @@ extension Agent {
         case "rate":
             let rate = try namespace().rateLimit(try word(words, 0), try number(words, 1), per: .seconds(3600))
             return try rate.tryAcquire() ? "ok" : "none"
+        case "rate-wait":
+            // `rate-wait <name> <limit> <ms>`.
+            let rate = try namespace().rateLimit(try word(words, 0), try number(words, 1), per: .seconds(3600))
+            say("waiting")
+            return try rate.acquire(timeout: .milliseconds(try number(words, 2) as Int)) ? "ok" : "none"
         case "queue-take":
             // `queue-take <name> <ms> [<deliveries>]`.
             let queue = try queue(words, deliveriesAt: 2)

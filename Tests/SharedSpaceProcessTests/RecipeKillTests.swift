@@ -1,0 +1,140 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Counters, latches, barriers, rate limits, elections and evaluations whose users are killed in the middle of a step: it was made
+/// or it was not, and who waits for it goes on.
+@Suite(.timeLimit(.minutes(5)))
+struct RecipeKillTests {
+    let root: TemporaryRoot
+    let namespace: Namespace
+
+    init() throws {
+        root = try TemporaryRoot()
+        namespace = try root.space.namespace("recipes")
+    }
+
+    private static let points: [CrashPoint] = [.begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken]
+
+    private func isCommitted(_ point: CrashPoint) -> Bool { point != .begun && point != .beforeCommit }
+
+    private func agent() throws -> Agent { try Agent(root, "recipes") }
+
+    /// Has an agent begin a step in which it is killed.
+    private func kill(at point: CrashPoint, in command: String) throws {
+        let victim = try agent()
+        try victim.run("arm kill \(point)")
+        try victim.send(command)
+        #expect(try victim.ended() == .killed(by: SIGKILL))
+    }
+
+    /// Has an agent wait, and returns when it sleeps, or stands in the queue.
+    private func wait(_ agent: Agent, _ command: String) throws {
+        let before = try namespace.status()
+        try agent.send(command)
+        #expect(try agent.line() == "waiting")
+        let isWaiting = try eventually {
+            let status = try namespace.status()
+            return status.holds.count > before.holds.count || status.waiters.count > before.waiters.count
+        }
+        #expect(isWaiting)
+    }
+
+    /// Of those who are killed the count is made or not; the waiter goes on as soon as it is, also when nobody is left who wakes it.
+    @Test(arguments: points, [("add n", "reach n 60000 1"), ("count-down l 1", "latch l 60000 1")])
+    func aCountIsMadeOrNot(_ point: CrashPoint, _ commands: (count: String, wait: String)) throws {
+        let (waiter, doomed) = (try agent(), try agent())
+        for agent in [doomed, waiter] { try wait(agent, commands.wait) }
+        try doomed.kill()
+        try kill(at: point, in: commands.count)
+        let count =
+            try commands.count == "add n"
+            ? namespace.counter("n").value() : 1 - namespace.latch("l", count: 1).remaining()
+        #expect(count == (isCommitted(point) ? 1 : 0))
+        if !isCommitted(point) { try agent().run(commands.count) }
+        #expect(try waiter.line() == "ok")
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Whoever comes last completes the barrier, or has not come.
+    @Test(arguments: points)
+    func whoCompletesABarrierDies(_ point: CrashPoint) throws {
+        let agents = [try agent(), try agent()]
+        for agent in agents { try wait(agent, "barrier step 60000 3") }
+        try kill(at: point, in: "barrier step 60000 3")
+        if !isCommitted(point) {
+            #expect(try namespace.status().holds.map(\.isHeld) == [false, false])
+            let third = try agent()
+            try third.send("barrier step 60000 3")
+            #expect(try third.line() == "waiting")
+            #expect(try third.line() == "ok")
+        }
+        for agent in agents { #expect(try agent.line() == "ok") }
+        #expect(try !namespace.barrier("step", parties: 3).wait(timeout: .zero))
+        #expect(try namespace.status().holds == [])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: points)
+    func aMomentIsUsedUpOrNot(_ point: CrashPoint) throws {
+        try kill(at: point, in: "rate api 1")
+        #expect(try agent().ask("rate api 1") == (isCommitted(point) ? "none" : "ok"))
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Whose moment was still to come, and is nobody's now: the one after it does not come sooner.
+    @Test func aMomentThatIsWaitedForIsUsedUp() throws {
+        let (first, doomed, next) = (try agent(), try agent(), try agent())
+        #expect(try first.ask("rate api 2") == "ok")
+        #expect(try first.ask("rate api 2") == "ok")
+        try wait(doomed, "rate-wait api 2 7200000")
+        try doomed.kill()
+        // In less than an hour one more is free, but not two.
+        #expect(try next.ask("rate-wait api 2 2700000") == "waiting")
+        #expect(try next.line() == "none")
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Who waits for leadership and dies is passed over.
+    @Test func aKilledCandidateIsPassedOver() throws {
+        let (leader, doomed, next) = (try agent(), try agent(), try agent())
+        for agent in [leader, doomed, next] { try wait(agent, "elect chief 60000") }
+        #expect(try leader.line()?.hasPrefix("ok ") == true)
+        try doomed.kill()
+        try leader.run("resign")
+        #expect(try next.line()?.hasPrefix("ok ") == true)
+        #expect(try namespace.election("chief").leader()?.pid == next.pid)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Killed as it deposes a leader: where that was done the leader is told of it, and the next leads.
+    @Test(arguments: points)
+    func aDeposedLeaderIsTold(_ point: CrashPoint) throws {
+        let (leader, next) = (try agent(), try agent())
+        for agent in [leader, next] { try wait(agent, "elect chief 60000 tells") }
+        let term = try #require(UInt64(leader.line()?.dropFirst(3) ?? ""))
+        try kill(at: point, in: "depose chief")
+        if !isCommitted(point) {
+            #expect(try namespace.election("chief").leader()?.pid == leader.pid)
+            #expect(try agent().run("depose chief") == "true")
+        }
+        #expect(try leader.line() == "lost holdLost")
+        #expect(try #require(UInt64(next.line()?.dropFirst(3) ?? "")) > term)
+        #expect(try leader.ask("resign").hasPrefix("error holdLost "))
+        #expect(try namespace.election("chief").leader()?.pid == next.pid)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Killed as it writes what its program has printed.
+    @Test(arguments: points)
+    func anEvaluatedTupleIsThereOnceOrNot(_ point: CrashPoint) throws {
+        try kill(at: point, in: "evaluate echo '[\"done\",1]'")
+        #expect(try namespace.readAll() == (isCommitted(point) ? [["done", 1]] : []))
+        let next = try agent()
+        #expect(try next.ask("evaluate echo '[\"done\",2]'") == "waiting")
+        #expect(try next.line()?.hasPrefix("ok ") == true)
+        #expect(try namespace.readAll().last == ["done", 2])
+        #expect(try namespace.verify() == [])
+    }
+}
