@@ -94,21 +94,21 @@ struct EvaluationTrial: Trial {
         for number in there.keys { noteFault(unexplained, "tuple \(number) was evaluated by nobody") }
         // prctl(2), PR_SET_PDEATHSIG: sent when the parent dies, and what is sent takes a moment.
         let deadline = MonotonicInstant.now.advanced(by: .seconds(10))
-        while case let left = try sleepers(), left > 0 {
-            guard !deadline.hasPassed else {
-                return noteFault(orphans, "\(left) programs run on, and who waited for them has ended")
+        while case let left = try sleepers(), !left.isEmpty {
+            if deadline.hasPassed {
+                noteFault(orphans, "\(left.count) programs run on, and who waited for them has ended")
+                // They have inherited the pipe by which the part reports.
+                return left.forEach { kill($0, SIGKILL) }
             }
             usleep(1000)
         }
     }
 
-    /// How many programs of the trial run.
-    private func sleepers() throws -> Int {
+    /// The programs of the trial that run.
+    private func sleepers() throws -> [Int32] {
         let folder = try OwnedDescriptor.open("/proc", flags: O_RDONLY | O_DIRECTORY)
-        return try Directory.list(folder.raw).count { entry in
-            guard Int32(entry) != nil,
-                let file = try? OwnedDescriptor.open("/proc/\(entry)/cmdline", flags: O_RDONLY)
-            else { return false }
+        return try Directory.list(folder.raw).compactMap(Int32.init).filter { pid in
+            guard let file = try? OwnedDescriptor.open("/proc/\(pid)/cmdline", flags: O_RDONLY) else { return false }
             var bytes = [UInt8](repeating: 0, count: 256)
             let count = bytes.withUnsafeMutableBytes { read(file.raw, $0.baseAddress, $0.count) }
             return bytes.prefix(max(0, count)).split(separator: 0).contains { $0.elementsEqual(sleep.utf8) }
