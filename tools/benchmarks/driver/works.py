@@ -67,4 +67,9 @@ GROWTH = {
     "namespaces": ([1, 100, 500], []),
     "values": ([64, 4096, 1 << 20], []),
     "ordered-set": ([1000, 100_000], []),
+    # Writes and takes, with a thousand tuples alive: what becomes of the file.
+    "churn": ([10_000, 1_000_000], []),
 }
+
+# Lines of the above that are no times.
+COUNTED = ("RSS bytes", "descriptors", "file bytes")
