@@ -206,7 +206,9 @@ struct WatcherLifeTests {
         #expect(try eventually { try Holdings(agent).watches == before.watches + 1 })
         try agent.run("unwatch")
         try agent.run("\(command) \(words)300")
-        #expect(try eventually { try Holdings(agent).isWithin(before) })
+        let areGone = try eventually { try Holdings(agent).isWithin(before) }
+        let after = try Holdings(agent)
+        #expect(areGone, "\(after), before: \(before)")
         #expect(try namespace.status().watchers == [])
         #expect(try namespace.verify() == [])
     }

@@ -37,7 +37,7 @@ package final class Agent: @unchecked Sendable {
         let program = try Self.path(of: name)
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         // A child that is killed on purpose needn't explain itself at length. A sanitizer's options hold for it too.
-        let options = ["ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"].compactMap { name in
+        let options = ["ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"].compactMap { (name: String) in
             getenv(name).map { "\(name)=\(String(cString: $0))" }
         }
         var environment: [UnsafeMutablePointer<CChar>?] =
