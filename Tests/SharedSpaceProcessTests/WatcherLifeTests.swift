@@ -196,7 +196,15 @@ struct WatcherLifeTests {
         let namespace = try root.space.namespace("n")
         let agent = try Agent(root, "n")
         let words = command == "watch-rounds" ? "" : "\(root.path) other "
-        // What comes with the first use stays: the thread that hears the bells, what it listens to.
+        // What comes with the first use stays: the thread that hears the bells, what it listens to, and the bell, once it was
+        // rung, which is when nobody had anything left to read.
+        let bell = "\(root.path)/n/bell"
+        #expect(
+            try eventually {
+                try agent.run("watch-rounds 20")
+                return try agent.openFiles().contains(bell)
+            }
+        )
         try agent.run("\(command) \(words)20")
         // The count sees one more of each. (A tick that is under way may still hold what was dropped; hence "eventually".)
         #expect(try eventually { try agent.run("hold-more") == "1 1 1" })
