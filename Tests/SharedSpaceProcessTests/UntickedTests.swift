@@ -1,8 +1,11 @@
+import Glibc
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import Testing
 
-/// Tasks of a process whose ticks are turned off: a wake-up that is lost stays lost, however busy the machine is.
+/// Processes whose ticks are turned off: a wake-up that is lost stays lost, however busy the machine is, and nobody wakes
+/// who was not woken.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct UntickedTests {
     let root: TemporaryRoot
@@ -28,5 +31,57 @@ struct UntickedTests {
         #expect(try namespace.count() == 0)
         #expect(try namespace.status().waiters == [])
         #expect(try namespace.verify() == [])
+    }
+
+    /// Of a hundred processes that are blocked in takes which match, a write wakes the oldest, and no other.
+    @Test func aWriteWakesOneOfAHundred() throws {
+        let namespace = try root.space.namespace("n")
+        let takers = try (1...100).map { number in
+            let agent = try Agent(root, "n")
+            try agent.run("ticks-off")
+            try agent.send("take-wait 100000 [\"job\", \"?int\"]")
+            #expect(try agent.line() == "waiting")
+            // So that each is older than the next.
+            #expect(try eventually { try namespace.status().waiters.count == number })
+            return agent
+        }
+        #expect(try eventually { try takers.allSatisfy { try isAsleep($0.pid) } })
+        var sleeps = try takers.map { try sleepsBegun(by: $0.pid) }
+        for number in 0..<10 {
+            try namespace.write("job", number)
+            #expect(try takers[number].line() == "ok [\"job\",\(number)]")
+            // Those who were woken in vain would first take the tuple's absence in, and then go to sleep again.
+            #expect(try eventually { try takers.allSatisfy { try isAsleep($0.pid) } })
+            let now = try takers.map { try sleepsBegun(by: $0.pid) }
+            let woken = zip(takers, zip(sleeps, now)).filter { $0.1.0 != $0.1.1 }.map(\.0.pid)
+            #expect(woken == [takers[number].pid])
+            sleeps = now
+        }
+        #expect(try namespace.status().waiters.count == takers.count - 10)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Whether all of a process's threads sleep.
+    private func isAsleep(_ pid: Int32) throws -> Bool {
+        try threads(of: pid).allSatisfy { try field("State:", ofThread: $0, of: pid).hasPrefix("S") }
+    }
+
+    /// How often a process's threads went to sleep until now, proc(5): `voluntary_ctxt_switches`.
+    private func sleepsBegun(by pid: Int32) throws -> Int {
+        try threads(of: pid).reduce(0) { sum, thread in
+            let text = try field("voluntary_ctxt_switches:", ofThread: thread, of: pid)
+            return sum + (try #require(Int(text), "\(text)"))
+        }
+    }
+
+    private func threads(of pid: Int32) throws -> [String] {
+        let folder = try OwnedDescriptor.open("/proc/\(pid)/task", flags: O_RDONLY | O_DIRECTORY)
+        return try Directory.list(folder.raw)
+    }
+
+    private func field(_ name: String, ofThread thread: String, of pid: Int32) throws -> String {
+        let status = String(decoding: try root.file("/proc/\(pid)/task/\(thread)/status"), as: UTF8.self)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name) })
+        return String(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " })
     }
 }

@@ -196,7 +196,15 @@ struct WatcherLifeTests {
         let namespace = try root.space.namespace("n")
         let agent = try Agent(root, "n")
         let words = command == "watch-rounds" ? "" : "\(root.path) other "
-        // What comes with the first use stays: the thread that hears the bells, what it listens to.
+        // What comes with the first use stays: the thread that hears the bells, what it listens to, and the bell, once it was
+        // rung, which is when nobody had anything left to read.
+        let bell = "\(root.path)/n/bell"
+        #expect(
+            try eventually {
+                try agent.run("watch-rounds 20")
+                return try agent.openFiles().contains(bell)
+            }
+        )
         try agent.run("\(command) \(words)20")
         // The count sees one more of each. (A tick that is under way may still hold what was dropped; hence "eventually".)
         #expect(try eventually { try agent.run("hold-more") == "1 1 1" })
@@ -206,7 +214,9 @@ struct WatcherLifeTests {
         #expect(try eventually { try Holdings(agent).watches == before.watches + 1 })
         try agent.run("unwatch")
         try agent.run("\(command) \(words)300")
-        #expect(try eventually { try Holdings(agent).isWithin(before) })
+        let areGone = try eventually { try Holdings(agent).isWithin(before) }
+        let after = try Holdings(agent)
+        #expect(areGone, "\(after), before: \(before)")
         #expect(try namespace.status().watchers == [])
         #expect(try namespace.verify() == [])
     }

@@ -36,8 +36,12 @@ package final class Agent: @unchecked Sendable {
 
         let program = try Self.path(of: name)
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
-        // A child that is killed on purpose needn't explain itself at length.
-        var environment: [UnsafeMutablePointer<CChar>?] = [strdup("SWIFT_BACKTRACE=enable=no"), nil]
+        // A child that is killed on purpose needn't explain itself at length. A sanitizer's options hold for it too.
+        let options = ["ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"].compactMap { (name: String) in
+            getenv(name).map { "\(name)=\(String(cString: $0))" }
+        }
+        var environment: [UnsafeMutablePointer<CChar>?] =
+            (["SWIFT_BACKTRACE=enable=no"] + options).map { strdup($0) } + [nil]
         defer { (words + environment).forEach { free($0) } }
         var child: pid_t = 0
         let error = posix_spawn(&child, program, &actions, nil, &words, &environment)

@@ -99,3 +99,16 @@ extension TemporaryRoot {
         }
     }
 }
+
+extension Agent {
+    /// The paths of what it has open, as proc(5) shows them.
+    package func openFiles() throws -> [String] {
+        let folder = try OwnedDescriptor.open("/proc/\(pid)/fd", flags: O_RDONLY | O_DIRECTORY)
+        return try Directory.list(folder.raw).compactMap { name in
+            var target = [CChar](repeating: 0, count: 4096)
+            let length = readlinkat(folder.raw, name, &target, target.count)
+            // It may have been closed meanwhile.
+            return length < 0 ? nil : String(decoding: target[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+}

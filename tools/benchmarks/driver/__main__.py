@@ -56,6 +56,8 @@ def one_round(bench, works, peers, collection):
                 found = bench.space(program, *work.words, disk=work.on_disk)
                 for other in same:
                     collection.add(other.name, program, found[other.line])
+                    if program == "floor" and other.has_upkeep:
+                        collection.add(other.name, "upkeep", found[f"{other.line} with upkeep"])
         key = (work.peer_work, *work.peer_words)
         if not work.peer_work or key in done:
             continue
@@ -79,6 +81,7 @@ def entry(collection, work):
     return {
         "ours": ours,
         "floor": floor,
+        "floor with upkeep": collection.median(work.name, "upkeep"),
         "peers": {peer: number for peer, number in peers.items() if number is not None},
         "ratio": ours / floor if ours and floor else None,
         "target": work.target,

@@ -47,6 +47,10 @@ def of_growth(grown):
     if 100_000 in ordered:
         slowest = max(ordered[100_000].values())
         verdicts.append(Verdict("ns of the slowest operation by index on an ordered set of 100,000", slowest, 50_000))
+    churn = grown.get("churn", {})
+    if len(churn) > 1:
+        few, many = (churn[size]["file bytes"] for size in (10_000, 1_000_000))
+        verdicts.append(Verdict("bytes of the file after 1 M writes and takes ÷ after 10 k, 1,000 tuples alive", many / few, 1.1))
     return verdicts
 
 

@@ -4,6 +4,8 @@ import math
 import os
 from xml.sax.saxutils import escape
 
+from works import COUNTED
+
 WIDTH, HEIGHT = 720, 360
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 44, 48
 # Told apart also by those who see few colours, and on light and dark ground.
@@ -133,9 +135,9 @@ def draw(folder, works, results, grown):
         "ordered-set": "An operation, on an ordered set of so many elements",
     }
     for kind, sizes in grown.items():
-        names = [name for name in next(iter(sizes.values())) if name not in ("RSS bytes", "descriptors")]
+        names = [name for name in next(iter(sizes.values())) if name not in COUNTED]
         lines = {name: [found[name] for found in sizes.values()] for name in names}
-        if len(sizes) > 1:
+        if lines and len(sizes) > 1:
             drawn.append(growth_plot(folder, kind, list(sizes), lines, titles[kind]))
     pictures = {
         "peers.svg": ("One process, 64-byte messages: time each (logarithmic)", ("write", "take by the first field", "claim and complete")),

@@ -36,11 +36,11 @@ def table(rows):
 
 def text(works, results, peers, missing, verdicts):
     parts = ["Nanoseconds, medians; beside a peer's, how many times ours that is.", ""]
-    rows = [["work", "ours", "floor", "ours ÷ floor"]]
+    rows = [["work", "ours", "floor", "ours ÷ floor", "floor with upkeep"]]
     for work in works:
         if work.has_floor:
             entry = results[work.name]
-            rows.append([work.name, nanoseconds(entry["ours"]), nanoseconds(entry["floor"]), ratio(entry["ratio"], work.target)])
+            rows.append([work.name, nanoseconds(entry["ours"]), nanoseconds(entry["floor"]), ratio(entry["ratio"], work.target), nanoseconds(entry["floor with upkeep"])])
     parts += [table(rows), ""]
     compared = [work for work in works if results[work.name]["peers"]]
     if compared:

@@ -22,13 +22,16 @@ class Work:
     peer_targets: dict = field(default_factory=dict)
     on_disk: bool = False
     has_floor: bool = True
+    # Whether the floor also says what it costs with the upkeep that no namespace can do without.
+    has_upkeep: bool = False
 
 
 TABLE = [
-    Work("write", "write", ("leading", 5000), 1.5, "one", "write", (), {"redis": 20, "sqlite": 5, "rinda": 100}),
+    Work("write", "write", ("leading", 5000), 1.5, "one", "write", (), {"redis": 20, "sqlite": 5, "rinda": 100},
+         has_upkeep=True),
     Work("take by the first field", "take leading", ("leading", 5000), 1.5, "one", "take", (),
-         {"redis": 20, "sqlite": 5, "rinda": 100}),
-    Work("take by another field", "take other", ("other", 5000), 1.7),
+         {"redis": 20, "sqlite": 5, "rinda": 100}, has_upkeep=True),
+    Work("take by another field", "take other", ("other", 5000), 1.7, has_upkeep=True),
     Work("get a cell", "get", ("get", 100000), 2.0),
     Work("read a tuple", "read", ("read", 40000), 2.5),
     Work("write 100 in a batch, each", "batch", ("batch", 40000), 1.5),
@@ -67,4 +70,9 @@ GROWTH = {
     "namespaces": ([1, 100, 500], []),
     "values": ([64, 4096, 1 << 20], []),
     "ordered-set": ([1000, 100_000], []),
+    # Writes and takes, with a thousand tuples alive: what becomes of the file.
+    "churn": ([10_000, 1_000_000], []),
 }
+
+# Lines of the above that are no times.
+COUNTED = ("RSS bytes", "descriptors", "file bytes")

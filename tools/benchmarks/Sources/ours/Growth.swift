@@ -94,6 +94,21 @@ enum Growth {
         }
     }
 
+    /// What the file has become after so many writes and takes, with a thousand tuples alive.
+    static func churn(_ space: Space, _ count: Int) throws {
+        let namespace = try space.namespace("bench")
+        let alive = 1000
+        for number in 0..<count {
+            try namespace.write("job", number, OneProcess.payload)
+            guard number >= alive else { continue }
+            guard let (_, taken, _) = try namespace.takeIfExists("job", any(Int.self), any(String.self)) else {
+                throw Failure("nothing to take")
+            }
+            guard taken == number - alive else { throw Failure("\(taken) was taken instead of \(number - alive)") }
+        }
+        tell("file bytes", Double(try namespace.status().bytes))
+    }
+
     // MARK: What the kernel counts
 
     private static func statusBytes(_ key: String) throws -> Int {

@@ -68,6 +68,7 @@ enum Main {
         case "write-asked": try Processes.writeAsked(space, count)
         case "waiters": try Growth.waiters(space, count)
         case "namespaces": try Growth.namespaces(space, count)
+        case "churn": try Growth.churn(space, count)
         case "values": try Growth.values(space, count)
         case "lock": try SharedObjects.lock(space, count)
         case "ordered-set": try SharedObjects.orderedSet(space, count)
