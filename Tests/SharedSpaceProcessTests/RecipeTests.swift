@@ -211,28 +211,24 @@ struct RecipeTests {
     }
 
     /// A taker whose time is over while the gate is not to be had: it throws, and leaves no place behind that is served.
-    @Test func aTakerThatThrowsLeavesNoPlace() async throws {
-        let namespace = try Space(root: root.path, timeout: .milliseconds(100)).namespace("stopped")
+    @Test func aTakerThatThrowsLeavesNoPlace() throws {
+        let namespace = try root.space.namespace("stopped")
         let work = namespace.queue("work")
         try namespace.write("kept")
         let holder = try Agent(root, "stopped")
         try holder.run("arm stop gateTaken")
-        async let refused = onThread { () -> SpaceError.Code? in
-            do {
-                _ = try work.take(timeout: .seconds(2))
-                return nil
-            } catch {
-                return (error as? SpaceError)?.code
-            }
-        }
-        #expect(try await eventually { try namespace.status().holds.count == 1 })
+        // A process: a task's thread may not be had before its time is over.
+        let taker = try Agent(root, "stopped", "timeout=100")
+        try taker.send("queue-take work 3000")
+        #expect(try taker.line() == "waiting")
+        #expect(try eventually { try namespace.status().holds.count == 1 })
         try holder.send("write [\"half\"]")
-        try await onThread { try holder.waitUntilStopped() }
-        #expect(try await refused == .holderStopped)
+        try holder.waitUntilStopped()
+        #expect(try taker.line()?.hasPrefix("error holderStopped \(holder.pid) ") == true)
         holder.resume()
-        #expect(try await onThread { try holder.line() }?.hasPrefix("ok") == true)
+        #expect(try holder.line()?.hasPrefix("ok") == true)
         try work.put("x")
-        #expect(try await eventually { try work.takeIfReady()?.value == "x" })
+        #expect(try eventually { try work.takeIfReady()?.value == "x" })
         #expect(try namespace.status().holds == [])
         #expect(try namespace.verify() == [])
     }
