@@ -3,11 +3,11 @@ import SharedSpace
 
 /// What watchers cost the one that writes: none, one, a hundred in another process, a hundred in as many processes.
 ///
-/// Each kind has a namespace of its own, and they take turns. Two things are told of a write:
+/// Each kind has a namespace of its own, and they take turns. Told is how long the writer ran for a write, and once how long
+/// it was until the write returned: as long as those whom it wakes run on its processor instead, it does not.
 ///
-///     after a pause   when the watchers sleep, having read all: the write rings, and the kernel wakes them; with what the
-///                     woken take away from the writer's processor, before the write returns
-///     in a burst      of writes one after the other, while the watchers read along: the time that the writer was running
+///     after a pause   when the watchers sleep, having read all: the write rings, and the kernel wakes them
+///     in a burst      of writes one after the other, while the watchers read along
 enum Watchers {
     private static let kinds: [(name: String, processes: Int, each: Int)] = [
         ("0 watchers", 0, 0), ("1 watcher", 1, 1), ("100 watchers in one process", 1, 100),
@@ -24,14 +24,19 @@ enum Watchers {
             }
         }
         for child in children { _ = try child.receive() }
-        var times = [(paused: [Double], burst: [Double])](repeating: ([], []), count: kinds.count)
+        var times = [(returned: [Double], paused: [Double], burst: [Double])](
+            repeating: ([], [], []),
+            count: kinds.count
+        )
         for _ in 0..<count {
             for (kind, namespace) in namespaces.enumerated() {
                 usleep(20_000)
                 letSleep()
-                var start = now()
+                let begun = now()
+                var start = running()
                 try namespace.write("job", 0, OneProcess.payload)
-                times[kind].paused.append(Double(now() - start))
+                times[kind].paused.append(Double(running() - start))
+                times[kind].returned.append(Double(now() - begun))
                 start = running()
                 for number in 0..<burst { try namespace.write("job", number, OneProcess.payload) }
                 times[kind].burst.append(Double(running() - start) / Double(burst))
@@ -40,6 +45,7 @@ enum Watchers {
         for child in children { try child.end() }
         for (kind, times) in zip(kinds, times) {
             tell("write after a pause, \(kind.name)", median(times.paused))
+            tell("write after a pause, until it returns, \(kind.name)", median(times.returned))
             tell("write in a burst, \(kind.name)", median(times.burst))
         }
     }
