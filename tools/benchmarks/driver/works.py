@@ -40,12 +40,12 @@ TABLE = [
     Work("claim and complete", "claim", ("claim", 5000), 2.0, "claim", "claim", (), {"beanstalkd": 10}),
     Work("durable write, 16 threads", "durable", ("durable", 320), 0.1, on_disk=True),
     *(
-        Work(f"{name}, {where}", f"{line}, {placement}", (f"notice-{placement}", 100), target,
+        Work(f"{name}, {where}", f"{line}, {placement}{tail}", (f"notice-{placement}", 100), target,
              floor_line=f"bare, {placement}{tail}")
         for placement, where in (("apart", "another processor"), ("together", "the same processor"))
         for name, line, target, tail in (
             ("commit to a watcher's callback", "callback", 1.5, ""),
-            ("99th percentile of it", "callback, p99", None, ", p99"),
+            ("commit to a callback, 99th percentile", "callback", None, ", p99"),
             ("commit to a callback, one of 1,000", "callback, one of 1,000", None, ""),
             ("commit to a callback on an actor", "callback on an actor", None, ""),
             ("commit to a task that awaits changes", "sequence", None, ""),
