@@ -51,18 +51,29 @@ package struct Epoll: ~Copyable, Sendable {
     /// - Returns: at most 64; none when the time passed, and sometimes earlier, when a signal came.
     /// - Throws: nothing but `ENOMEM` and the like.
     package func wait(timeout: Duration?) throws(Errno) -> [Ready] {
-        let capacity = 64
-        var tokens = [UInt64](repeating: 0, count: capacity)
-        var events = [UInt32](repeating: 0, count: capacity)
-        let result = space_epoll_wait(
-            descriptor.raw,
-            &tokens,
-            &events,
-            CInt(capacity),
-            timeout?.pollMilliseconds ?? -1
-        )
+        // On the stack, and not cleared: this is on the way from a bell to whom it wakes.
+        let (result, ready) = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.capacity) { tokens in
+            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.capacity) { events in
+                guard let token = tokens.baseAddress, let event = events.baseAddress else {
+                    return (CInt(0), [Ready]())
+                }
+                let result = space_epoll_wait(
+                    descriptor.raw,
+                    token,
+                    event,
+                    CInt(Self.capacity),
+                    timeout?.pollMilliseconds ?? -1
+                )
+                return (
+                    result,
+                    (0..<max(0, Int(result))).map { Ready(token: token[$0], events: Events(rawValue: event[$0])) }
+                )
+            }
+        }
         if Errno(rawValue: -result) == .interrupted { return [] }
-        let count = Int(try checked(result))
-        return (0..<count).map { Ready(token: tokens[$0], events: Events(rawValue: events[$0])) }
+        try checked(result)
+        return ready
     }
+
+    private static let capacity = 64
 }

@@ -95,9 +95,9 @@ package struct EncodedTuple {
 extension TupleDecoder {
     /// Reads one element for the errors alone.
     ///
-    /// Decoding is the strictest reader there is; strings are copied on the way, which is cheap beside a tuple's way
-    /// to here (from a file, a dump or another process).
+    /// Decoding is the strictest reader there is. What lies inside arrays and objects is copied on the way; a field that
+    /// is a string is not, since a watcher is told of tuples no faster than they are read here.
     fileprivate mutating func validateElement() throws(TupleCodingError) {
-        _ = try decodeValue()
+        if code == TypeCode.string { try validateString() } else { _ = try decodeValue() }
     }
 }

@@ -88,6 +88,20 @@ public struct TupleDecoder {
         return string
     }
 
+    /// Reads a string for its errors alone, and copies it only where it is to be unescaped for that.
+    package mutating func validateString() throws(TupleCodingError) {
+        guard code == TypeCode.string, let end = bytes.escapedEnd(from: offset + 1) else {
+            _ = try decodeString()
+            return
+        }
+        let content = bytes.slice(offset + 1..<end - 1)
+        if content.firstZero(from: 0) == nil, content.firstInvalidUTF8() == nil {
+            offset = end
+        } else {
+            _ = try decodeString()
+        }
+    }
+
     /// Reads bytes.
     public mutating func decodeBytes() throws(TupleCodingError) -> [UInt8] {
         guard code == TypeCode.bytes else { throw mismatch("bytes") }

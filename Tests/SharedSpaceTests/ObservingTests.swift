@@ -32,6 +32,21 @@ import Testing
         #expect(try jobs.verify() == [])
     }
 
+    /// Read in few looks, each of which has some for everybody.
+    @Test func eachIsToldOfWhatConcernsIt() async throws {
+        let told = (0..<3).map { _ in Told() }
+        let filters: [ChangeFilter] = [.tuples(["a", .any]), .tuples(["b", .any]), .everything]
+        let tokens = try zip(filters, told).map { filter, told in try jobs.observe(filter) { told.note($0) } }
+        let tuples = (0..<600).map { Tuple($0 % 3 == 0 ? "a" : $0 % 3 == 1 ? "b" : "c", $0) }
+        try jobs.write(contentsOf: tuples)
+        #expect(try await eventually { told.map(\.count) == [200, 200, 600] })
+        #expect(told[0].changes.map(\.tuple) == tuples.indices.filter { $0 % 3 == 0 }.map { tuples[$0] })
+        #expect(told[1].changes.map(\.tuple) == tuples.indices.filter { $0 % 3 == 1 }.map { tuples[$0] })
+        #expect(told[2].changes.map(\.tuple) == tuples)
+        for token in tokens { token.cancel() }
+        #expect(try jobs.verify() == [])
+    }
+
     /// Each of the four bits, alone and together: old, new, whether prior, whether initial.
     @Test(arguments: (0..<16).map { ObservationOptions(rawValue: $0) })
     func theOptionsDecideWhatACallBrings(_ options: ObservationOptions) async throws {

@@ -1,6 +1,7 @@
-import SharedSpace
 import SpaceTestSupport
 import Testing
+
+@testable import SharedSpace
 
 @Suite(.timeLimit(.minutes(5))) struct WatchingTests {
     let root: TemporaryRoot
@@ -35,6 +36,19 @@ import Testing
         try jobs.write("a", 7)
         let change = try #require(try await first)
         #expect(change.tuple == ["a", 7])
+    }
+
+    @Test func nothingIsReadAfterAPlaceThatNoChangeCanHave() throws {
+        let jobs = try root.space.namespace("jobs")
+        let changes = try jobs.changes()
+        try jobs.write("a", 1)
+        // As a damaged row of a subscription may have them.
+        for place in [UInt64.max - 1, .max] {
+            let (read, reached) = try jobs.core.readJournal(after: place) { _ in true }
+            #expect(read.isEmpty && reached == place)
+        }
+        withExtendedLifetime(changes) {}
+        #expect(try jobs.verify() == [])
     }
 
     @Test func theEndOfTheNamespaceEndsTheSequence() async throws {

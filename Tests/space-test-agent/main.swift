@@ -6,7 +6,7 @@
 import Glibc
 
 if let mode = CommandLine.arguments.dropFirst().first, mode.hasPrefix("measure") {
-    try await Measuring.run(Array(CommandLine.arguments.dropFirst()))
+    try Measuring.run(Array(CommandLine.arguments.dropFirst()))
     exit(0)
 }
 

@@ -36,12 +36,12 @@ extension ObservationHub {
         let transaction = core.environment.lastTransaction
         // Before the look: nothing is committed once this is set, so a look after it sees all that there will be.
         let isLastLook = core.control.dead.load() != 0
-        var concerned: [UInt64: [Observer]] = [:]
+        var concerned: [(sequence: UInt64, observers: [Observer])] = []
         do throws(SpaceError) {
             let (changes, reached) = try read(core, after: position) { (row) throws(TupleCodingError) in
                 let observers = whom(row, in: index)
                 guard !observers.isEmpty else { return nil }
-                concerned[row.sequence] = observers
+                concerned.append((row.sequence, observers))
                 return try row.change(withValues: observers.contains(where: \.wantsValues))
             }
             distribute(changes, concerned, reached, transaction, core)
@@ -88,45 +88,55 @@ extension ObservationHub {
         return observers
     }
 
+    /// Gives changes to those whom they concern, and starts those who follow; a gap concerns all.
+    ///
+    /// `concerned`: In the order of the changes, which are theirs and, in between, gaps.
     private func distribute(
         _ changes: [Change],
-        _ concerned: [UInt64: [Observer]],
+        _ concerned: [(sequence: UInt64, observers: [Observer])],
         _ reached: UInt64,
         _ transaction: Int,
         _ core: NamespaceCore
     ) {
         let started = state.withLock { state -> [(Observer, Observer.Batch)] in
-            var batches: [UInt64: Observer.Batch] = [:]
-            func give(_ change: Change, to id: UInt64) {
-                guard let entry = state.entries[id], change.lastSequence > entry.position else { return }
-                if entry.isRunning {
-                    state.entries[id]?.owed = change.lastSequence
-                } else {
-                    batches[id, default: Observer.Batch()].changes.append(change)
-                }
-            }
-            for change in changes {
-                if change.kind == .gap {
-                    for id in state.entries.keys { give(change, to: id) }
-                } else {
-                    for observer in concerned[change.sequence] ?? [] { give(change, to: observer.id) }
-                }
-            }
             state.position = max(state.position, reached)
             state.transaction = transaction
+            var begun: [Entry] = []
+            func begin(_ entry: Entry) {
+                entry.isRunning = true
+                begun.append(entry)
+            }
             for id in state.newcomers {
                 guard let entry = state.entries[id], entry.position < reached else { continue }
                 // The index that was asked may not have had it: it reads for itself.
-                state.entries[id]?.owed = reached
-                if !entry.isRunning { batches[id] = Observer.Batch() }
+                entry.owed = reached
+                if !entry.isRunning { begin(entry) }
             }
-            let newcomers = Set(state.newcomers)
             state.newcomers = []
-            return batches.compactMap { (id, batch) in
-                guard let observer = state.entries[id]?.observer else { return nil }
-                state.entries[id]?.isRunning = true
-                if !newcomers.contains(id) { state.entries[id]?.position = reached }
-                return (observer, batch)
+            func give(_ change: Change, to entry: Entry) {
+                guard change.lastSequence > entry.position else { return }
+                if entry.isRunning, entry.batch.changes.isEmpty {
+                    entry.owed = max(entry.owed, change.lastSequence)
+                } else {
+                    if !entry.isRunning { begin(entry) }
+                    entry.batch.changes.append(change)
+                }
+            }
+            var next = concerned.startIndex
+            for change in changes {
+                if next < concerned.endIndex, concerned[next].sequence == change.sequence {
+                    for observer in concerned[next].observers {
+                        if let entry = state.entries[observer.id] { give(change, to: entry) }
+                    }
+                    next += 1
+                } else {
+                    for entry in state.entries.values { give(change, to: entry) }
+                }
+            }
+            return begun.map { entry in
+                if !entry.batch.changes.isEmpty { entry.position = reached }
+                defer { entry.batch = Observer.Batch() }
+                return (entry.observer, entry.batch)
             }
         }
         for (observer, batch) in started { start(observer, batch, core, isCrew: true) }
@@ -139,9 +149,9 @@ extension ObservationHub {
             state.isGone = true
             state.last = max(state.position, core.control.sequence.load())
             let (position, last) = (state.position, state.last)
-            return state.entries.compactMap { (id, entry) in
+            return state.entries.values.compactMap { entry in
                 guard !entry.isRunning else { return nil }
-                state.entries[id]?.isRunning = true
+                entry.isRunning = true
                 return (entry.observer, Self.end(after: max(position, entry.position), last))
             }
         }

@@ -7,8 +7,8 @@ import TupleCoding
 extension ObservationHub {
     /// Has a batch delivered, and then what has come meanwhile.
     func start(_ observer: Observer, _ batch: Observer.Batch, _ core: NamespaceCore, isCrew: Bool) {
-        observer.deliver(batch, by: BellRoom.shared.crew, isCrew: isCrew) { [self] in
-            if batch.isLast || observer.isGone { return end(observer, of: core) }
+        observer.deliver(batch, by: BellRoom.shared.crew, isCrew: isCrew) { [self, isLast = batch.isLast] in
+            if isLast || observer.isGone { return end(observer, of: core) }
             // On a task's thread, or a queue's, the next batch is submitted; on the crew's it comes after what waits there.
             if let next = next(observer, core) { start(observer, next, core, isCrew: false) }
         }
@@ -98,12 +98,11 @@ extension ObservationHub {
             changes.append(Change(presentUnset: key, at: part.sequence))
         }
         state.withLock { state in
-            guard var entry = state.entries[observer.id] else { return }
+            guard let entry = state.entries[observer.id] else { return }
             entry.present = part.isDone ? nil : part
             // Looked through also where nothing has concerned it: what the journal has dropped meanwhile may be missing from
             // what it was told, and is to be said.
             if part.isDone { entry.owed = max(entry.owed, state.position) }
-            state.entries[observer.id] = entry
         }
         return changes
     }

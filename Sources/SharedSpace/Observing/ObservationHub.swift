@@ -43,7 +43,10 @@ final class ObservationHub: Sendable {
         var last: UInt64 = 0
     }
 
-    struct Entry {
+    /// How far an observer is; reached through the hub's state alone.
+    ///
+    /// An object, so that a change is given to one without copying the rest.
+    final class Entry {
         let observer: Observer
         /// The last change that it has been given, or must not be given; while it follows, the hub's position may be later.
         var position: UInt64
@@ -52,6 +55,14 @@ final class ObservationHub: Sendable {
         /// What is still to be told of what was there when it registered.
         var present: PresentState?
         var isRunning = false
+        /// What it is about to be started with.
+        var batch = Observer.Batch()
+
+        init(observer: Observer, position: UInt64, present: PresentState?) {
+            self.observer = observer
+            self.position = position
+            self.present = present
+        }
     }
 
     var filterEvaluations: Int { evaluations.load(ordering: .relaxed) }
@@ -84,7 +95,7 @@ final class ObservationHub: Sendable {
                 state.position = position
                 state.transaction = -1
             }
-            var entry = Entry(observer: observer, position: position, present: present)
+            let entry = Entry(observer: observer, position: position, present: present)
             // What it would have to be told of has been read already, without it.
             if state.position > position { entry.owed = state.position }
             entry.isRunning = present != nil || entry.owed > 0

@@ -42,13 +42,46 @@ final class BellRoom: Sendable {
         /// Of the listeners that have one.
         var deadlines: [UInt64: (time: MonotonicInstant, core: ObjectIdentifier)] = [:]
         var next: UInt64 = 1
+
+        /// Takes the listeners of a namespace that a condition holds for.
+        mutating func take(_ watched: Watched, where isDue: @Sendable (Listener) -> Bool) -> [Listener] {
+            guard !watched.listeners.isEmpty else { return [] }
+            var due: [Listener] = []
+            for (id, listener) in watched.listeners where isDue(listener) {
+                due.append(listener)
+                watched.listeners[id] = nil
+                deadlines[id] = nil
+            }
+            return due
+        }
+
+        /// Whose bells rang, and who waits there; and the events that are no bell's.
+        mutating func hear(
+            _ events: [INotify.Event]
+        ) -> (rung: [NamespaceCore], waiting: [Listener], others: [INotify.Event]) {
+            var rung: [Watched] = []
+            var others: [INotify.Event] = []
+            for event in events {
+                if let watched = byWatch[event.watch].flatMap({ watches[$0] }) {
+                    if !rung.contains(where: { $0 === watched }) { rung.append(watched) }
+                } else {
+                    others.append(event)
+                    // Whose bells were lost is not known.
+                    if event.isOverflow { rung = Array(watches.values) }
+                }
+            }
+            return (rung.map(\.core), rung.flatMap { take($0) { _ in true } }, others)
+        }
     }
 
-    private struct Watched {
+    /// A namespace that is listened to; reached through the state alone, and an object so that a look at it copies nothing.
+    private final class Watched {
         let core: NamespaceCore
-        var users: Int
+        var users = 1
         var watch: Int32?
         var listeners: [UInt64: Listener] = [:]
+
+        init(_ core: NamespaceCore) { self.core = core }
     }
 
     /// Somebody who waits for news.
@@ -78,7 +111,7 @@ final class BellRoom: Sendable {
                 state.watches[id]?.users += 1
                 return false
             }
-            state.watches[id] = Watched(core: core, users: 1, watch: nil)
+            state.watches[id] = Watched(core)
             return true
         }
         if isNew { listen(core) }
@@ -87,21 +120,16 @@ final class BellRoom: Sendable {
 
     func end(_ core: NamespaceCore, users: Int = 1) {
         let id = ObjectIdentifier(core)
-        let ended = state.withLock { state -> Watched? in
-            guard var watched = state.watches[id] else { return nil }
+        let (watch, listeners) = state.withLock { state -> (Int32?, [Listener]) in
+            guard let watched = state.watches[id] else { return (nil, []) }
             watched.users -= users
-            if watched.users > 0 {
-                state.watches[id] = watched
-                return nil
-            }
+            guard watched.users <= 0 else { return (nil, []) }
             state.watches[id] = nil
-            for listener in watched.listeners.keys { state.deadlines[listener] = nil }
             if let watch = watched.watch { state.byWatch[watch] = nil }
-            return watched
+            return (watched.watch, state.take(watched) { _ in true })
         }
-        guard let ended else { return }
-        if let watch = ended.watch { notifier.withLock { try? $0?.notify.remove(watch) } }
-        for listener in ended.listeners.values { listener.resume() }
+        if let watch { notifier.withLock { try? $0?.notify.remove(watch) } }
+        for listener in listeners { listener.resume() }
     }
 
     /// Has inotify watch the bell.
@@ -240,17 +268,8 @@ final class BellRoom: Sendable {
         for listener in takeListeners(ObjectIdentifier(core), where: { _ in true }) { listener.resume() }
     }
 
-    private func takeListeners(_ key: ObjectIdentifier, where isDue: (Listener) -> Bool) -> [Listener] {
-        state.withLock { state in
-            guard let listeners = state.watches[key]?.listeners, !listeners.isEmpty else { return [] }
-            var due: [Listener] = []
-            for (id, listener) in listeners where isDue(listener) {
-                due.append(listener)
-                state.watches[key]?.listeners[id] = nil
-                state.deadlines[id] = nil
-            }
-            return due
-        }
+    private func takeListeners(_ key: ObjectIdentifier, where isDue: @Sendable (Listener) -> Bool) -> [Listener] {
+        state.withLock { state in state.watches[key].map { state.take($0, where: isDue) } ?? [] }
     }
 
     // MARK: What the crew calls
@@ -263,20 +282,10 @@ final class BellRoom: Sendable {
         while true {
             let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }
             guard !events.isEmpty else { return }
-            for event in events { roots.hear(event) }
-            let rung = state.withLock { state -> [NamespaceCore] in
-                if events.contains(where: \.isOverflow) { return state.watches.values.map(\.core) }
-                var seen: [ObjectIdentifier] = []
-                for event in events {
-                    guard let id = state.byWatch[event.watch], !seen.contains(id) else { continue }
-                    seen.append(id)
-                }
-                return seen.compactMap { state.watches[$0]?.core }
-            }
-            for core in rung {
-                for listener in takeListeners(ObjectIdentifier(core), where: { _ in true }) { listener.resume() }
-                core.observations.hear(core)
-            }
+            let (rung, listeners, others) = state.withLock { $0.hear(events) }
+            for listener in listeners { listener.resume() }
+            for core in rung { core.observations.hear(core) }
+            for event in others { roots.hear(event) }
             // Edge-triggered: until all was read; what comes later is a new edge.
             if events.count < INotify.batch { return }
         }

@@ -27,8 +27,8 @@ extension NamespaceCore {
         decode: (JournalRow) throws(TupleCodingError) -> Change?
     ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {
         try read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
-            let counters = try snapshot.counters()
-            guard counters.sequence > position else { return ([], position) }
+            // A damaged subscription's row may say anything.
+            guard position < .max else { return ([], position) }
             var changes: [Change] = []
             var reached = position
             var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.journal)
@@ -59,9 +59,11 @@ extension NamespaceCore {
                 }
             }
             if looked == 0 {
-                // Nothing is left of what there was.
-                changes.append(Change(gapFrom: position + 1, to: counters.sequence))
-                reached = counters.sequence
+                // Nothing new, or nothing is left of what there was.
+                let last = try snapshot.counters().sequence
+                guard last > position else { return ([], position) }
+                changes.append(Change(gapFrom: position + 1, to: last))
+                reached = last
             }
             return (changes, reached)
         }

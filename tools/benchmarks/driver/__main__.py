@@ -52,12 +52,14 @@ def one_round(bench, works, peers, collection):
         if work.words not in done:
             done.add(work.words)
             same = [other for other in works if other.words == work.words]
-            for program in ("ours", "floor") if work.has_floor else ("ours",):
+            for program in ("ours", "floor") if work.has_floor and not work.floor_line else ("ours",):
                 found = bench.space(program, *work.words, disk=work.on_disk)
                 for other in same:
                     collection.add(other.name, program, found[other.line])
                     if program == "floor" and other.has_upkeep:
                         collection.add(other.name, "upkeep", found[f"{other.line} with upkeep"])
+                    if other.floor_line:
+                        collection.add(other.name, "floor", found[other.floor_line])
         key = (work.peer_work, *work.peer_words)
         if not work.peer_work or key in done:
             continue

@@ -24,6 +24,8 @@ class Work:
     has_floor: bool = True
     # Whether the floor also says what it costs with the upkeep that no namespace can do without.
     has_upkeep: bool = False
+    # Where ours measures the floor too, by turns with itself: the line to read.
+    floor_line: str | None = None
 
 
 TABLE = [
@@ -40,8 +42,19 @@ TABLE = [
          "hand-off sleeping", (), {"redis": 1, "sqlite": 1, "rinda": 1, "beanstalkd": 1, "mq": 1 / 1.2}),
     Work("claim and complete", "claim", ("claim", 5000), 2.0, "claim", "claim", (), {"beanstalkd": 10}),
     Work("durable write, 16 threads", "durable", ("durable", 320), 0.1, on_disk=True),
-    Work("commit to a watcher's callback", "notice", ("notice", 300), 1.5),
-    Work("commit to a task that awaits changes", "notice in a task", ("notice-in-a-task", 300)),
+    *(
+        Work(f"{name}, {where}", f"{line}, {placement}{tail}", (f"notice-{placement}", 100), target,
+             floor_line=f"bare, {placement}{tail}")
+        for placement, where in (("apart", "another processor"), ("together", "the same processor"))
+        for name, line, target, tail in (
+            ("commit to a watcher's callback", "callback", 1.5, ""),
+            ("commit to a callback, 99th percentile", "callback", None, ", p99"),
+            ("commit to a callback, one of 1,000", "callback, one of 1,000", None, ""),
+            ("commit to a callback on an actor", "callback on an actor", None, ""),
+            ("commit to a task that awaits changes", "sequence", None, ""),
+            ("a commit that nobody is told of", "commit alone", None, ""),
+        )
+    ),
 ]
 
 # Without a floor: what it is measured against is ours.
@@ -72,6 +85,8 @@ GROWTH = {
     "ordered-set": ([1000, 100_000], []),
     # Writes and takes, with a thousand tuples alive: what becomes of the file.
     "churn": ([10_000, 1_000_000], []),
+    # So many rounds; how many watchers, its lines say.
+    "watchers": ([20], []),
 }
 
 # Lines of the above that are no times.

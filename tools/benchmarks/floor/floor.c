@@ -8,7 +8,6 @@
 #include "../bench.h"
 #include <lmdb.h>
 #include <pthread.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
 
 #define LMDB(call) \
@@ -265,7 +264,6 @@ static void claim_and_complete(long number, void *context) {
 struct court {
     _Alignas(64) _Atomic uint32_t served[2];
     _Alignas(64) _Atomic uint32_t sleeping[2];
-    _Alignas(64) _Atomic uint64_t stamp;
     int sleeps;
 };
 
@@ -318,40 +316,6 @@ static void hand_off(long count, int sleeps) {
     }
     wait_children();
     tell(sleeps ? "hand-off sleeping" : "hand-off spinning", median(times, (int)count));
-}
-
-static void await_byte(int number, void *context) {
-    (void)number;
-    int instance = inotify_init1(IN_CLOEXEC);
-    MUST(instance >= 0 && inotify_add_watch(instance, context, IN_MODIFY) >= 0);
-    atomic_store(&court->served[0], 1);
-    char events[4096];
-    for (long i = 0; i < rounds; i++) {
-        MUST(read(instance, events, sizeof events) > 0);
-        atomic_store(&court->stamp, now_ns());
-    }
-}
-
-static void notice(long count, const char *name) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/bell", folder);
-    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    MUST(file >= 0);
-    court = shared_memory(sizeof *court);
-    rounds = count;
-    start_child(await_byte, 0, path);
-    while (!atomic_load(&court->served[0])) usleep(100);
-    double *times = malloc(sizeof *times * (size_t)count);
-    MUST(times);
-    for (long i = 0; i < count; i++) {
-        let_sleep();
-        uint64_t start = now_ns(), end;
-        MUST(pwrite(file, "x", 1, 0) == 1);
-        while ((end = atomic_load(&court->stamp)) < start) relax();
-        times[i] = (double)(end - start);
-    }
-    wait_children();
-    tell(name, median(times, (int)count));
 }
 
 // MARK: Many threads
@@ -434,10 +398,6 @@ int main(int count, char **words) {
         hand_off(operations, 0);
     } else if (!strcmp(work, "hand-off-sleeping")) {
         hand_off(operations, 1);
-    } else if (!strcmp(work, "notice")) {
-        notice(operations, "notice");
-    } else if (!strcmp(work, "notice-in-a-task")) {
-        notice(operations, "notice in a task");
     } else if (!strcmp(work, "durable")) {
         durable(operations);
     } else {

@@ -43,11 +43,7 @@ enum Growth {
         let child = size == 0 ? nil : try Child([space.root, "block", "\(size)"])
         if let child { _ = try child.receive() }
         try measure("write", 10_000) { try work.namespace.write("job", $0, OneProcess.payload) }
-        if let child {
-            kill(child.pid, SIGKILL)
-            var status: Int32 = 0
-            waitpid(child.pid, &status, 0)
-        }
+        try child?.end()
     }
 
     static func block(_ space: Space, _ size: Int) async throws {

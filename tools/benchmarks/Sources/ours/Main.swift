@@ -12,7 +12,7 @@ enum Main {
         }
         do {
             let space = try Space(root: words[1])
-            if ["watch", "tuples", "block"].contains(words[2]) {
+            if ["notice-watcher", "tuples", "block"].contains(words[2]) {
                 awaitEnd(of: words[2]) { try await runTask(space, words[2], count) }
             }
             try run(space, words[2], count, Array(words.dropFirst(4)))
@@ -37,7 +37,7 @@ enum Main {
 
     private static func runTask(_ space: Space, _ work: String, _ count: Int) async throws {
         switch work {
-        case "watch": try await Processes.watch(space, count)
+        case "notice-watcher": try await Noticing.watch(space)
         case "tuples": try await Growth.tuples(space, count)
         default: try await Growth.block(space, count)
         }
@@ -56,9 +56,10 @@ enum Main {
         case "hand-off-spinning": try Processes.handOff(space, count, sleeping: false)
         case "hand-off-sleeping": try Processes.handOff(space, count, sleeping: true)
         case "answer": try Processes.answer(space, count)
-        case "notice": try Processes.notice(space, count, by: "observe")
-        case "notice-in-a-task": try Processes.notice(space, count, by: "watch")
-        case "observe": try Processes.observe(space, count)
+        case "notice-apart": try Noticing.run(space, count, isApart: true)
+        case "notice-together": try Noticing.run(space, count, isApart: false)
+        case "watchers": try Watchers.run(space, count)
+        case "be-watched" where more.count == 1: try Watchers.watch(space, more[0], count)
         case "crowd" where more.count == 2:
             guard let producers = Int(more[0]), let takers = Int(more[1]) else { throw Failure("how many of each?") }
             try Processes.crowd(space, count, producers: producers, takers: takers)

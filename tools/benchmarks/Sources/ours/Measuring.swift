@@ -92,6 +92,14 @@ struct Child {
         guard waitpid(pid, &status, 0) == pid, status == 0 else { throw Failure("a child failed, status \(status)") }
         close(output)
     }
+
+    /// Ends one that would go on for ever.
+    func end() throws {
+        kill(pid, SIGKILL)
+        var status: Int32 = 0
+        guard waitpid(pid, &status, 0) == pid else { throw Failure("waitpid: errno \(errno)") }
+        close(output)
+    }
 }
 
 /// Sends a number to the parent.

@@ -1,6 +1,5 @@
 import Glibc
 import SharedSpace
-import Synchronization
 
 /// Works of several processes; the others run this program too, with the words of a member.
 enum Processes {
@@ -33,47 +32,6 @@ enum Processes {
             guard let (_, number, text) = try namespace.take("ping", any(Int.self), any(String.self), timeout: patience)
             else { throw Failure("nothing to answer") }
             try namespace.write("pong", number, text)
-        }
-    }
-
-    // MARK: From a commit to a watcher
-
-    static func notice(_ space: Space, _ count: Int, by watcher: String) throws {
-        let namespace = try space.namespace("bench")
-        let child = try Child([space.root, watcher, "\(count)"])
-        _ = try child.receive()
-        var times: [Double] = []
-        for number in 0..<count {
-            letSleep()
-            let start = now()
-            try namespace.write("job", number, OneProcess.payload)
-            times.append(Double(try child.receive() - start))
-        }
-        try child.wait()
-        tell(watcher == "observe" ? "notice" : "notice in a task", median(times))
-    }
-
-    /// Calls back: on the thread that heard of the change.
-    static func observe(_ space: Space, _ count: Int) throws {
-        let namespace = try space.namespace("bench")
-        let seen = Atomic<Int>(0)
-        let token = try namespace.observe(.tuples(["job", .any, .any])) { _ in
-            send(now())
-            if seen.add(1, ordering: .relaxed).newValue == count { exit(0) }
-        }
-        send(0)
-        withExtendedLifetime(token) { while true { pause() } }
-    }
-
-    /// Resumes a task.
-    static func watch(_ space: Space, _ count: Int) async throws {
-        let changes = try space.namespace("bench").changes(matching: ["job", .any, .any])
-        send(0)
-        var seen = 0
-        for try await _ in changes {
-            send(now())
-            seen += 1
-            if seen == count { return }
         }
     }
 

@@ -20,22 +20,27 @@ enum Threads {
     static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         let work = Work(body)
         var threads: [pthread_t] = []
-        for _ in 0..<count {
-            var thread = pthread_t()
-            let code = pthread_create(
-                &thread,
-                nil,
-                {
-                    guard let context = $0 else { return nil }
-                    Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run()
-                    return nil
-                },
-                Unmanaged.passRetained(work).toOpaque()
-            )
-            guard code == 0 else { throw Failure("pthread_create: errno \(code)") }
-            threads.append(thread)
-        }
+        for _ in 0..<count { threads.append(try start(work)) }
         for thread in threads { pthread_join(thread, nil) }
         if let failure = work.failure.withLock({ $0 }) { throw failure }
+    }
+
+    /// Runs `body` on a thread that nobody waits for.
+    static func start(_ body: @escaping @Sendable () -> Void) throws { pthread_detach(try start(Work { _ in body() })) }
+
+    private static func start(_ work: Work) throws -> pthread_t {
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread,
+            nil,
+            {
+                guard let context = $0 else { return nil }
+                Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            },
+            Unmanaged.passRetained(work).toOpaque()
+        )
+        guard code == 0 else { throw Failure("pthread_create: errno \(code)") }
+        return thread
     }
 }
