@@ -83,4 +83,31 @@ struct ProcessLimitTests {
         try namespace.leave()
         #expect(try root.space.namespaceNames() == [])
     }
+
+    /// Who has no descriptor left to open the bell leaves its watchers to the tick, and rings as soon as it has one.
+    @Test func theBellIsRungOnceThereAreDescriptors() throws {
+        let namespace = try root.space.namespace("n")
+        let observer = try Agent(root, "n", "owning=0")
+        try observer.run("observe")
+        let agent = try Agent(root, "n", "owning=0")
+        let bell = "\(root.path)/n/bell"
+        func tell(_ number: Int) throws {
+            try agent.run("set k \(number)")
+            #expect(try observer.run("told \(number)").hasSuffix("set:\(number)"))
+        }
+        try agent.run("limit nofile 3")
+        // Whoever was told of all awaits the bell.
+        for number in 1...20 { try tell(number) }
+        #expect(try !agent.openFiles().contains(bell))
+        try agent.run("limit nofile 100")
+        var number = 20
+        #expect(
+            try eventually {
+                number += 1
+                try tell(number)
+                return try agent.openFiles().contains(bell)
+            }
+        )
+        #expect(try namespace.verify() == [])
+    }
 }

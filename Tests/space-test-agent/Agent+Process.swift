@@ -29,8 +29,11 @@ extension Agent {
 
     /// `limit fsize|nofile <n>`.
     private func limit(_ what: String, to value: UInt) throws {
-        var limit = rlimit(rlim_cur: value, rlim_max: value)
         let resource = __rlimit_resource_t((what == "fsize" ? RLIMIT_FSIZE : RLIMIT_NOFILE).rawValue)
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { throw Failure("getrlimit: errno \(errno)") }
+        // The hard one stays, so that it can be raised again.
+        limit.rlim_cur = value
         guard setrlimit(resource, &limit) == 0 else { throw Failure("setrlimit: errno \(errno)") }
     }
 

@@ -7,34 +7,31 @@ import SystemPackage
 ///
 /// Rung after the commit, and only if somebody awaits it: who has something left to read needs no bell, and a burst of writes
 /// rings once. Whoever reads the journal after the ring sees the commit. Opened at the first ring, and kept; a ring that fails
-/// costs the watchers one tick.
+/// costs the watchers one tick, and the next tries anew.
 final class Bell: Sendable {
     private let file = Mutex<CInt?>(nil)
 
     deinit {
-        if let descriptor = file.withLock({ $0 }), descriptor >= 0 { close(descriptor) }
+        if let descriptor = file.withLock({ $0 }) { close(descriptor) }
     }
 
     func ring(_ core: NamespaceCore) {
-        let descriptor = file.withLock { file -> CInt in
-            if let file { return file }
-            let opened = Self.open(core)
-            file = opened
-            return opened
+        let descriptor = file.withLock { file in
+            if file == nil { file = Self.open(core) }
+            return file
         }
-        guard descriptor >= 0 else { return }
+        guard let descriptor else { return }
         try? FileBytes.write([1], to: descriptor)
     }
 
-    /// - Returns: -1 when it can't be opened; then nobody tries again, and the tick serves.
-    private static func open(_ core: NamespaceCore) -> CInt {
+    private static func open(_ core: NamespaceCore) -> CInt? {
         guard let folder = (try? core.openFolder("ring the bell")) ?? nil,
             let bell = try? OwnedDescriptor.openat(
                 directory: folder.descriptor.raw,
                 NamespaceFolder.bell,
                 flags: O_WRONLY | O_NOFOLLOW
             )
-        else { return -1 }
+        else { return nil }
         return bell.release()
     }
 }
