@@ -8,7 +8,7 @@ import SpaceSystem
 protocol Trial: Sendable {
     var name: String { get }
     var ledger: TrialLedger { get }
-    /// What was done: each is to be more than nothing.
+    /// What was done: what it is tried for, which must be more than nothing, and then what else.
     var done: [(String, SharedWord64)] { get }
     /// What must not be.
     var faults: [(String, SharedWord64)] { get }
