@@ -128,7 +128,7 @@ def main():
             peers.remove(peer)
 
     works = [work for work in [*TABLE, LOCK, *CROWDS] if options.only in work.name]
-    rounds = 3 if options.quick else 7
+    rounds = 2 if options.quick else 7
     collection = Collection()
     for number in range(rounds):
         one_round(bench, works, peers, collection)

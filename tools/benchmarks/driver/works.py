@@ -86,7 +86,7 @@ GROWTH = {
     # Writes and takes, with a thousand tuples alive: what becomes of the file.
     "churn": ([10_000, 1_000_000], []),
     # So many rounds; how many watchers, its lines say.
-    "watchers": ([20], []),
+    "watchers": ([], [20]),
 }
 
 # Lines of the above that are no times.
