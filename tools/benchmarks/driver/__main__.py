@@ -56,10 +56,13 @@ def one_round(bench, works, peers, collection):
                 found = bench.space(program, *work.words, disk=work.on_disk)
                 for other in same:
                     collection.add(other.name, program, found[other.line])
-                    if program == "floor" and other.has_upkeep:
-                        collection.add(other.name, "upkeep", found[f"{other.line} with upkeep"])
                     if other.floor_line:
                         collection.add(other.name, "floor", found[other.floor_line])
+            if work.has_upkeep:
+                name, *more = work.words
+                found = bench.space("floor", f"+{name}", *more)
+                for other in same:
+                    collection.add(other.name, "upkeep", found[other.line])
         key = (work.peer_work, *work.peer_words)
         if not work.peer_work or key in done:
             continue
