@@ -57,6 +57,27 @@ struct FullNamespaceTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// A large tuple whose claim has passed its deadline, and that can't be put back, keeps nobody from reading and taking.
+    @Test func aLargeClaimPastItsDeadlineHoldsNothingUp() throws {
+        try namespace.write("big", String(repeating: "x", count: 1_200_000))
+        try namespace.write("small")
+        // Time to fill the namespace in.
+        let deadline = Duration.seconds(5)
+        guard let big = try namespace.claimIfExists(matching: ["big", .any], deadline: deadline),
+            let small = try namespace.claimIfExists(matching: ["small"], deadline: deadline)
+        else { throw TestFailure("the tuples are not to be had") }
+        _ = (big.detach(), small.detach())
+        try fill()
+        try #require(namespace.status().claims.count == 2)
+        // The small one returns, so the deadlines have passed; the large one was claimed first.
+        #expect(try eventually { try namespace.readIfExists("small") != nil })
+        #expect(try namespace.readIfExists(matching: ["big", .any]) == nil)
+        #expect(try namespace.takeIfExists("fill", any([UInt8].self)) != nil)
+        while try namespace.takeIfExists("fill", any([UInt8].self)) != nil {}
+        #expect(try namespace.readIfExists(matching: ["big", .any]) != nil)
+        #expect(try namespace.verify() == [])
+    }
+
     /// A request that was to be taken over, and is too large for that, fails; the lock of who asked it is let go of.
     @Test func aLargeRequestThatIsNotTakenOverFails() async throws {
         let (top, low) = (try Agent(root, "full"), try Agent(root, "full"))

@@ -223,16 +223,18 @@ extension NamespaceCore {
 
     /// Returns claims whose deadline has passed, where nobody has written since, and nobody ticks.
     ///
-    /// Returns: Whether there was anything due.
+    /// Returns: Whether there was anything due, and is no more.
     func returnDueClaims(_ operation: String) throws(SpaceError) -> Bool {
         let isDue = try read(operation) { (snapshot) throws(SpaceError) in
             guard try snapshot.counters().expiring > 0 else { return false }
             return try snapshot.due(limit: 1).contains { $0.kind == .claim }
         }
         guard isDue else { return false }
-        // The transaction itself returns what is due, before anything else.
-        try write(operation, .removing(64)) { (_) throws(SpaceError) in }
-        return true
+        // The transaction itself returns what is due, before anything else, where there is room for it.
+        return try write(operation, .removing(0)) { (scope) throws(SpaceError) in
+            guard !scope.hasRemovedDue else { return true }
+            return try !scope.snapshot.due(limit: 1).contains { $0.kind == .claim }
+        }
     }
 }
 

@@ -122,11 +122,21 @@ extension WriteScope {
         return bytes
     }
 
+    /// Of all that is due, the first, at most `most`, and no claim of a tuple larger than `bytes`.
+    func due(_ all: [ExpiryKey], _ most: Int, claimsUpTo bytes: Int) throws(SpaceError) -> [ExpiryKey] {
+        var due: [ExpiryKey] = []
+        for key in all where due.count < most {
+            let size = key.kind == .claim ? try claimRow(key.id)?.bytes.count ?? 0 : 0
+            if size <= bytes { due.append(key) }
+        }
+        return due
+    }
+
     /// Removes tuples and returns claims that are due.
     func remove(due: [ExpiryKey]) throws(SpaceError) {
         for key in due {
             try removeExpiry(key)
-            noteUpkeep()
+            noteRemovedDue()
             switch key.kind {
             case .tuple:
                 let bytes = try lmdb { () throws(LMDBError) in try access.get(tables.tuples, key.id) }

@@ -272,15 +272,11 @@ final class NamespaceCore: @unchecked Sendable {
             isAwaited: slots.isAnybodyWaiting,
             shapeCache
         )
-        let due = scope.counters.expiring == 0 ? [] : try scope.snapshot.due(limit: 64)
         do throws(SpaceError) {
-            scope.demand =
-                due.isEmpty ? demand : demand + .removing(due.count, bytes: try scope.returningBytes(due))
-            try ensureRoom(scope.demand)
+            try removeWhatIsDue(besides: demand)
         } catch {
             throw error.within(operation, namespace: name.text)
         }
-        if !due.isEmpty { try scope.remove(due: due) }
         let result = try body(scope)
         guard scope.hasChanges else { return result }
         try scope.finish()
@@ -293,6 +289,31 @@ final class NamespaceCore: @unchecked Sendable {
         }
         scope.noteCommitted(shapeCache)
         return result
+    }
+
+    /// Sees that there is room for a demand, and removes and returns what is due, as far as there is room for that too.
+    ///
+    /// The tuple of a claim takes its bytes anew where it returns. Where those are not to be had, it stays claimed for now:
+    /// else nothing could be taken any more that would make the room.
+    private func removeWhatIsDue(besides demand: Room.Demand) throws(SpaceError) {
+        let all = scope.counters.expiring == 0 ? [] : try scope.snapshot.due(limit: 64)
+        if !all.isEmpty {
+            // All, or without large claims, or one by one.
+            for (most, bytes) in [(all.count, Int.max), (all.count, environment.pageSize), (1, environment.pageSize)] {
+                let due = try scope.due(all, most, claimsUpTo: bytes)
+                guard !due.isEmpty else { break }
+                scope.demand = demand + .removing(due.count, bytes: try scope.returningBytes(due))
+                do throws(SpaceError) {
+                    try ensureRoom(scope.demand)
+                } catch {
+                    if error.code == .limitReached || error.code == .storageFull { continue }
+                    throw error
+                }
+                return try scope.remove(due: due)
+            }
+        }
+        scope.demand = demand
+        try ensureRoom(demand)
     }
 
     /// Sees that the blocks for all that a transaction does are there, from its beginning on; under the gate.

@@ -25,6 +25,8 @@ final class WriteScope {
     private var committed: Int?
     /// Whether anything was changed; a transaction without changes is not committed.
     private(set) var hasChanges = false
+    /// Whether anything was removed or returned because its time had come.
+    private(set) var hasRemovedDue = false
     /// The ids of tuples that became visible, in order.
     ///
     /// Their bytes are looked up only if somebody waits.
@@ -67,6 +69,7 @@ final class WriteScope {
         names.begin(operation)
         snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
         hasChanges = false
+        hasRemovedDue = false
         appeared.removeAll(keepingCapacity: true)
         if !setCells.isEmpty { setCells.removeAll(keepingCapacity: true) }
         journalTime = 0
@@ -110,6 +113,12 @@ final class WriteScope {
 
     /// Notes upkeep that is no change in anybody's eyes: indexes, flags.
     func noteUpkeep() { hasChanges = true }
+
+    /// Notes that something's time had come, and it was removed or returned.
+    func noteRemovedDue() {
+        hasRemovedDue = true
+        noteUpkeep()
+    }
 
     func noteAppeared(_ id: UInt64, _ tuple: EncodedTuple, expiry: Int64) {
         appeared.append(id)

@@ -107,8 +107,8 @@ extension NamespaceCore {
             return try !snapshot.due(limit: 1).isEmpty
         }
         guard isDue ?? false else { return }
-        // The transaction itself removes what is due, before anything else.
-        try? write(operation, .removing(64), timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
+        // The transaction itself removes what is due, before anything else, and demands the room for it.
+        try? write(operation, .removing(0), timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
     }
 
     /// Frees the slots of sessions that no longer live, and hands on what had been granted to them.
