@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import SystemPackage
 import TupleCoding
 
@@ -105,5 +106,36 @@ func system<R: ~Copyable>(
         return try body()
     } catch {
         throw SpaceError(error, operation, namespace: namespace, subject: subject())
+    }
+}
+
+extension SpaceError {
+    /// A lock that could not be had in time.
+    init(_ failure: ProcessLock.Failure, _ operation: String, namespace: String?) {
+        if let errno = failure.errno {
+            self.init(errno, operation, namespace: namespace, subject: "the \(failure.lock.rawValue)")
+            return
+        }
+        let command = ProcessIdentity.commandName(of: failure.pid).map { " (\($0))" } ?? ""
+        if failure.isStopped {
+            self.init(
+                .holderStopped,
+                operation,
+                namespace: namespace,
+                holder: failure.pid,
+                reason: "process \(failure.pid)\(command) holds the \(failure.lock.rawValue) and is stopped",
+                advice: "let it go on (kill -CONT \(failure.pid)) or end it, then try again"
+            )
+        } else {
+            self.init(
+                .holderBusy,
+                operation,
+                namespace: namespace,
+                holder: failure.pid,
+                reason: "the \(failure.lock.rawValue) could not be had in time; "
+                    + (failure.pid > 0 ? "process \(failure.pid)\(command) holds it" : "others kept taking it"),
+                advice: "try again"
+            )
+        }
     }
 }
