@@ -72,6 +72,7 @@ let package = Package(
         ),
 
         // Tests.
+        .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
         .target(
             name: "SpaceTestSupport",
             dependencies: ["SharedSpace", "SpaceSystem", system, subprocess],
@@ -92,7 +93,8 @@ let package = Package(
         .executableTarget(
             name: "space-torture",
             dependencies: [
-                "SharedSpace", "SpaceSystem", "LinearizabilityChecker", "SpaceTestSupport", "space-test-agent", system,
+                "SharedSpace", "SpaceSystem", "LinearizabilityChecker", "SeededRandom", "SpaceTestSupport",
+                "space-test-agent", system,
             ],
             path: "Tests/space-torture",
             swiftSettings: settings
@@ -120,12 +122,20 @@ let package = Package(
             dependencies: ["LinearizabilityChecker"],
             swiftSettings: settings
         ),
-        .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CLMDB", system], swiftSettings: settings),
-        .testTarget(name: "TupleCodingTests", dependencies: ["TupleCoding"], swiftSettings: settings),
+        .testTarget(
+            name: "LMDBTests",
+            dependencies: ["LMDB", "CLMDB", "SeededRandom", system],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TupleCodingTests",
+            dependencies: ["TupleCoding", "SeededRandom"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "SharedSpaceTests",
             dependencies: [
-                "SharedSpace", "LMDB", "SpaceSystem", "SpaceTestSupport", "space-write-recorder", system,
+                "SharedSpace", "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "space-write-recorder", system,
                 orderedCollections,
             ],
             swiftSettings: settings

@@ -10,7 +10,7 @@ import CLMDB
 /// What `get` and cursors return points into the map: valid until the next change in a write transaction, until the end
 /// or reset of a read transaction. Alignment is that of a byte: read numbers with `loadUnaligned`.
 ///
-/// Keys are 1 to ``Environment/maxKeySize`` bytes and ordered as bytes, a prefix first; values at most 4 GiB - 1. A
+/// Keys are 1 to ``Environment/maxKeySize`` bytes (one less in a section) and ordered as bytes, a prefix first; values at most 4 GiB - 1. A
 /// write that fails otherwise than with `.keyExist` or `.badValueSize` spoils the transaction, which then has to be
 /// aborted: LMDB answers everything else with `.badTransaction`.
 package struct Access {
@@ -60,7 +60,10 @@ package struct Access {
     /// Removes all records of a database.
     ///
     /// The corresponding C function is `mdb_drop` with 0.
+    ///
+    /// - Throws: `.invalidArgument` for a section.
     package func empty(_ database: Database) throws(LMDBError) {
+        guard database.mark == 0 else { throw .invalidArgument }
         try check(mdb_drop(handle, database.handle, 0))
     }
 
@@ -70,14 +73,20 @@ package struct Access {
     /// thread may be using it.
     ///
     /// The corresponding C function is `mdb_drop`.
+    ///
+    /// - Throws: `.invalidArgument` for a section.
     package func drop(_ database: Database, delete: Bool) throws(LMDBError) {
+        guard database.mark == 0 else { throw .invalidArgument }
         try check(mdb_drop(handle, database.handle, delete ? 1 : 0))
     }
 
     /// The size and shape of a database, as this transaction sees it.
     ///
     /// The corresponding C function is `mdb_stat`.
+    ///
+    /// - Throws: `.invalidArgument` for a section, for which LMDB has none.
     package func statistics(_ database: Database) throws(LMDBError) -> Statistics {
+        guard database.mark == 0 else { throw .invalidArgument }
         var statistics = MDB_stat()
         try check(mdb_stat(handle, database.handle, &statistics))
         return Statistics(statistics)
@@ -99,9 +108,10 @@ package struct Access {
     ///
     /// - Complexity: O(log n); nothing is allocated or copied.
     package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
-        var key = MDB_val(key)
         var value = MDB_val()
-        let result = mdb_get(handle, database.handle, &key, &value)
+        let result = try database.withStored(key) { (key) throws(LMDBError) in
+            mdb_get(handle, database.handle, &key, &value)
+        }
         if result == MDB_SUCCESS { return value.bytes }
         if result == MDB_NOTFOUND { return nil }
         throw LMDBError(code: result)
@@ -119,9 +129,10 @@ package struct Access {
         _ value: UnsafeRawBufferPointer,
         flags: PutFlags = []
     ) throws(LMDBError) {
-        var key = MDB_val(key)
         var value = MDB_val(value)
-        try check(mdb_put(handle, database.handle, &key, &value, flags.permitted))
+        try database.withStored(key) { (key) throws(LMDBError) in
+            try check(mdb_put(handle, database.handle, &key, &value, flags.permitted))
+        }
     }
 
     /// Makes room for a value, and leaves it to the caller to write it there.
@@ -138,9 +149,10 @@ package struct Access {
         flags: PutFlags = []
     ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
         guard size >= 0 else { throw .badValueSize }
-        var key = MDB_val(key)
         var value = MDB_val(mv_size: size, mv_data: nil)
-        try check(mdb_put(handle, database.handle, &key, &value, flags.permitted | UInt32(MDB_RESERVE)))
+        try database.withStored(key) { (key) throws(LMDBError) in
+            try check(mdb_put(handle, database.handle, &key, &value, flags.permitted | UInt32(MDB_RESERVE)))
+        }
         return UnsafeMutableRawBufferPointer(start: value.mv_data, count: size)
     }
 
@@ -148,8 +160,9 @@ package struct Access {
     ///
     /// The corresponding C function is `mdb_del`.
     package func delete(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
-        var key = MDB_val(key)
-        let result = mdb_del(handle, database.handle, &key, nil)
+        let result = try database.withStored(key) { (key) throws(LMDBError) in
+            mdb_del(handle, database.handle, &key, nil)
+        }
         if result == MDB_SUCCESS { return true }
         if result == MDB_NOTFOUND { return false }
         throw LMDBError(code: result)
@@ -166,7 +179,7 @@ package struct Access {
         var cursor: OpaquePointer?
         try check(mdb_cursor_open(handle, database.handle, &cursor))
         guard let cursor else { throw .outOfMemory }
-        return Cursor(cursor, writingIn: isWriting ? environment : nil)
+        return Cursor(cursor, in: database, writingIn: isWriting ? environment : nil)
     }
 
     /// The transaction's environment, which lives as long as the transaction does.

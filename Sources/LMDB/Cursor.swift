@@ -1,7 +1,7 @@
 import CLMDB
 import Synchronization
 
-/// A place in a database, moved in the order of keys.
+/// A place in a database or a section of one, moved in the order of keys.
 ///
 /// A cursor is *at* a record, *before* the first, *after* the last, or nowhere yet. ``next()`` from nowhere or before
 /// the first goes to the first record, ``previous()`` from nowhere or after the last to the last. After ``delete()`` it
@@ -33,14 +33,16 @@ package struct Cursor: ~Copyable {
     }
 
     private let handle: OpaquePointer
+    private let database: Database
     private var position = Position.nowhere
 
     /// For a write transaction's cursor: where to ask whether that transaction has ended, and what the count was.
     private let environment: Environment?
     private let writesEnded: UInt64
 
-    init(_ handle: OpaquePointer, writingIn environment: Environment?) {
+    init(_ handle: OpaquePointer, in database: Database, writingIn environment: Environment?) {
         self.handle = handle
+        self.database = database
         self.environment = environment
         writesEnded = environment?.writesEnded.load(ordering: .relaxed) ?? 0
     }
@@ -67,9 +69,11 @@ package struct Cursor: ~Copyable {
     ///
     /// - Throws: `.badValueSize` for an empty key; `.badTransaction`.
     package mutating func seek(_ key: UnsafeRawBufferPointer, _ match: Match) throws(LMDBError) -> Entry? {
-        switch match {
-        case .exactly: try move(MDB_SET_KEY, MDB_val(key), else: .nowhere)
-        case .atLeast: try move(MDB_SET_RANGE, MDB_val(key), else: .afterLast)
+        try database.withStored(key) { (key) throws(LMDBError) in
+            switch match {
+            case .exactly: try move(MDB_SET_KEY, key, else: .nowhere)
+            case .atLeast: try move(MDB_SET_RANGE, key, else: .afterLast)
+            }
         }
     }
 
@@ -80,12 +84,23 @@ package struct Cursor: ~Copyable {
 
     /// Goes to the first record; nil if there is none.
     package mutating func first() throws(LMDBError) -> Entry? {
-        try move(MDB_FIRST, else: .afterLast)
+        guard database.mark != 0 else { return try move(MDB_FIRST, else: .afterLast) }
+        return try withUnsafeBytes(of: database.mark) { (mark) throws(LMDBError) in
+            try move(MDB_SET_RANGE, MDB_val(mark), else: .afterLast)
+        }
     }
 
     /// Goes to the last record; nil if there is none.
     package mutating func last() throws(LMDBError) -> Entry? {
-        try move(MDB_LAST, else: .beforeFirst)
+        var isFollowed = false
+        if 1..<UInt8.max ~= database.mark {
+            // Behind the section: the first record of what follows it, if anything does.
+            isFollowed = try withUnsafeBytes(of: database.mark + 1) { (mark) throws(LMDBError) in
+                var (key, value) = (MDB_val(mark), MDB_val())
+                return try finds(MDB_SET_RANGE, &key, &value)
+            }
+        }
+        return try move(isFollowed ? MDB_PREV : MDB_LAST, else: .beforeFirst)
     }
 
     /// Goes to the next record; nil if there is none.
@@ -120,18 +135,26 @@ package struct Cursor: ~Copyable {
         _ wanted: MDB_val = MDB_val(),
         else missing: Position
     ) throws(LMDBError) -> Entry? {
-        guard isLive else { throw .badTransaction }
-        var key = wanted
-        var value = MDB_val()
-        let result = mdb_cursor_get(handle, &key, &value, operation)
-        if result == MDB_SUCCESS {
-            position = .at
-            return Entry(key: key.bytes, value: value.bytes)
-        }
-        if result == MDB_NOTFOUND {
+        var (key, value) = (wanted, MDB_val())
+        guard try finds(operation, &key, &value), let key = database.key(stored: key) else {
             position = missing
             return nil
         }
+        position = .at
+        return Entry(key: key, value: value.bytes)
+    }
+
+    /// Moves LMDB's cursor, into whichever section; whether it came to a record.
+    @inline(__always)
+    private mutating func finds(
+        _ operation: MDB_cursor_op,
+        _ key: inout MDB_val,
+        _ value: inout MDB_val
+    ) throws(LMDBError) -> Bool {
+        guard isLive else { throw .badTransaction }
+        let result = mdb_cursor_get(handle, &key, &value, operation)
+        if result == MDB_SUCCESS { return true }
+        if result == MDB_NOTFOUND { return false }
         position = .nowhere
         throw LMDBError(code: result)
     }
@@ -149,9 +172,10 @@ package struct Cursor: ~Copyable {
         flags: PutFlags = []
     ) throws(LMDBError) {
         guard isLive else { throw .badTransaction }
-        var key = MDB_val(key)
         var value = MDB_val(value)
-        let result = mdb_cursor_put(handle, &key, &value, flags.permitted)
+        let result = try database.withStored(key) { (key) throws(LMDBError) in
+            mdb_cursor_put(handle, &key, &value, flags.permitted)
+        }
         position = result == MDB_SUCCESS ? .at : .nowhere
         try check(result)
     }
@@ -163,6 +187,28 @@ package struct Cursor: ~Copyable {
         flags: PutFlags = []
     ) throws(LMDBError) {
         try key.withKey { bytes throws(LMDBError) in try put(bytes, value, flags: flags) }
+    }
+
+    /// Makes room for a value under a number's key, goes to it, and leaves it to the caller to write it there.
+    ///
+    /// As ``Access/reserve(_:_:size:flags:)-(_,UnsafeRawBufferPointer,_,_)`` does. A cursor that is at the last record
+    /// appends without a search.
+    package mutating func reserve(
+        _ key: UInt64,
+        size: Int,
+        flags: PutFlags = []
+    ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
+        guard isLive else { throw .badTransaction }
+        guard size >= 0 else { throw .badValueSize }
+        var value = MDB_val(mv_size: size, mv_data: nil)
+        let result = try key.withKey { (key) throws(LMDBError) in
+            try database.withStored(key) { (key) throws(LMDBError) in
+                mdb_cursor_put(handle, &key, &value, flags.permitted | UInt32(MDB_RESERVE))
+            }
+        }
+        position = result == MDB_SUCCESS ? .at : .nowhere
+        try check(result)
+        return UnsafeMutableRawBufferPointer(start: value.mv_data, count: size)
     }
 
     /// Deletes the record that the cursor is at; ``next()`` and ``previous()`` then give its neighbours.

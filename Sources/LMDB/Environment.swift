@@ -8,7 +8,8 @@ import Synchronization
 /// same time"), and never use one in a child made by fork; this layer does not check either.
 ///
 /// Readers' slots belong to transactions, not to threads (`MDB_NOTLS`, always set), so a ``ReadTransaction`` may move
-/// between threads. A ``WriteTransaction`` stays on the thread that began it. Both keep the environment referenced.
+/// between threads, and keeps the environment referenced. A ``WriteTransaction`` stays on the thread that began it, and must
+/// end before the last reference to the environment does.
 ///
 /// Sendable, unchecked: LMDB allows an environment to be used from all threads (lmdb.h: "fully thread-aware"), `handle`
 /// changes only in `close()`, which is documented for a single thread, and the rest is constant or atomic.
@@ -86,7 +87,7 @@ package final class Environment: @unchecked Sendable {
     }
 
     deinit {
-        // Transactions and the cursors of write transactions hold a reference, so none is left.
+        // Read transactions and the cursors of write transactions hold a reference, so none is left.
         if let handle { mdb_env_close(handle) }
     }
 

@@ -8,10 +8,12 @@ import Synchronization
 /// that began it, so no `await` may come between (LMDB's writer mutex is owned by the thread, and is robust: unlocking
 /// it from another one fails and leaves everybody waiting). A debug build stops there.
 ///
-/// Its cursors have to be closed before it ends; those that are not were freed by LMDB, and answer `.badTransaction`.
+/// The environment has to outlive it. Its cursors have to be closed before it ends; those that are not were freed by LMDB, and answer `.badTransaction`.
 package struct WriteTransaction: ~Copyable {
     private let handle: OpaquePointer
-    private let environment: Environment
+    /// Not counted: whoever holds a transaction holds what began it, on one thread and within one call, and the counting
+    /// took longer than a step of a search.
+    private unowned(unsafe) let environment: Environment
     private var isOpen = true
 
     @inline(__always)

@@ -1,3 +1,4 @@
+import LMDB
 public import TupleCoding
 
 extension Namespace {
@@ -51,19 +52,23 @@ extension Namespace {
     @usableFromInline
     func write(_ encoder: TupleEncoder, expires: Duration?) throws(SpaceError) {
         if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
-        _ = try insert(Tuple(trusting: encoder.bytes, isRecord: false), expires: expires)
+        _ = try encoder.bytes.withBytes { (bytes) throws(SpaceError) in
+            try insert(EncodedTuple(bytes: bytes, isRecord: false), expires: expires)
+        }
     }
 
     private func insert(_ tuple: Tuple, expires: Duration?) throws(SpaceError) -> TupleID {
+        try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+            try insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expires: expires)
+        }
+    }
+
+    /// The bytes and not the tuple: what a closure captures is counted again and again.
+    private func insert(_ tuple: EncodedTuple, expires: Duration?) throws(SpaceError) -> TupleID {
         let core = try usableCore("write")
         let expiry = Expiry(expires, core.clock)
-        let demand = try demand(of: tuple)
-        // The bytes and not the tuple: what a closure captures is counted again and again.
-        let isRecord = tuple.isRecord
-        return try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-            let tuple = EncodedTuple(bytes: bytes, isRecord: isRecord)
-            return try core.write("write", demand) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
-        }
+        let demand = try demand(of: tuple.bytes.count)
+        return try core.write("write", demand) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
     }
 
     private func insert(_ tuples: [Tuple], expires: Duration?) throws(SpaceError) -> [TupleID] {
@@ -71,11 +76,19 @@ extension Namespace {
         guard !tuples.isEmpty else { return [] }
         let expiry = Expiry(expires, core.clock)
         var whole = Room.Demand()
-        for tuple in tuples { whole = whole + (try demand(of: tuple)) }
+        for tuple in tuples { whole = whole + (try demand(of: tuple.encoded.count)) }
         return try core.write("write", whole) { (scope) throws(SpaceError) in
             var ids: [TupleID] = []
             ids.reserveCapacity(tuples.count)
-            for tuple in tuples { ids.append(try scope.insert(tuple, expiry)) }
+            var cursors: TupleCursors? = try scope.lmdb { () throws(LMDBError) in
+                try TupleCursors(scope.access, scope.tables)
+            }
+            for tuple in tuples {
+                let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+                    try scope.insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry, with: &cursors)
+                }
+                ids.append(id)
+            }
             return ids
         }
     }
@@ -88,8 +101,8 @@ extension Namespace {
         }
     }
 
-    func demand(of tuple: Tuple) throws(SpaceError) -> Room.Demand {
-        let count = tuple.encoded.count
+    /// `count`: The bytes of an encoded tuple.
+    func demand(of count: Int) throws(SpaceError) -> Room.Demand {
         guard count <= Limits.valueBytes else { throw tooLarge("write", count) }
         return .adding(1, bytes: count + TupleRow.headerSize + 24)
     }
@@ -126,6 +139,15 @@ extension WriteScope {
     }
 
     func insert(_ tuple: EncodedTuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
+        var cursors: TupleCursors?
+        return try insert(tuple, expiry, with: &cursors)
+    }
+
+    func insert(
+        _ tuple: EncodedTuple,
+        _ expiry: Expiry,
+        with cursors: inout TupleCursors?
+    ) throws(SpaceError) -> TupleID {
         if expiry.isNeverSeen {
             let id = counters.nextTuple
             counters.nextTuple += 1
@@ -134,6 +156,8 @@ extension WriteScope {
             }
             return TupleID(rawValue: id)
         }
-        return TupleID(rawValue: try insert(tuple.bytes, isRecord: tuple.isRecord, expiry: expiry.time))
+        return TupleID(
+            rawValue: try insert(tuple.bytes, isRecord: tuple.isRecord, expiry: expiry.time, with: &cursors)
+        )
     }
 }

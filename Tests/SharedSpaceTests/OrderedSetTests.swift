@@ -1,4 +1,5 @@
 import OrderedCollections
+import SeededRandom
 import SharedSpace
 import SpaceTestSupport
 import Testing
@@ -114,7 +115,7 @@ import Testing
 
     /// Against an array, with sizes at which chunks are split, emptied and joined.
     @Test(arguments: 1...3) func randomEditsGiveWhatAnArrayGives(seed: UInt64) throws {
-        var random = SeededGenerator(seed)
+        var random = SeededGenerator(seed: seed)
         let set = try namespace.orderedSet("numbers", of: Int.self)
         var model: [Int] = []
         var next = 0
@@ -250,20 +251,5 @@ private struct Even: Codable, Equatable {
     func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(number)
-    }
-}
-
-/// The same numbers for the same seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import Testing
+import SeededRandom
 import TupleCoding
 
 /// Bytes from disk and other processes that are no tuple.

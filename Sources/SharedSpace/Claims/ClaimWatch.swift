@@ -263,7 +263,7 @@ extension NamespaceCore {
         control.claimants.add(1)
         SharedWord64.fence()
         guard slots.isAnybodyWaiting else { return }
-        var wakes = WakeList()
+        let wakes = WakeList()
         var rung: Set<UInt64> = [session.number]
         for index in slots.range {
             let slot = slots.slot(index)
@@ -273,6 +273,6 @@ extension NamespaceCore {
             wakes.add(slot)
         }
         wakes.addOverflow(of: slots)
-        wakes.carryOut(slots, root.doorbellFile)
+        wakes.takeAlong().carryOut(slots, root.doorbellFile)
     }
 }

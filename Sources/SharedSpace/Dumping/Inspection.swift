@@ -203,7 +203,7 @@ package struct Inspection: Sendable {
                     path: folder.descriptor.procPath,
                     mapSize: Int(control.header.mapSize),
                     maxReaders: Int(control.header.maxReaders),
-                    maxDatabases: Tables.count + 8,
+                    maxDatabases: Tables.named,
                     flags: flags
                 )
                 let first = try environment.beginRead()

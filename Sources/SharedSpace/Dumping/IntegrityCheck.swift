@@ -11,7 +11,7 @@ import TupleCoding
 /// - Responders and requests stand where they can, and each request has what it asks.
 /// - Named objects have numbers of their own, collections say of what type, and ordered sets hold together: see
 ///   `OrderedSetCheck`.
-/// - Counters, cells and shapes decode, and the counts that they keep are right.
+/// - Counters, cells and shapes decode, and the counts that they keep are right; there is no row that is of no table.
 package struct IntegrityCheck {
     let snapshot: Snapshot
     /// What is wrong, a sentence each.
@@ -48,6 +48,7 @@ package struct IntegrityCheck {
         for text in try snapshot.damageInHolds(counters) + snapshot.damageInQueues() { report(text) }
         for text in try snapshot.damageInResponders(counters) { report(text) }
         try checkOrderedSets()
+        try checkMain()
     }
 
     /// Rows that have to be in `expiries`, found ones taken out.
@@ -59,9 +60,7 @@ package struct IntegrityCheck {
     private mutating func checkShapes(_ counters: Counters) -> [IndexedShape] {
         do throws(SpaceError) {
             let table = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration)
-            let rows = try snapshot.lmdb { () throws(LMDBError) in
-                try snapshot.access.statistics(snapshot.tables.shapes).entries
-            }
+            let rows = try count(snapshot.tables.shapes)
             if rows != table.all.count { report("\(rows - table.all.count) rows of the table of shapes don't decode") }
             return table.all
         } catch {
@@ -249,7 +248,7 @@ package struct IntegrityCheck {
 
     private mutating func checkJournal(_ counters: Counters) throws(SpaceError) {
         let (access, tables) = (snapshot.access, snapshot.tables)
-        let watchers = try snapshot.lmdb { () throws(LMDBError) in try access.statistics(tables.watchers).entries }
+        let watchers = try count(tables.watchers)
         if watchers != counters.watchers {
             report("\(watchers) watchers are registered, and the counter says \(counters.watchers)")
         }
@@ -281,6 +280,25 @@ package struct IntegrityCheck {
         if bytes != counters.journalBytes {
             report("the journal has \(bytes) bytes, and the counter says \(counters.journalBytes)")
         }
+    }
+
+    /// Whatever the main database has is a row of a table, or the root of one.
+    private mutating func checkMain() throws(SpaceError) {
+        let tables = snapshot.tables
+        // The counters, too.
+        var known = 1 + Tables.named
+        for table in tables.sections { known += try count(table) }
+        let all = try snapshot.lmdb { () throws(LMDBError) in
+            try snapshot.access.statistics(tables.main).entries
+        }
+        if all != known { report("\(all - known) rows of the main database stand in no table") }
+    }
+
+    private func count(_ table: Database) throws(SpaceError) -> Int {
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(table) }
+        var count = 0
+        while try next(&cursor) != nil { count += 1 }
+        return count
     }
 
     private func next(_ cursor: inout Cursor) throws(SpaceError) -> Cursor.Entry? {

@@ -71,8 +71,10 @@ extension Namespace {
                     // The dump says when on the wall clock; the namespace's own clock may be another.
                     expiry = core.clock.time(after: overflow ? .seconds(Int64.max / 1000) : .milliseconds(left))
                 }
+                // What is set aside is changed in between.
+                var cursors: TupleCursors?
                 let id = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-                    try scope.insert(bytes, isRecord: loaded.tuple.isRecord, expiry: expiry)
+                    try scope.insert(bytes, isRecord: loaded.tuple.isRecord, expiry: expiry, with: &cursors)
                 }
                 guard loaded.isBuried, let row = try scope.snapshot.tupleRow(id) else { continue }
                 try scope.bury(id, row)

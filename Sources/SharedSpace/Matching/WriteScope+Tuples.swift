@@ -4,11 +4,31 @@ import TupleCoding
 // The rows of a tuple: one in `tuples`, one in `index` for each shape it has a hash for, one in `expiries` if it expires.
 // Every way in and out of visibility goes through here, so the three agree.
 
+/// Cursors that stay where the last tuple's rows went: the next one's are found from there, and not from the root.
+///
+/// For a batch, in which nothing else is changed meanwhile.
+struct TupleCursors: ~Copyable {
+    var tuples: Cursor
+    var index: Cursor
+
+    init(_ access: Access, _ tables: Tables) throws(LMDBError) {
+        let tuples = try access.cursor(tables.tuples)
+        let index = try access.cursor(tables.index)
+        self.tuples = tuples
+        self.index = index
+    }
+}
+
 extension WriteScope {
     /// Adds a tuple that nobody has seen yet.
     ///
     /// `expiry`: On the namespace's clock; 0: never.
-    func insert(_ encoded: UnsafeRawBufferPointer, isRecord: Bool, expiry: Int64) throws(SpaceError) -> UInt64 {
+    func insert(
+        _ encoded: UnsafeRawBufferPointer,
+        isRecord: Bool,
+        expiry: Int64,
+        with cursors: inout TupleCursors?
+    ) throws(SpaceError) -> UInt64 {
         let id = counters.nextTuple
         guard id < 1 << 48 - 1 else {
             throw SpaceError(
@@ -21,14 +41,16 @@ extension WriteScope {
         }
         counters.nextTuple = id + 1
         try note(.write, id: id, isRecord: isRecord, new: encoded)
+        let size = TupleRow.headerSize + encoded.count
         let row = try lmdb { () throws(LMDBError) in
             // Ids rise, so the row is the last: its page is filled without being split.
-            try access.reserve(tables.tuples, id, size: TupleRow.headerSize + encoded.count, flags: .append)
+            if let row = try cursors?.tuples.reserve(id, size: size, flags: .append) { return row }
+            return try access.reserve(tables.tuples, id, size: size, flags: .append)
         }
         TupleRow.write(expiry: expiry, deliveries: 0, isRecord: isRecord, encoded, to: row)
         let tuple = EncodedTuple(bytes: encoded, isRecord: isRecord)
-        try addReferences(id, tuple, expiry: expiry)
-        noteAppeared(id, tuple, expiry: expiry)
+        try addReferences(id, tuple, expiry: expiry, with: &cursors)
+        appeared.add(id, tuple, expiry: expiry)
         return id
     }
 
@@ -44,8 +66,9 @@ extension WriteScope {
         try bytes.withBytes { (bytes) throws(SpaceError) in
             TupleRow.write(expiry: expiry, deliveries: deliveries, isRecord: isRecord, bytes, to: target)
             let tuple = EncodedTuple(bytes: bytes, isRecord: isRecord)
-            try addReferences(id, tuple, expiry: expiry)
-            if expiry == 0 || expiry > clock.milliseconds { noteAppeared(id, tuple, expiry: expiry) }
+            var cursors: TupleCursors?
+            try addReferences(id, tuple, expiry: expiry, with: &cursors)
+            if expiry == 0 || expiry > clock.milliseconds { appeared.add(id, tuple, expiry: expiry) }
         }
     }
 
@@ -61,15 +84,20 @@ extension WriteScope {
             try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
         }
         _ = try lmdb { () throws(LMDBError) in try access.delete(tables.tuples, id) }
-        noteRemoved(id)
+        appeared.remove(id)
     }
 
-    private func addReferences(_ id: UInt64, _ tuple: EncodedTuple, expiry: Int64) throws(SpaceError) {
+    private func addReferences(
+        _ id: UInt64,
+        _ tuple: EncodedTuple,
+        expiry: Int64,
+        with cursors: inout TupleCursors?
+    ) throws(SpaceError) {
         for index in shapes.indexed {
             guard let hash = tuple.hash(of: index.shape) else { continue }
             try lmdb { () throws(LMDBError) in
                 try IndexKey(shape: index.number, hash: hash, id: id).withBytes { (key) throws(LMDBError) in
-                    try access.put(tables.index, key, .empty)
+                    if try cursors?.index.put(key, .empty) == nil { try access.put(tables.index, key, .empty) }
                 }
             }
         }

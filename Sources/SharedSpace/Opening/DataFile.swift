@@ -31,7 +31,7 @@ enum DataFile {
                 path: folder.descriptor.procPath,
                 mapSize: Int(header.mapSize),
                 maxReaders: Int(header.maxReaders),
-                maxDatabases: Tables.count + 8,
+                maxDatabases: Tables.named,
                 flags: flags(for: header.mode),
                 mode: folder.fileMode
             )

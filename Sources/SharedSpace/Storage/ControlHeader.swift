@@ -9,7 +9,7 @@ import TupleCoding
 struct ControlHeader: Equatable, Sendable {
     static let size = 256
     /// Raised with every change of the on-disk format; an older or newer one is refused.
-    static let currentVersion: UInt32 = 3
+    static let currentVersion: UInt32 = 4
     static let magic: UInt64 = 0x4543_4150_5344_4853  // "SHDSPACE", read as little-endian
 
     var version: UInt32 = currentVersion

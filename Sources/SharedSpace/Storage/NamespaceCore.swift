@@ -45,8 +45,8 @@ final class NamespaceCore: @unchecked Sendable {
     let isClaimant = Atomic<Bool>(false)
 
     private let scope: WriteScope
-    private var room: Room
-    private var wakes = WakeList()
+    private let room: Room
+    private let wakes = WakeList()
     private let looksForDeadWatchers = Atomic<Bool>(false)
     private let bell = Bell()
     private let combiner = WriteCombiner()
@@ -342,7 +342,9 @@ final class NamespaceCore: @unchecked Sendable {
         CrashPoint.reach(.rung)
         if slots.isAnybodyWaiting {
             grantAppeared()
-            for cell in scope.setCells { slots.announce(cell: cell, into: &wakes) }
+            if scope.appeared.hasInterests {
+                for interest in scope.appeared.interests { slots.announce(cell: interest, into: wakes) }
+            }
         }
         CrashPoint.reach(.granted)
     }
@@ -371,18 +373,18 @@ final class NamespaceCore: @unchecked Sendable {
     /// Under the gate nobody else writes, so the rows are as the commit left them; should they not be had, everybody is
     /// woken.
     private func grantAppeared() {
-        guard !scope.appeared.isEmpty else { return }
-        let wasAtHand = scope.withOnlyAppeared { id, tuple in
+        guard scope.appeared.tupleCount > 0 else { return }
+        let wasAtHand = scope.appeared.withOnlyTuple { id, tuple in
             var appearance = Appearance(tuple)
-            slots.grant(id, &appearance, into: &wakes)
+            slots.grant(id, &appearance, into: wakes)
         }
         if wasAtHand { return }
         do throws(SpaceError) {
             try read("grant", holdsGate: true) { (snapshot) throws(SpaceError) in
-                for id in scope.appeared {
-                    guard let row = try snapshot.tupleRow(id) else { continue }
+                try scope.appeared.forEachTuple { (id) throws(SpaceError) in
+                    guard let row = try snapshot.tupleRow(id) else { return }
                     var appearance = Appearance(row.encoded)
-                    slots.grant(id, &appearance, into: &wakes)
+                    slots.grant(id, &appearance, into: wakes)
                 }
             }
         } catch {
@@ -425,8 +427,7 @@ final class NamespaceCore: @unchecked Sendable {
 
     private func releaseGate() {
         // Taken along, and not read again: behind the gate the list is the next holder's.
-        let wakes = wakes.isEmpty ? nil : wakes
-        if wakes != nil { self.wakes.removeAll() }
+        let wakes = wakes.isEmpty ? nil : wakes.takeAlong()
         control.gate.release()
         CrashPoint.reach(.gateReleased)
         if let wakes { wakes.carryOut(slots, root.doorbellFile) }
@@ -444,21 +445,21 @@ final class NamespaceCore: @unchecked Sendable {
                 try read(operation, holdsGate: true, evenAfterLeaving: true) { (snapshot) throws(SpaceError) in
                     guard let row = try snapshot.tupleRow(id) else { return }
                     var appearance = Appearance(row.encoded)
-                    slots.grant(id, &appearance, youngerThan: ticket, wakingReaders: false, into: &wakes)
+                    slots.grant(id, &appearance, youngerThan: ticket, wakingReaders: false, into: wakes)
                 }
             }
         } catch {
             // Not `wakes`, which is the gate's holder's.
-            var others = WakeList()
-            slots.wakeEverybody(into: &others)
-            others.carryOut(slots, root.doorbellFile)
+            let others = WakeList()
+            slots.wakeEverybody(into: others)
+            others.takeAlong().carryOut(slots, root.doorbellFile)
         }
     }
 
     /// Wakes everybody who waits here.
     ///
     /// Under the gate.
-    func wakeEverybody() { slots.wakeEverybody(into: &wakes) }
+    func wakeEverybody() { slots.wakeEverybody(into: wakes) }
 
     /// What a holder of the gate who was killed may have left: a commit that no reader sees, a sequence that was not
     /// announced, grants that were not made.

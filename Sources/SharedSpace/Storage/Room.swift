@@ -10,11 +10,12 @@ import SystemPackage
 ///
 /// How many pages a transaction could add is not to be had from LMDB (inside a write transaction `mdb_env_info` shows the
 /// last *committed* page), so it is bounded: each change of a row copies at most the path to it and splits every page on
-/// it, `2·(depth + 1)` pages a table, the free and main tables included; plus large values, plus the list of freed pages; and
-/// never more than a table has and gets. Twice that is asked for. The usual case is one comparison against a still more generous bound that needs no statistics.
+/// it, `2·(depth + 1)` pages a tree, those of the free pages and the main database included; plus large values, plus the list
+/// of freed pages; and never more than a tree has and gets. Twice that is asked for. The usual case is one comparison
+/// against a still more generous bound that needs no statistics.
 ///
 /// Everything here happens under the gate.
-struct Room {
+final class Room {
     /// What a transaction is about to do, for the bound.
     struct Demand {
         /// Tuples or cells added or changed.
@@ -119,7 +120,7 @@ struct Room {
     }
 
     /// Sees that the blocks for a demand are there, or throws before anything was changed.
-    mutating func ensure(_ demand: Demand, shapes: Int, _ access: Access) throws(SpaceError) {
+    func ensure(_ demand: Demand, shapes: Int, _ access: Access) throws(SpaceError) {
         guard Safeguard.room.stands else { return }
         let end = environment.info.lastPage + 1
         let reserve = demand.isRemoval ? 0 : Limits.removalReserve / pageSize
@@ -136,7 +137,7 @@ struct Room {
     /// the usual case would hardly ever hold in a namespace that grows.
     ///
     /// Returns: `false` where it can't be had; what is there may be enough all the same.
-    private mutating func growAhead(to pages: Int, _ transaction: Int) -> Bool {
+    private func growAhead(to pages: Int, _ transaction: Int) -> Bool {
         guard transaction >= growsAheadFrom, pages * pageSize <= Int(control.header.byteLimit) else { return false }
         try? environment.forgetDeadReaders()
         do throws(SpaceError) {
@@ -148,7 +149,7 @@ struct Room {
         }
     }
 
-    private mutating func ensureExactly(
+    private func ensureExactly(
         _ demand: Demand,
         shapes: Int,
         _ access: Access,
@@ -220,10 +221,7 @@ struct Room {
         var changed = touched(try access.statistics(tables.tuples), rows: removals, bytes: 32)
         changed += touched(try access.statistics(tables.index), rows: others * max(1, shapes), bytes: 32)
         changed += touched(try access.statistics(tables.expiries), rows: others, bytes: 32)
-        changed += touched(try access.statistics(tables.claims), rows: removals, bytes: 64)
         changed += touched(try access.statistics(tables.cells), rows: max(1, demand.cells), bytes: 32)
-        changed += touched(try access.statistics(tables.watchers), rows: 1, bytes: 0)
-        changed += touched(try access.statistics(tables.objects), rows: 1, bytes: 0)
         if demand.elements > 0 {
             changed += touched(try access.statistics(tables.elements), rows: demand.elements, bytes: 32)
         }
@@ -231,11 +229,10 @@ struct Room {
         changed += touched(try access.statistics(tables.journal), rows: 5 * max(1, changes), bytes: 0)
         // Large rows drop as many bytes of small ones, which lie in a row; LMDB's pages are a quarter full at least.
         if demand.isJournaled { changed += 4 * (demand.bytes / pageSize) }
-        changed += touched(try access.statistics(tables.objects), rows: 1, bytes: 0)
         changed += touched(try access.statistics(tables.elements), rows: others, bytes: 64)
-        changed += touched(try access.statistics(tables.holds), rows: others, bytes: 64)
-        changed += touched(try access.statistics(tables.shapes), rows: 1, bytes: 0)
-        changed += touched(try access.statistics(tables.main), rows: 1, bytes: 0) + touched(free, rows: 1, bytes: 0)
+        // Claims and holds; the counters; a watcher, two objects and a shape.
+        changed += touched(try access.statistics(tables.main), rows: removals + others + 5, bytes: 64)
+        changed += touched(free, rows: 1, bytes: 0)
         // Half full pages at worst, and values in pages of their own.
         changed += 2 * (demand.bytes / pageSize + 1) + demand.additions / 16
         return 2 * (changed + changed / 500 + 1) + 2 * free.pages

@@ -2,42 +2,53 @@ import LMDB
 
 /// The tables of a namespace, opened once with the environment.
 ///
-/// No table uses duplicate keys (LMDB 0.9.24 has unfixed faults there): what would be a duplicate is a composite key with an
-/// empty value. The counters stand in the unnamed main table, whose root page every commit writes anyway, because the roots
-/// of the named tables stand there: so they cost no page of their own.
+/// Those that grow with what the namespace holds are LMDB's named databases, each a tree of its own. Those whose rows are few,
+/// or come and go with claims and locks, are sections of the unnamed main database, beside the counters and the roots of
+/// the named ones, whose page every commit writes anyway: so they cost a transaction no page of their own, nor a look-up
+/// of their root and a new record of it. (All in one tree would save pages in small namespaces alone. Rows of the index
+/// come in rising order, but would not come last in the tree, where alone LMDB fills its pages to the end.)
+///
+/// No table uses duplicate keys (LMDB 0.9.24 has unfixed faults there): what would be a duplicate is a composite key with
+/// an empty value.
 struct Tables {
     let main: Database
     let tuples: Database
     let index: Database
-    let shapes: Database
     let cells: Database
-    let claims: Database
     let expiries: Database
-    let watchers: Database
     let journal: Database
-    /// Named objects: collections, queues, whatever is there also while nobody uses it.
-    let objects: Database
     /// The rows of collections and recipes, each beginning with its object's number.
     let elements: Database
+    let shapes: Database
+    let watchers: Database
+    /// Named objects: collections, queues, whatever is there also while nobody uses it.
+    let objects: Database
     /// What goes with a session: locks and places in their queues, responders.
     let holds: Database
+    let claims: Database
 
+    /// How many of them LMDB has under a name.
+    static let named = 6
     static let count = 12
 
-    /// The tables that exist are opened, the others created if `create` says so.
+    /// Those that are sections of the main database.
+    var sections: [Database] { [shapes, watchers, objects, holds, claims] }
+
+    /// What exists is opened, the named ones created if `create` says so.
     init(_ access: Access, create: Bool) throws(LMDBError) {
         main = try access.database(nil, create: false)
         tuples = try access.database("tuples", create: create)
         index = try access.database("index", create: create)
-        shapes = try access.database("shapes", create: create)
         cells = try access.database("cells", create: create)
-        claims = try access.database("claims", create: create)
         expiries = try access.database("expiries", create: create)
-        watchers = try access.database("watchers", create: create)
         journal = try access.database("journal", create: create)
-        objects = try access.database("objects", create: create)
         elements = try access.database("elements", create: create)
-        holds = try access.database("holds", create: create)
+        // No name begins with these: names are ASCII.
+        shapes = main.section(0x80)
+        watchers = main.section(0x81)
+        objects = main.section(0x82)
+        holds = main.section(0x83)
+        claims = main.section(0x84)
     }
 }
 

@@ -5,8 +5,8 @@ import TupleCoding
 
 /// A write transaction in progress: what writing operations are written against.
 ///
-/// It keeps the counters, knows the shapes that are indexed, and remembers which tuples and cells became visible, so that
-/// the commit can wake who waits for them. One object per process and namespace is used again and again: only the holder
+/// It keeps the counters, knows the shapes that are indexed, and remembers what became visible, so that the commit can wake
+/// who waits for it. One object per process and namespace is used again and again: only the holder
 /// of the gate touches it.
 final class WriteScope {
     let tables: Tables
@@ -27,17 +27,8 @@ final class WriteScope {
     private(set) var hasChanges = false
     /// Whether anything was removed or returned because its time had come.
     private(set) var hasRemovedDue = false
-    /// The ids of tuples that became visible, in order.
-    ///
-    /// Their bytes are looked up only if somebody waits.
-    private(set) var appeared: [UInt64] = []
-    /// Whether somebody waited when the transaction began, so that bytes are worth keeping.
-    private var isAwaited = false
-    private var kept: [UInt8] = []
-    /// The tuple whose bytes are kept: the first that appeared, if it can't expire and wasn't removed again.
-    private var keptTuple: (id: UInt64, isRecord: Bool)?
-    private static let mostKeptBytes = 1024
-    private(set) var setCells: [Interest] = []
+    /// What became visible, for those who wait.
+    let appeared = Appeared()
     /// While a transaction's body runs: its changes, not yet numbered.
     var net: NetChanges?
     /// What room was made for before the body.
@@ -64,14 +55,11 @@ final class WriteScope {
     /// A transaction's id is one above the last commit's, whoever's that was (mdb.c, mdb_txn_renew0): if that was ours, there
     /// is nothing to be read that isn't known.
     func begin(_ access: Access, operation: String, isAwaited: Bool, _ cache: ShapeCache) throws(SpaceError) {
-        self.isAwaited = isAwaited
-        keptTuple = nil
         names.begin(operation)
         snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
         hasChanges = false
         hasRemovedDue = false
-        appeared.removeAll(keepingCapacity: true)
-        if !setCells.isEmpty { setCells.removeAll(keepingCapacity: true) }
+        appeared.begin(isAwaited: isAwaited)
         journalTime = 0
         net = nil
         transaction = access.id
@@ -120,32 +108,11 @@ final class WriteScope {
         noteUpkeep()
     }
 
-    func noteAppeared(_ id: UInt64, _ tuple: EncodedTuple, expiry: Int64) {
-        appeared.append(id)
-        guard isAwaited, appeared.count == 1, expiry == 0, tuple.bytes.count <= Self.mostKeptBytes else { return }
-        kept.removeAll(keepingCapacity: true)
-        kept.append(contentsOf: tuple.bytes)
-        keptTuple = (id, tuple.isRecord)
-    }
+    func noteSet(cell key: String) { appeared.add(Interest(cell: key)) }
 
-    func noteRemoved(_ id: UInt64) {
-        if keptTuple?.id == id { keptTuple = nil }
-    }
+    func noteMoved(hold ticket: UInt64) { appeared.add(Interest(hold: ticket)) }
 
-    /// Runs `body` on what appeared, if it is one tuple and its bytes are at hand.
-    ///
-    /// Returns: whether it was.
-    func withOnlyAppeared(_ body: (UInt64, EncodedTuple) -> Void) -> Bool {
-        guard appeared.count == 1, let keptTuple else { return false }
-        kept.withUnsafeBytes { body(keptTuple.id, EncodedTuple(bytes: $0, isRecord: keptTuple.isRecord)) }
-        return true
-    }
-
-    func noteSet(cell key: String) { setCells.append(Interest(cell: key)) }
-
-    func noteMoved(hold ticket: UInt64) { setCells.append(Interest(hold: ticket)) }
-
-    func noteMoved(object name: String) { setCells.append(Interest(object: name)) }
+    func noteMoved(object name: String) { appeared.add(Interest(object: name)) }
 
     /// Writes the counters back; the last step before the commit.
     func finish() throws(SpaceError) {

@@ -4,7 +4,9 @@ import TupleCoding
 ///
 /// The changes of a body are kept here until it has returned, and only then numbered and journaled: what it wrote and took
 /// itself, and values of cells that it replaced itself, never were in the space, so no watcher is told of them.
-struct NetChanges {
+///
+/// An object, so that it is added to without checks of exclusive access to who keeps it.
+final class NetChanges {
     struct Entry {
         let kind: Change.Kind
         let id: UInt64
@@ -27,7 +29,7 @@ struct NetChanges {
     /// What is left, in order.
     var all: some Sequence<Entry> { entries.lazy.compactMap { $0 } }
 
-    mutating func add(_ entry: Entry) {
+    func add(_ entry: Entry) {
         switch entry.kind {
         case .set, .unset: addCell(entry)
         case _ where entry.id >= firstNew: addToOwn(entry)
@@ -35,7 +37,7 @@ struct NetChanges {
         }
     }
 
-    private mutating func addToOwn(_ entry: Entry) {
+    private func addToOwn(_ entry: Entry) {
         switch entry.kind {
         case .take, .expire, .complete:
             for place in ofTuples.removeValue(forKey: entry.id) ?? [] { entries[place] = nil }
@@ -48,7 +50,7 @@ struct NetChanges {
         }
     }
 
-    private mutating func addCell(_ entry: Entry) {
+    private func addCell(_ entry: Entry) {
         var entry = entry
         if let place = ofCells.removeValue(forKey: entry.name), let earlier = entries[place] {
             entries[place] = nil

@@ -28,7 +28,7 @@ public struct Transaction: ~Copyable {
     /// - Returns: Its id.
     @discardableResult
     public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
-        let demand = try state.namespace.demand(of: tuple)
+        let demand = try state.namespace.demand(of: tuple.encoded.count)
         return try state.change(demand) { (scope) throws(SpaceError) in
             try scope.insert(tuple, Expiry(expires, scope.clock))
         }

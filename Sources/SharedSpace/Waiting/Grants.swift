@@ -5,40 +5,56 @@ import TupleCoding
 ///
 /// Filled under the gate, carried out after its release: no system call that a stopped process could draw out happens
 /// while others wait.
-struct WakeList {
-    private var sleepers: [Int] = []
-    private var doorbells: [UInt32] = []
-    private var wakesOverflow = false
+final class WakeList {
+    /// The same, for the time after the release, when the list is the next holder's.
+    struct Taken {
+        /// Mostly it is one; -1: none.
+        fileprivate var sleeper = -1
+        fileprivate var otherSleepers: [Int] = []
+        fileprivate var doorbells: [UInt32] = []
+        fileprivate var wakesOverflow = false
 
-    var isEmpty: Bool { sleepers.isEmpty && doorbells.isEmpty && !wakesOverflow }
+        /// Wakes them.
+        ///
+        /// A wake-up that fails is a lost hint, which costs its waiter one tick.
+        func carryOut(_ slots: WaitSlots, _ doorbellFile: DoorbellFile?) {
+            if sleeper >= 0 { _ = slots.slot(sleeper).bellFutex.wake() }
+            for index in otherSleepers { _ = slots.slot(index).bellFutex.wake() }
+            if wakesOverflow { _ = slots.overflowFutex.wake() }
+            for doorbell in doorbells { doorbellFile?.ring(doorbell) }
+        }
+    }
 
-    mutating func removeAll() {
-        sleepers.removeAll(keepingCapacity: true)
-        doorbells.removeAll(keepingCapacity: true)
-        wakesOverflow = false
+    private(set) var isEmpty = true
+    private var list = Taken()
+
+    /// Empties the list.
+    func takeAlong() -> Taken {
+        let taken = list
+        list = Taken()
+        isEmpty = true
+        return taken
     }
 
     /// Raises the slot's bell at once, which a spinning waiter sees, and notes who has to be woken by the kernel.
-    mutating func add(_ slot: WaitSlots.Slot) {
+    func add(_ slot: WaitSlots.Slot) {
         _ = slot.bell.add(1)
-        if slot.isSleeping.loadSequential() != 0 { sleepers.append(slot.index) }
+        if slot.isSleeping.loadSequential() != 0 {
+            if list.sleeper < 0 { list.sleeper = slot.index } else { list.otherSleepers.append(slot.index) }
+            isEmpty = false
+        }
         let doorbell = slot.doorbell.load()
-        if doorbell != 0, !doorbells.contains(doorbell - 1) { doorbells.append(doorbell - 1) }
+        if doorbell != 0, !list.doorbells.contains(doorbell - 1) {
+            list.doorbells.append(doorbell - 1)
+            isEmpty = false
+        }
     }
 
-    mutating func addOverflow(of slots: WaitSlots) {
+    func addOverflow(of slots: WaitSlots) {
         guard slots.hasOverflowWaiters else { return }
         _ = slots.overflow.add(1)
-        wakesOverflow = true
-    }
-
-    /// Wakes them.
-    ///
-    /// A wake-up that fails is a lost hint, which costs its waiter one tick.
-    func carryOut(_ slots: WaitSlots, _ doorbellFile: DoorbellFile?) {
-        for index in sleepers { _ = slots.slot(index).bellFutex.wake() }
-        if wakesOverflow { _ = slots.overflowFutex.wake() }
-        for doorbell in doorbells { doorbellFile?.ring(doorbell) }
+        list.wakesOverflow = true
+        isEmpty = false
     }
 }
 
@@ -59,7 +75,7 @@ extension WaitSlots {
         _ appearance: inout Appearance,
         youngerThan ticket: UInt64 = 0,
         wakingReaders: Bool = true,
-        into wakes: inout WakeList
+        into wakes: WakeList
     ) {
         while counts.mayAwait(&appearance) {
             var oldest: (slot: Slot, word: Word, ticket: UInt64)?
@@ -88,7 +104,7 @@ extension WaitSlots {
     }
 
     /// Wakes every active reader that waits for the cell.
-    func announce(cell interest: Interest, into wakes: inout WakeList) {
+    func announce(cell interest: Interest, into wakes: WakeList) {
         if counts.mayAwait(interest) {
             for index in range {
                 let slot = slot(index)
@@ -99,7 +115,7 @@ extension WaitSlots {
     }
 
     /// Wakes everybody: after a recovery, and when the namespace is deleted.
-    func wakeEverybody(into wakes: inout WakeList) {
+    func wakeEverybody(into wakes: WakeList) {
         SharedWord64.fence()
         for index in range where slot(index).current.state != .free { wakes.add(slot(index)) }
         wakes.addOverflow(of: self)

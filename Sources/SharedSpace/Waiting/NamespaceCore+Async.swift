@@ -43,11 +43,11 @@ extension NamespaceCore {
 
     /// Wakes whoever of this process waits here, so that they learn that it has left.
     func wakeOwnWaiters() {
-        var wakes = WakeList()
+        let wakes = WakeList()
         for index in slots.range {
             let slot = slots.slot(index)
             if slot.current.state != .free, slot.session.load() == session.number { wakes.add(slot) }
         }
-        wakes.carryOut(slots, root.doorbellFile)
+        wakes.takeAlong().carryOut(slots, root.doorbellFile)
     }
 }
