@@ -40,7 +40,7 @@ struct CollectionsPart {
         return report()
     }
 
-    private func playRound(_ seed: UInt64) throws {
+    private func playRound(_ seed: UInt64) throws -> Never {
         let name = "round-\(ledger.rounds.load())"
         let editors = try (0..<options.processes).map { editor in
             try Process.start {
@@ -54,6 +54,10 @@ struct CollectionsPart {
                 return 0
             }
         }
+        Process.work { try work(in: name, editors, observers) }
+    }
+
+    private func work(in name: String, _ editors: [pid_t], _ observers: [pid_t]) throws {
         let namespace = try Space(root: root, timeout: .seconds(30)).namespace(name)
         let set = try namespace.orderedSet(CollectionsLedger.name, of: Int.self)
         let journal = CollectionsJournal()
@@ -131,17 +135,11 @@ struct CollectionsPart {
         _ seed: UInt64,
         _ body: (Namespace, inout SeededGenerator) throws -> Void
     ) -> pid_t? {
-        try? Process.start {
+        try? Process.startWorker {
             var generator = SeededGenerator(seed: seed)
-            do {
-                let namespace = try Space(root: root, timeout: .seconds(30)).existingNamespace(name)
-                try body(namespace, &generator)
-                try namespace.leave()
-                return 0
-            } catch {
-                note("a worker failed: \(error)")
-                return 1
-            }
+            let namespace = try Space(root: root, timeout: .seconds(30)).existingNamespace(name)
+            try body(namespace, &generator)
+            try namespace.leave()
         }
     }
 

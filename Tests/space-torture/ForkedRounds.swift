@@ -4,10 +4,10 @@ import SpaceSystem
 extension Process {
     /// Plays rounds one after the other, each in a child, until the time has passed, or until what is to be found is found.
     ///
-    /// In children, since who forks has nothing open.
+    /// In children, since who forks has nothing open: each forks first, and then works.
     /// `atLeast`: How many are played also when it takes longer, and nothing is to be found.
     /// `begin`: Before each.
-    /// `round`: In the child, with a seed of its own.
+    /// `round`: In the child, with a seed of its own; it ends the child by `work`.
     /// `hasFound`: Whether something was wrong so far; the child's own end, if it is no good one, is for `failures`.
     static func playRounds(
         _ options: Options,
@@ -17,7 +17,7 @@ extension Process {
         begin: () -> Void,
         hasFound: () -> Bool,
         progress: () -> String,
-        round: (UInt64) throws -> Void
+        round: (UInt64) throws -> Never
     ) throws {
         var generator = SeededGenerator(seed: options.seed)
         let start = MonotonicInstant.now
@@ -30,7 +30,6 @@ extension Process {
             let child = try Process.start {
                 do {
                     try round(seed)
-                    return 0
                 } catch {
                     note("a round failed: \(error)")
                     return 1

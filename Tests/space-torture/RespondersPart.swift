@@ -40,7 +40,7 @@ struct RespondersPart {
         return report()
     }
 
-    private func playRound(_ seed: UInt64) throws {
+    private func playRound(_ seed: UInt64) throws -> Never {
         let base = start(seed) { namespace, _ in
             try RespondersWorker(ledger: ledger, place: ledger.place(0), plant: nil).liveAtTheBase(namespace)
         }
@@ -56,6 +56,10 @@ struct RespondersPart {
                 return 0
             }
         }
+        Process.work { try work(base, responders, requesters) }
+    }
+
+    private func work(_ base: pid_t?, _ responders: [pid_t], _ requesters: [pid_t]) throws {
         let namespace = try Space(root: root, timeout: .seconds(30)).namespace(RespondersNames.namespace)
         ledger.start.store(1)
         let deadline = MonotonicInstant.now.advanced(by: .milliseconds(Self.roundMilliseconds))
@@ -136,18 +140,12 @@ struct RespondersPart {
     }
 
     private func start(_ seed: UInt64, _ body: (Namespace, inout SeededGenerator) throws -> Void) -> pid_t? {
-        try? Process.start {
+        try? Process.startWorker {
             var generator = SeededGenerator(seed: seed)
-            do {
-                while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(200) }
-                let namespace = try Space(root: root, timeout: .seconds(30))
-                    .existingNamespace(RespondersNames.namespace)
-                try body(namespace, &generator)
-                return 0
-            } catch {
-                note("a worker failed: \(error)")
-                return 1
-            }
+            while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(200) }
+            let namespace = try Space(root: root, timeout: .seconds(30))
+                .existingNamespace(RespondersNames.namespace)
+            try body(namespace, &generator)
         }
     }
 
