@@ -82,13 +82,7 @@ struct ObjectsPart {
     private func work(in name: String, _ supervisors: [pid_t]) throws {
         let namespace = try Space(root: root, timeout: .seconds(30)).namespace(name)
         start.store(1)
-        let deadline = MonotonicInstant.now.advanced(by: roundTime)
-        // Where processes are slow to begin, until what it is for was done once.
-        let limit = deadline.advanced(by: .seconds(20))
-        while stop.load() == 0, !deadline.hasPassed || (isUndone(trial) && !limit.hasPassed) {
-            try trial.attend(namespace)
-        }
-        stop.storeSequential(1)
+        try Process.letWork(for: roundTime, until: { !isUndone(trial) }, stop: stop) { try trial.attend(namespace) }
         for supervisor in supervisors { _ = Process.wait(supervisor) }
         try expectNothingIsHeld(in: namespace)
         try trial.judge(namespace)
@@ -130,7 +124,7 @@ struct ObjectsPart {
                 continue
             }
             let limit =
-                isSpared ? (options.patience + 30) * 1_000_000 : Process.life(2_000...40_000, using: &generator)
+                isSpared ? Process.sparedLife(options) : Process.life(2_000...40_000, using: &generator)
             let (end, wasKilledHere) = Process.wait(child, atMost: limit)
             if isSpared, wasKilledHere { noteFault(trial.ledger.hung, "\(trial.name): worker \(worker) does not end") }
             if end == .killed(SIGKILL) {
