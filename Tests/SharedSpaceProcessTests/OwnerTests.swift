@@ -66,19 +66,7 @@ struct OwnerTests {
 
         init(_ root: TemporaryRoot) throws {
             reaper = try Reaper(space: root.space)
-            var thread = pthread_t()
-            let result = pthread_create(
-                &thread,
-                nil,
-                { context in
-                    guard let context else { return nil }
-                    Unmanaged<Reaping>.fromOpaque(context).takeRetainedValue().follow()
-                    return nil
-                },
-                Unmanaged.passRetained(self).toOpaque()
-            )
-            guard result == 0 else { throw TestFailure("pthread_create: errno \(result)") }
-            pthread_detach(thread)
+            try startThread { self.follow() }
         }
 
         private func follow() {

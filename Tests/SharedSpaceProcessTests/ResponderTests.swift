@@ -1,6 +1,7 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import Synchronization
 import Testing
 
 /// Requests between processes of which any may be killed or stopped: each is answered once, or ends in an error that says why.
@@ -145,6 +146,39 @@ struct ResponderTests {
         // Nobody was asked twice: what it says next is its answer to this.
         #expect(try base.ask("let-go") == "ok")
         try end()
+    }
+
+    /// The top dies while what it asked below waits there for its turn: it waits on as the request itself, and is begun once.
+    @Test func theTopDiesBeforeTheOneBelowBegins() async throws {
+        let begun = Mutex<[Int]>([])
+        let isOpen = Mutex<Set<Int>>([])
+        let base = try namespace.respond(to: "f", base: true, concurrency: 2) { (number: Int, _) -> String in
+            begun.withLock { $0.append(number) }
+            while !isOpen.withLock({ $0.contains(number) }) { try await Task.sleep(for: .milliseconds(1)) }
+            return "base:\(number)"
+        }
+        let probe = try namespace.respond(to: "g") { (number: Int, _) -> Int in number }
+        let askers = try (0..<4).map { _ in try Agent(root, "jobs") }
+        for asker in askers[..<2] { try asker.send("request f 60000 0") }
+        #expect(try await eventually { begun.withLock { $0 } == [0, 0] })
+        let top = try responder("top", "next")
+        try askers[2].send("request f 60000 1")
+        #expect(try await eventually { try namespace.status().requests.count == 4 })
+        // Who answers this has looked at all that was asked before.
+        #expect(try await namespace.request("g", 1) == 1)
+        try top.kill()
+        #expect(try await eventually { try namespace.status().requests.count == 3 })
+        #expect(try await namespace.request("g", 2) == 2)
+        isOpen.withLock { _ = $0.insert(0) }
+        for asker in askers[..<2] { #expect(try asker.line() == "ok base:0") }
+        // Comes after whatever waits.
+        try askers[3].send("request f 60000 2")
+        #expect(try await eventually { begun.withLock { $0.contains(2) } })
+        isOpen.withLock { $0 = [1, 2] }
+        for (asker, number) in zip(askers[2...], 1...) { #expect(try asker.line() == "ok base:\(number)") }
+        #expect(begun.withLock { $0.sorted() } == [0, 0, 1, 2])
+        try end()
+        withExtendedLifetime((base, probe)) {}
     }
 
     /// The top has its reply from below, and dies before it gives its own: who was reached is not asked again.

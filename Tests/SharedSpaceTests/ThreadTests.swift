@@ -14,16 +14,14 @@ import Testing
         return await withTaskGroup(of: String?.self) { group in
             for number in 0..<count {
                 group.addTask {
-                    await withCheckedContinuation { continuation in
-                        Thread.start {
+                    do {
+                        try await onThread {
                             gate.pass()
-                            do {
-                                try body(number)
-                                continuation.resume(returning: nil)
-                            } catch {
-                                continuation.resume(returning: "\(error)")
-                            }
+                            try body(number)
                         }
+                        return nil
+                    } catch {
+                        return "\(error)"
                     }
                 }
             }
@@ -106,28 +104,5 @@ private final class Gate: Sendable {
     func pass() {
         missing.withLock { $0 -= 1 }
         while missing.withLock({ $0 }) > 0 { sched_yield() }
-    }
-}
-
-/// A thread of its own: what blocks must not take a task's.
-private enum Thread {
-    private final class Box: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
-    static func start(_ body: @escaping @Sendable () -> Void) {
-        var thread = pthread_t()
-        let context = Unmanaged.passRetained(Box(body)).toOpaque()
-        pthread_create(
-            &thread,
-            nil,
-            { context in
-                if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body() }
-                return nil
-            },
-            context
-        )
-        pthread_detach(thread)
     }
 }

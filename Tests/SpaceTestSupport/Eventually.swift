@@ -26,32 +26,3 @@ package func eventually(_ condition: () throws -> Bool) async throws -> Bool {
     }
     return true
 }
-
-/// Runs what blocks on a thread of its own; the threads of tasks are as few as processors.
-package func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-    try await withCheckedThrowingContinuation { continuation in
-        let work = Unmanaged.passRetained(Work { continuation.resume(with: Swift.Result(catching: body)) })
-        var thread = pthread_t()
-        let error = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
-                return nil
-            },
-            work.toOpaque()
-        )
-        if error == 0 {
-            pthread_detach(thread)
-        } else {
-            work.release()
-            continuation.resume(throwing: TestFailure("pthread_create: errno \(error)"))
-        }
-    }
-}
-
-private final class Work: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-}

@@ -14,6 +14,7 @@ extension Agent {
         case "fork-leaving": return try forkLeaving()
         case "exec":
             try becomeAnother()
+        case "end-main-thread": try endMainThread()
         case "without-inotify": try becomeOneWithoutInotify()
         case "tmpfs": try mountSmall(try word(words, 0), size: try number(words, 1))
         case "uid":
@@ -101,6 +102,14 @@ extension Agent {
         return child
     }
 
+    /// Ends the thread that obeys; another says so, and ends the process at the next line.
+    private func endMainThread() throws {
+        var thread = pthread_t()
+        let error = pthread_create(&thread, nil, goOnAlone, nil)
+        guard error == 0 else { throw Failure("pthread_create: errno \(error)") }
+        pthread_exit(nil)
+    }
+
     /// Becomes another program, which ends when standard input does; what is open stays open unless it is close-on-exec.
     private func becomeAnother() throws {
         let words: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/cat"), nil]
@@ -164,4 +173,14 @@ extension Agent {
         guard let symbol = dlsym(nil, name) else { throw Failure("no \(name) in libc") }
         return unsafeBitCast(symbol, to: type)
     }
+}
+
+/// A thread that goes on when the main thread has ended; no closure, which would belong to the actor that it is written in.
+private nonisolated func goOnAlone(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    // proc(5): a process whose main thread has ended shows as a zombie.
+    while ProcessIdentity.state(of: getpid()) != "Z" { sched_yield() }
+    say("ok")
+    _ = readLine()
+    // exit(3), as programs end: it leaves what is open.
+    exit(0)
 }

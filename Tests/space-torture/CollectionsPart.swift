@@ -13,7 +13,9 @@ struct CollectionsPart {
     private var root: String { workRoot.path }
     private let ledger: CollectionsLedger
 
-    private static let roundMilliseconds = 700
+    private static let roundTime = Duration.milliseconds(700)
+    /// In a round at least: enough for each of the faults that can be planted.
+    private static let edits: UInt64 = 100
     private static let points: [CrashPoint] = [
         .gateTaken, .begun, .beforeCommit, .afterCommit, .gateReleased, .rung, .snapshotTaken,
     ]
@@ -30,7 +32,7 @@ struct CollectionsPart {
             ledger.rounds,
             ledger.failures,
             begin: ledger.beginRound,
-            hasFound: { mustBeZero.contains { $0.1.load() != 0 } },
+            hasFound: { mustBeFound.allSatisfy { $0.load() != 0 } },
             progress: {
                 "\(ledger.rounds.load()) rounds, \(ledger.kills.load()) kills, \(ledger.acknowledged.load()) edits"
             },
@@ -40,7 +42,7 @@ struct CollectionsPart {
         return report()
     }
 
-    private func playRound(_ seed: UInt64) throws {
+    private func playRound(_ seed: UInt64) throws -> Never {
         let name = "round-\(ledger.rounds.load())"
         let editors = try (0..<options.processes).map { editor in
             try Process.start {
@@ -54,6 +56,10 @@ struct CollectionsPart {
                 return 0
             }
         }
+        Process.work { try work(in: name, editors, observers) }
+    }
+
+    private func work(in name: String, _ editors: [pid_t], _ observers: [pid_t]) throws {
         let namespace = try Space(root: root, timeout: .seconds(30)).namespace(name)
         let set = try namespace.orderedSet(CollectionsLedger.name, of: Int.self)
         let journal = CollectionsJournal()
@@ -61,10 +67,9 @@ struct CollectionsPart {
         Task.detached { await journal.read(changes) }
         // What is there at first is read when it is first asked for: what was done before would not be told.
         journal.waitForBeginning()
+        let enough = ledger.acknowledged.load() + Self.edits
         ledger.start.store(1)
-        let deadline = MonotonicInstant.now.advanced(by: .milliseconds(Self.roundMilliseconds))
-        while ledger.stop.load() == 0, !deadline.hasPassed { usleep(1000) }
-        ledger.stop.store(1)
+        try Process.letWork(for: Self.roundTime, until: { ledger.acknowledged.load() >= enough }, stop: ledger.stop)
         for editor in editors { _ = Process.wait(editor) }
         try set.append(0)
         ledger.ending.store(1)
@@ -115,10 +120,11 @@ struct CollectionsPart {
             guard let child else { continue }
             // None is killed before all are registered: until then there is nothing to observe.
             while ledger.ready.load() & 1 << UInt64(observer) == 0, !Process.hasEnded(child) { usleep(200) }
-            let limit = isLast ? options.patience * 1_000_000 : Int.random(in: 5_000...300_000, using: &generator)
+            let limit =
+                isLast ? Process.sparedLife(options) : Process.life(5_000...300_000, using: &generator)
             let (end, wasKilledHere) = Process.wait(child, atMost: limit)
             if isLast, wasKilledHere {
-                note("observer \(observer) was not told of the last edit within \(options.patience) s")
+                note("observer \(observer) was not told of the last edit")
                 _ = ledger.failures.add(1)
             }
             Process.tally(end, kills: ledger.observerKills, failures: ledger.failures)
@@ -131,17 +137,11 @@ struct CollectionsPart {
         _ seed: UInt64,
         _ body: (Namespace, inout SeededGenerator) throws -> Void
     ) -> pid_t? {
-        try? Process.start {
+        try? Process.startWorker {
             var generator = SeededGenerator(seed: seed)
-            do {
-                let namespace = try Space(root: root, timeout: .seconds(30)).existingNamespace(name)
-                try body(namespace, &generator)
-                try namespace.leave()
-                return 0
-            } catch {
-                note("a worker failed: \(error)")
-                return 1
-            }
+            let namespace = try Space(root: root, timeout: .seconds(30)).existingNamespace(name)
+            try body(namespace, &generator)
+            try namespace.leave()
         }
     }
 
@@ -153,6 +153,11 @@ struct CollectionsPart {
             ("unexplained", ledger.unexplained), ("misfits", ledger.misfits), ("differing", ledger.differing),
             ("failures", ledger.failures), ("damage", ledger.damage),
         ]
+    }
+
+    /// What the planted fault comes to.
+    private var mustBeFound: [SharedWord64] {
+        options.plant == .lost ? [ledger.unmade, ledger.lost] : [ledger.differing]
     }
 
     private func report() -> Report {

@@ -20,17 +20,12 @@ struct ExhaustPart {
         try writer.run("fill 10 7")
         let root = round.root.path
         let readers = try (0..<300).map { _ in
-            try Process.start {
-                do throws(SpaceError) {
-                    let namespace = try Space(root: root, timeout: .seconds(30)).existingNamespace("n")
-                    CrashPoint.arm(.snapshotTaken, action: .stop)
-                    let count = try namespace.count()
-                    try namespace.leave()
-                    return count == 7 ? 0 : 1
-                } catch {
-                    note("a reader failed: \(error)")
-                    return 2
-                }
+            try Process.startWorker {
+                let namespace = try Space(root: root, timeout: .seconds(30)).existingNamespace("n")
+                CrashPoint.arm(.snapshotTaken, action: .stop)
+                let count = try namespace.count()
+                try namespace.leave()
+                if count != 7 { throw TestFailure("a reader saw \(count) tuples and not 7") }
             }
         }
         defer { for reader in readers { kill(reader, SIGKILL) } }
@@ -55,16 +50,10 @@ struct ExhaustPart {
         // 2,100 in a run of the usual length; fewer where there is less time.
         for _ in 0..<min(105, options.seconds * 11) {
             let readers = try (0..<20).map { _ in
-                try Process.start {
+                try Process.startWorker {
                     CrashPoint.arm(.snapshotTaken)
                     // SIGKILL, unless something refuses.
-                    do {
-                        _ = try Space(root: root, timeout: .seconds(30)).existingNamespace("n").count()
-                        return 1
-                    } catch {
-                        note("a reader failed: \(error)")
-                        return 2
-                    }
+                    _ = try Space(root: root, timeout: .seconds(30)).existingNamespace("n").count()
                 }
             }
             try writer.send("turn-over 4000 50")

@@ -4,11 +4,11 @@ import SpaceSystem
 extension Process {
     /// Plays rounds one after the other, each in a child, until the time has passed, or until what is to be found is found.
     ///
-    /// In children, since who forks has nothing open.
+    /// In children, since who forks has nothing open: each forks first, and then works.
     /// `atLeast`: How many are played also when it takes longer, and nothing is to be found.
     /// `begin`: Before each.
-    /// `round`: In the child, with a seed of its own.
-    /// `hasFound`: Whether something was wrong so far; the child's own end, if it is no good one, is for `failures`.
+    /// `round`: In the child, with a seed of its own; it ends the child by `work`.
+    /// `hasFound`: Whether what a planted fault comes to was found; a child's own end, if it is no good one, is for `failures`.
     static func playRounds(
         _ options: Options,
         _ rounds: SharedWord64,
@@ -17,9 +17,11 @@ extension Process {
         begin: () -> Void,
         hasFound: () -> Bool,
         progress: () -> String,
-        round: (UInt64) throws -> Void
+        round: (UInt64) throws -> Never
     ) throws {
         var generator = SeededGenerator(seed: options.seed)
+        // In seconds: longer than all that a round waits for, one after the other.
+        let standstill = 180 + 4 * options.patience
         let start = MonotonicInstant.now
         var told = start
         while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) || rounds.load() < UInt64(least),
@@ -30,13 +32,14 @@ extension Process {
             let child = try Process.start {
                 do {
                     try round(seed)
-                    return 0
                 } catch {
                     note("a round failed: \(error)")
                     return 1
                 }
             }
-            if wait(child) != .exited(0) { _ = failures.add(1) }
+            let (end, wasKilledHere) = wait(child, atMost: standstill * 1_000_000)
+            if wasKilledHere { note("a round did not end within \(standstill) s") }
+            if end != .exited(0) { _ = failures.add(1) }
             _ = rounds.add(1)
             if MonotonicInstant.now.duration(since: told) > .seconds(5) {
                 told = MonotonicInstant.now
@@ -44,6 +47,26 @@ extension Process {
             }
         }
     }
+
+    /// Lets the workers of a round go on for its time; where they are slow to begin, until what it is for was done, or the
+    /// time that there is for it has passed too.
+    ///
+    /// `stop`: Ends it at once.
+    /// `attend`: What is done meanwhile, again and again.
+    static func letWork(
+        for time: Duration,
+        until isDone: () -> Bool,
+        stop: SharedWord64,
+        attend: () throws -> Void = { usleep(1000) }
+    ) rethrows {
+        let deadline = MonotonicInstant.now.advanced(by: time)
+        let limit = deadline.advanced(by: .seconds(20))
+        while stop.load() == 0, !deadline.hasPassed || (!isDone() && !limit.hasPassed) { try attend() }
+        stop.storeSequential(1)
+    }
+
+    /// How many microseconds a worker has that is to end by itself: as long as it may wait, and time to begin and to end.
+    static func sparedLife(_ options: Options) -> Int { (options.patience + 30) * 1_000_000 }
 
     /// How many microseconds a worker has; one in eight has ten times as many, so that something is done also where it takes
     /// long to begin, under a sanitizer say.

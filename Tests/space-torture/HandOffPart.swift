@@ -32,14 +32,14 @@ struct HandOffPart: Sendable {
     private var failures: SharedWord64 { word(5) }
     private var late: SharedWord64 { word(6) }
 
-    func run() throws -> Report {
+    func run(_ report: (Report) throws -> Void) throws -> Never {
         let writers = options.processes / 2
         // A fault stalls only those whose tuple no later one makes up for; of eight one does.
         let givers = options.plant == .unheard ? 8 : 1
         var children: [pid_t] = []
         for index in 0..<options.processes + givers {
             children.append(
-                try Process.start {
+                try Process.startWorker {
                     var generator = SeededGenerator(seed: options.seed &+ UInt64(index))
                     do throws(SpaceError) {
                         Ticking.turnOff()
@@ -54,15 +54,17 @@ struct HandOffPart: Sendable {
                             takeInTasks(namespace)
                         }
                         _ = late.add(UInt64(namespace.lateFinds))
-                        return 0
                     } catch {
-                        note("a process failed: \(error)")
                         _ = failures.add(1)
-                        return 1
+                        throw error
                     }
                 }
             )
         }
+        Process.work { try report(work(children)) }
+    }
+
+    private func work(_ children: [pid_t]) throws -> Report {
         let space = try Space(root: root, timeout: .seconds(30))
         let namespace = try space.namespace(Self.name)
         let asleep = watch()

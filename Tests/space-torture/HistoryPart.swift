@@ -114,16 +114,10 @@ struct HistoryPart {
         _ name: String,
         _ body: (HistoryWorker, Namespace) throws(SpaceError) -> Void
     ) throws -> pid_t {
-        try Process.start {
-            do throws(SpaceError) {
-                let namespace = try Space(root: root, timeout: .seconds(30)).namespace(name)
-                try body(HistoryWorker(log: log, process: process, plant: options.plant), namespace)
-                try namespace.leave()
-                return 0
-            } catch {
-                note("a process failed: \(error)")
-                return 1
-            }
+        try Process.startWorker {
+            let namespace = try Space(root: root, timeout: .seconds(30)).namespace(name)
+            try body(HistoryWorker(log: log, process: process, plant: options.plant), namespace)
+            try namespace.leave()
         }
     }
 

@@ -19,13 +19,17 @@ struct KillPart {
         ledger = try KillLedger()
     }
 
-    func run() throws -> Report {
+    func run(_ report: (Report) throws -> Void) throws -> Never {
         let supervisors = try (0..<options.processes).map { worker in
             try Process.start {
                 supervise(worker)
                 return 0
             }
         }
+        Process.work { try report(work(supervisors)) }
+    }
+
+    private func work(_ supervisors: [pid_t]) throws -> Report {
         let space = try Space(root: root, timeout: .seconds(30))
         let namespace = try space.namespace(KillWorker.name)
         let journal = KillJournal()
@@ -68,7 +72,7 @@ struct KillPart {
             turn += 1
             let point = index < points.count ? points[index] : nil
             var childGenerator = SeededGenerator(seed: generator.next())
-            let child = try? Process.start {
+            let child = try? Process.startWorker {
                 let worker = KillWorker(
                     root: root,
                     ledger: ledger,
@@ -76,13 +80,7 @@ struct KillPart {
                     plant: options.plant,
                     ownName: "own-\(worker)"
                 )
-                do {
-                    try worker.live(armed: point, generator: &childGenerator)
-                    return 0
-                } catch {
-                    note("a worker failed: \(error)")
-                    return 1
-                }
+                try worker.live(armed: point, generator: &childGenerator)
             }
             guard let child else { continue }
             let limit = point == nil ? Int.random(in: 200...30_000, using: &generator) : 400_000

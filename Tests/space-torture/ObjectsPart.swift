@@ -68,7 +68,7 @@ struct ObjectsPart {
         return report()
     }
 
-    private func playRound(_ seed: UInt64) throws {
+    private func playRound(_ seed: UInt64) throws -> Never {
         let name = "\(trial.name)-\(rounds.load())"
         let supervisors = try (0..<options.processes).map { worker in
             try Process.start {
@@ -76,15 +76,13 @@ struct ObjectsPart {
                 return 0
             }
         }
+        Process.work { try work(in: name, supervisors) }
+    }
+
+    private func work(in name: String, _ supervisors: [pid_t]) throws {
         let namespace = try Space(root: root, timeout: .seconds(30)).namespace(name)
         start.store(1)
-        let deadline = MonotonicInstant.now.advanced(by: roundTime)
-        // Where processes are slow to begin, until what it is for was done once.
-        let limit = deadline.advanced(by: .seconds(20))
-        while stop.load() == 0, !deadline.hasPassed || (isUndone(trial) && !limit.hasPassed) {
-            try trial.attend(namespace)
-        }
-        stop.storeSequential(1)
+        try Process.letWork(for: roundTime, until: { !isUndone(trial) }, stop: stop) { try trial.attend(namespace) }
         for supervisor in supervisors { _ = Process.wait(supervisor) }
         try expectNothingIsHeld(in: namespace)
         try trial.judge(namespace)
@@ -122,9 +120,11 @@ struct ObjectsPart {
                 stop: stop
             )
             let childSeed = generator.next()
-            guard let child = try? Process.start({ live(life, name, childSeed, dyingAt: point) }) else { continue }
+            guard let child = try? Process.startWorker({ try live(life, name, childSeed, dyingAt: point) }) else {
+                continue
+            }
             let limit =
-                isSpared ? (options.patience + 30) * 1_000_000 : Process.life(2_000...40_000, using: &generator)
+                isSpared ? Process.sparedLife(options) : Process.life(2_000...40_000, using: &generator)
             let (end, wasKilledHere) = Process.wait(child, atMost: limit)
             if isSpared, wasKilledHere { noteFault(trial.ledger.hung, "\(trial.name): worker \(worker) does not end") }
             if end == .killed(SIGKILL) {
@@ -136,18 +136,12 @@ struct ObjectsPart {
         }
     }
 
-    private func live(_ life: Life, _ name: String, _ seed: UInt64, dyingAt point: CrashPoint?) -> CInt {
+    private func live(_ life: Life, _ name: String, _ seed: UInt64, dyingAt point: CrashPoint?) throws {
         var generator = SeededGenerator(seed: seed)
-        do {
-            let namespace = try Space(root: root, timeout: .seconds(30)).existingNamespace(name)
-            if let point { CrashPoint.arm(point, count: Int.random(in: 1...40, using: &generator)) }
-            try trial.live(life, namespace, &generator)
-            try namespace.leave()
-            return 0
-        } catch {
-            note("\(trial.name): a worker failed: \(error)")
-            return 1
-        }
+        let namespace = try Space(root: root, timeout: .seconds(30)).existingNamespace(name)
+        if let point { CrashPoint.arm(point, count: Int.random(in: 1...40, using: &generator)) }
+        try trial.live(life, namespace, &generator)
+        try namespace.leave()
     }
 
     // MARK: Reporting

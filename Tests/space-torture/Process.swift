@@ -1,12 +1,20 @@
 import Glibc
 import SpaceSystem
+import SpaceTestSupport
 import SystemPackage
 
 /// Children that are forked and not started anew: a worker costs a fraction of a millisecond.
 ///
-/// Sound because who forks has one thread and nothing of SharedSpace open.
+/// Sound because a process either forks and waits, with one thread and nothing of SharedSpace open, or works, and then
+/// it does so beside the thread that it was forked with, and forks no more.
+///
+/// For Swift's locks are the kernel's (futex(2), FUTEX_LOCK_PI), known by the number of the thread that has them, and that number
+/// is asked for once a thread (swift: ulock_get_tid in Threading/Impl/Linux/ulock.h, _swift_stdlib_gettid in
+/// _SynchronizationShims.h). A fork copies the answer: the child's thread goes by its parent's number. What it has locked when
+/// another thread comes to wait for it the kernel doesn't let it unlock (EPERM): the runtime's own locks, by which
+/// globals and generic types are made, try for ever, and a `Mutex` traps. A new thread asks anew.
 enum Process {
-    static func fork() throws -> pid_t {
+    private static func fork() throws -> pid_t {
         // Swift's Glibc hides it, for good reasons that don't hold here.
         guard let symbol = dlsym(nil, "fork") else { throw UsageError(text: "there is no fork in libc") }
         let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
@@ -15,11 +23,41 @@ enum Process {
         return child
     }
 
-    /// Forks a child that runs `body` and exits with what it returns.
+    /// Forks a child that runs `body`, in which it forks and waits, and exits with what that returns.
     static func start(_ body: () -> CInt) throws -> pid_t {
         let child = try fork()
         if child == 0 { _exit(body()) }
         return child
+    }
+
+    /// Forks a child that works, as below.
+    static func startWorker(_ body: () throws -> Void) throws -> pid_t {
+        try start { work(body) }
+    }
+
+    /// Works to the end of this process, which exits with 0, or with 1 when `body` throws; it forks no more.
+    ///
+    /// The thread that it was forked with stays, for its own children may be bound to it (prctl(2), PR_SET_PDEATHSIG).
+    static func work(_ body: () throws -> Void) -> Never {
+        withoutActuallyEscaping(body) { body in
+            // Handed from the one thread to the other, which alone goes on.
+            nonisolated(unsafe) let body = body
+            do {
+                try startThread {
+                    do {
+                        try body()
+                        _exit(0)
+                    } catch {
+                        note("a process failed: \(error)")
+                        _exit(1)
+                    }
+                }
+            } catch {
+                note("a process can't work: \(error)")
+                _exit(1)
+            }
+            while true { pause() }
+        }
     }
 
     /// Starts a child under a PID of one's choice, which sleeps until it is killed.

@@ -78,28 +78,10 @@ struct ReapPart {
 
     /// proc(5) shows a process whose main thread has ended as a zombie; it lives, and owns.
     private func mainThreadGone(_ round: Round) throws {
-        let ready = try FileDescriptor.pipe()
-        let order = try FileDescriptor.pipe()
-        defer { for end in [ready.readEnd, ready.writeEnd, order.readEnd, order.writeEnd] { try? end.close() } }
-        let root = round.root.path
-        let owner = try Process.start {
-            do {
-                let namespace = try Space(root: root).namespace("n")
-                try namespace.write("kept", 1)
-                try Survivor(namespace, ready: ready.writeEnd, order: order.readEnd).takeOver()
-            } catch {
-                note("an owner without a main thread failed: \(error)")
-            }
-            return 1
-        }
-        var isEnded = false
-        defer { if !isEnded { Process.end(owner) } }
-        try ready.writeEnd.close()
-        var byte: UInt8 = 0
-        guard try withUnsafeMutableBytes(of: &byte, { try ready.readEnd.read(into: $0) }) == 1 else {
-            throw TestFailure("an owner ended before its main thread did")
-        }
-        round.check(ProcessIdentity.state(of: owner) == "Z", "the main thread has not ended")
+        let owner = try round.player()
+        try owner.run("write [\"kept\", 1]")
+        try owner.run("end-main-thread")
+        round.check(ProcessIdentity.state(of: owner.pid) == "Z", "the main thread has not ended")
         round.check(
             try round.root.space.namespaceNames() == ["n"],
             "deleted while its owner lives, without a main thread"
@@ -107,13 +89,7 @@ struct ReapPart {
         let visitor = try round.player("owning=0")
         try round.expect(visitor, "take [\"kept\", \"?int\"]", #"ok ["kept",1]"#)
         try round.expect(visitor, "verify", "ok ")
-        isEnded = true
-        if round.coin() {
-            Process.end(owner)
-        } else {
-            try order.writeEnd.writeAll([byte])
-            round.check(Process.wait(owner) == .exited(0), "an owner without a main thread did not exit well")
-        }
+        try round.finish(owner)
         round.check(try round.root.space.namespaceNames().isEmpty, "its owner has ended, and it is still there")
     }
 
@@ -269,51 +245,5 @@ struct ReapPart {
         )
         let said = try visitor.ask("count")
         round.check(said.hasPrefix("error namespaceDeleted"), "a visitor of what is gone: \(said)")
-    }
-}
-
-/// A thread that goes on when the main thread has ended.
-///
-/// Unchecked Sendable: handed from the one thread to the other.
-private final class Survivor: @unchecked Sendable {
-    /// Kept, since the last handle that goes would leave.
-    private let namespace: Namespace
-    private let ready: FileDescriptor
-    private let order: FileDescriptor
-
-    init(_ namespace: Namespace, ready: FileDescriptor, order: FileDescriptor) {
-        self.namespace = namespace
-        self.ready = ready
-        self.order = order
-    }
-
-    /// Ends the calling thread, which is the main one.
-    func takeOver() throws {
-        var thread = pthread_t()
-        let me = Unmanaged.passRetained(self)
-        let error = pthread_create(
-            &thread,
-            nil,
-            { me in
-                if let me { Unmanaged<Survivor>.fromOpaque(me).takeUnretainedValue().goOn() }
-                return nil
-            },
-            me.toOpaque()
-        )
-        guard error == 0 else { throw Errno(rawValue: error) }
-        pthread_exit(nil)
-    }
-
-    private func goOn() {
-        while ProcessIdentity.state(of: getpid()) != "Z" { sched_yield() }
-        var byte: UInt8 = 1
-        do {
-            try ready.writeAll([byte])
-            _ = try withUnsafeMutableBytes(of: &byte) { try order.read(into: $0) }
-        } catch {
-            _exit(2)
-        }
-        // exit(3), as programs end: it leaves what is open.
-        exit(0)
     }
 }

@@ -18,13 +18,17 @@ struct RecipesPart {
         ledger = try RecipesLedger(workers: options.processes)
     }
 
-    func run() throws -> Report {
+    func run(_ report: (Report) throws -> Void) throws -> Never {
         let supervisors = try (0..<options.processes).map { worker in
             try Process.start {
                 supervise(worker)
                 return 0
             }
         }
+        Process.work { try report(work(supervisors)) }
+    }
+
+    private func work(_ supervisors: [pid_t]) throws -> Report {
         let space = try Space(root: root, timeout: .seconds(30))
         let namespace = try space.namespace(RecipesWorker.name)
         let start = MonotonicInstant.now
@@ -47,16 +51,13 @@ struct RecipesPart {
         while ledger.stop.load() == 0 {
             let point = Bool.random(using: &generator) ? points.randomElement(using: &generator) : nil
             var childGenerator = SeededGenerator(seed: generator.next())
-            let child = try? Process.start {
+            let child = try? Process.startWorker {
                 do {
                     if let point { CrashPoint.arm(point, count: Int.random(in: 1...20, using: &childGenerator)) }
                     try RecipesWorker(root: root, ledger: ledger, worker: worker, plant: options.plant)
                         .live(&childGenerator)
-                    return 0
-                } catch {
-                    if (error as? SpaceError)?.code == .namespaceNotFound { return 0 }
-                    note("a worker failed: \(error)")
-                    return 1
+                } catch let error as SpaceError where error.code == .namespaceNotFound {
+                    // It is not there yet, or not any more.
                 }
             }
             guard let child else { continue }

@@ -38,13 +38,14 @@ struct Report {
         json = String(words[2])
     }
 
-    /// Runs `body` in a child, and reads what it reports from a pipe.
-    static func ofChild(_ body: () throws -> Report) throws -> Report {
+    /// Runs `body` in a child, and reads what it reports from a pipe, also where it works.
+    static func ofChild(_ body: (_ report: (Report) throws -> Void) throws -> Void) throws -> Report {
         let pipe = try FileDescriptor.pipe()
         let child = try Process.start {
             do {
-                let report = try body()
-                try pipe.writeEnd.writeAll("\(report.part) \(report.isGood) \(report.json)".utf8)
+                try body { report in
+                    try pipe.writeEnd.writeAll("\(report.part) \(report.isGood) \(report.json)".utf8)
+                }
                 return 0
             } catch {
                 note("\(error)")

@@ -13,7 +13,9 @@ struct RespondersPart {
     private var root: String { workRoot.path }
     private let ledger: RespondersLedger
 
-    private static let roundMilliseconds = 1000
+    private static let roundTime = Duration.seconds(1)
+    /// In a round at least: enough for each of the faults that can be planted.
+    private static let requests: UInt64 = 100
     private static let points: [CrashPoint] = [
         .begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken, .snapshotTaken, .slotPublished, .rearmed,
     ]
@@ -30,7 +32,7 @@ struct RespondersPart {
             ledger.rounds,
             ledger.failures,
             begin: ledger.beginRound,
-            hasFound: { mustBeZero.contains { $0.1.load() != 0 } },
+            hasFound: { mustBeFound.load() != 0 },
             progress: {
                 "\(ledger.kills.load()) kills, \(ledger.total(.answered).load()) answers, \(ledger.runsTotal.load()) runs"
             },
@@ -40,7 +42,7 @@ struct RespondersPart {
         return report()
     }
 
-    private func playRound(_ seed: UInt64) throws {
+    private func playRound(_ seed: UInt64) throws -> Never {
         let base = start(seed) { namespace, _ in
             try RespondersWorker(ledger: ledger, place: ledger.place(0), plant: nil).liveAtTheBase(namespace)
         }
@@ -56,11 +58,17 @@ struct RespondersPart {
                 return 0
             }
         }
+        Process.work { try work(base, responders, requesters) }
+    }
+
+    private func work(_ base: pid_t?, _ responders: [pid_t], _ requesters: [pid_t]) throws {
         let namespace = try Space(root: root, timeout: .seconds(30)).namespace(RespondersNames.namespace)
         ledger.start.store(1)
-        let deadline = MonotonicInstant.now.advanced(by: .milliseconds(Self.roundMilliseconds))
-        while !deadline.hasPassed { usleep(1000) }
-        ledger.stopAsking.store(1)
+        try Process.letWork(
+            for: Self.roundTime,
+            until: { ledger.nextRequest.load() >= Self.requests },
+            stop: ledger.stopAsking
+        )
         for requester in requesters { _ = Process.wait(requester) }
         ledger.stop.store(1)
         for responder in responders { _ = Process.wait(responder) }
@@ -123,7 +131,7 @@ struct RespondersPart {
             // Half of them end by themselves, so that what is asked has all the time that it was given.
             let isSpared = Bool.random(using: &generator)
             let limit =
-                isSpared ? (options.patience + 30) * 1_000_000 : Int.random(in: 5_000...200_000, using: &generator)
+                isSpared ? Process.sparedLife(options) : Int.random(in: 5_000...200_000, using: &generator)
             let end = Process.wait(child, atMost: limit).0
             if end == .killed(SIGKILL), isSpared { _ = ledger.hung.add(1) }
             if end == .killed(SIGKILL), place.load() > 0 {
@@ -136,18 +144,12 @@ struct RespondersPart {
     }
 
     private func start(_ seed: UInt64, _ body: (Namespace, inout SeededGenerator) throws -> Void) -> pid_t? {
-        try? Process.start {
+        try? Process.startWorker {
             var generator = SeededGenerator(seed: seed)
-            do {
-                while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(200) }
-                let namespace = try Space(root: root, timeout: .seconds(30))
-                    .existingNamespace(RespondersNames.namespace)
-                try body(namespace, &generator)
-                return 0
-            } catch {
-                note("a worker failed: \(error)")
-                return 1
-            }
+            while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(200) }
+            let namespace = try Space(root: root, timeout: .seconds(30))
+                .existingNamespace(RespondersNames.namespace)
+            try body(namespace, &generator)
         }
     }
 
@@ -189,6 +191,9 @@ struct RespondersPart {
             ("leftBehind", ledger.leftovers), ("failures", ledger.failures), ("damage", ledger.damage),
         ]
     }
+
+    /// What the planted fault comes to.
+    private var mustBeFound: SharedWord64 { options.plant == .doubled ? ledger.doubled : ledger.total(.late) }
 
     private func report() -> Report {
         let done = [

@@ -36,8 +36,10 @@ struct Rounds {
         var races = 0
         var slowest = Duration.zero
         var order: [Int] = []
-        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), skipped.count < scenes.count,
-            faults.isEmpty || !options.isToFail
+        // What is to be found may lie in any of them, however long the others take.
+        var isUnplayed: Bool { scenes.indices.contains { played[$0] == 0 && skipped[$0] == nil } }
+        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) || options.isToFail && isUnplayed,
+            skipped.count < scenes.count, faults.isEmpty || !options.isToFail
         {
             if order.isEmpty { order = scenes.indices.filter { skipped[$0] == nil }.shuffled(using: &generator) }
             let scene = order.removeLast()

@@ -17,7 +17,7 @@ struct Torture {
             for part in options.parts {
                 note("\(part): \(options.seconds) s, \(options.processes) processes, seed \(options.seed)")
                 // In a process of its own, so that every part begins before the first thread.
-                reports.append(try Report.ofChild { try part.run(options) })
+                reports.append(try Report.ofChild { try part.run(options, $0) })
             }
             let isGood = reports.allSatisfy(\.isGood)
             var result = JSONObject()
@@ -41,19 +41,20 @@ struct Torture {
 enum Part: String, CaseIterable {
     case kill, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects
 
-    func run(_ options: Options) throws -> Report {
+    /// Runs it in this process, which may end with it.
+    func run(_ options: Options, _ report: (Report) throws -> Void) throws {
         switch self {
-        case .kill: try KillPart(options).run()
-        case .handoff: try HandOffPart(options).run()
-        case .history: try HistoryPart(options).run()
-        case .recipes: try RecipesPart(options).run()
-        case .collections: try CollectionsPart(options).run()
-        case .responders: try RespondersPart(options).run()
-        case .objects: try ObjectsPart(options).run()
-        case .stop: StopPart(options: options).run()
-        case .exhaust: ExhaustPart(options: options).run()
-        case .reap: ReapPart(options: options).run()
-        case .disk: DiskPart(options: options).run()
+        case .kill: try KillPart(options).run(report)
+        case .handoff: try HandOffPart(options).run(report)
+        case .recipes: try RecipesPart(options).run(report)
+        case .history: try report(HistoryPart(options).run())
+        case .collections: try report(CollectionsPart(options).run())
+        case .responders: try report(RespondersPart(options).run())
+        case .objects: try report(ObjectsPart(options).run())
+        case .stop: try report(StopPart(options: options).run())
+        case .exhaust: try report(ExhaustPart(options: options).run())
+        case .reap: try report(ReapPart(options: options).run())
+        case .disk: try report(DiskPart(options: options).run())
         }
     }
 }

@@ -23,6 +23,9 @@ final class ResponderHub: Sendable {
         var running: [UInt64: Running] = [:]
         /// Off the stack: it begins nothing more.
         var isEnding = false
+
+        /// Whether a work waits or runs here, be it for the request it was begun for, or for one that has taken that over.
+        func has(_ work: UInt64) -> Bool { running[work] != nil || waiting.contains { $0.work == work } }
     }
 
     private struct Running {
@@ -163,8 +166,8 @@ final class ResponderHub: Sendable {
                     let entry = entries[position]
                 else { return }
                 present[position, default: []].insert(request.work)
+                guard !entry.has(request.work) else { return }
                 let asking = Asking(ticket: request.ticket, work: request.work)
-                guard entry.running[request.work] == nil, !entry.waiting.contains(asking) else { return }
                 if entry.isEnding {
                     news.unwanted.append((position, asking))
                 } else {
@@ -186,9 +189,7 @@ final class ResponderHub: Sendable {
         state.withLock { state in
             for (position, asking) in news.asked {
                 // Two may have looked at once.
-                guard let entry = state.entries[position], entry.running[asking.work] == nil,
-                    !entry.waiting.contains(asking)
-                else { continue }
+                guard let entry = state.entries[position], !entry.has(asking.work) else { continue }
                 state.entries[position]?.waiting.append(asking)
             }
             for (position, work) in news.takenBack {
