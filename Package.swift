@@ -135,7 +135,8 @@ let package = Package(
         .testTarget(
             name: "SharedSpaceTests",
             dependencies: [
-                "SharedSpace", "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "space-write-recorder", system,
+                "SharedSpace", "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "space-write-recorder",
+                system,
                 orderedCollections,
             ],
             swiftSettings: settings

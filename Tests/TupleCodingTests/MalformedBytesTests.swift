@@ -1,5 +1,5 @@
-import Testing
 import SeededRandom
+import Testing
 import TupleCoding
 
 /// Bytes from disk and other processes that are no tuple.

@@ -1,5 +1,6 @@
 import Glibc
 import LinearizabilityChecker
+import SeededRandom
 import SharedSpace
 import SpaceSystem
 
