@@ -50,6 +50,54 @@ import Testing
         #expect(try namespace.status().requests == [] && namespace.verify() == [])
     }
 
+    /// A handler whose responder is off the stack, since its process leaves, asks nobody beside the one that its request went to.
+    @Test func whoHasGoneAsksNobodyBelow() throws {
+        let base = try core.enrolResponder("f", key: "base", isBase: true)
+        let top = try core.enrolResponder("f", key: "top", isBase: false)
+        let outer = try #require(try core.ask(requesting(.fails).request))
+        let asking = Asking(ticket: outer, work: outer)
+        #expect(try core.begin(asking, at: top) != nil)
+        var below = requesting(.fails).request
+        (below.below, below.within) = (top, asking)
+        try core.removeResponder(top, of: "f")
+        #expect(try core.ask(below) == nil)
+        #expect(try core.begin(asking, at: base) != nil)
+        #expect(try core.ask(below) == nil)
+        try core.takeBack(outer)
+        try core.removeResponder(base, of: "f")
+        #expect(try namespace.status().requests == [] && namespace.verify() == [])
+    }
+
+    /// A handler asks below when the requests of its process, which leaves, have had their turn, and its responder has not.
+    @Test func whatIsAskedWhileAProcessLeavesIsTakenOver() throws {
+        let base = try core.enrolResponder("f", key: "base", isBase: true)
+        let leaving = core.session.number + 1
+        let top = try core.write("respond", .adding(1, bytes: 1024)) { scope throws(SpaceError) in
+            try scope.enrol("f", key: "top", isBase: false, session: leaving)
+        }
+        let outer = try #require(try core.ask(requesting(.fails).request))
+        let asking = Asking(ticket: outer, work: outer)
+        #expect(try core.begin(asking, at: top) != nil)
+        var below = requesting(.fails).request
+        (below.below, below.within) = (top, asking)
+        var inner: UInt64?
+        try core.dropHolds(timeout: nil) { holder in
+            // Seen by who looks for what is to go only when it looks again.
+            if inner == nil {
+                inner = try? core.write("request", .adding(2, bytes: 1024)) { scope throws(SpaceError) in
+                    try scope.ask(below, session: leaving)
+                }
+            }
+            return holder == .session(leaving)
+        }
+        #expect(try namespace.responders(to: "f").map(\.key) == ["base"])
+        #expect(try core.begin(asking, at: base) == nil)
+        #expect(try core.begin(Asking(ticket: outer, work: try #require(inner)), at: base) != nil)
+        try core.takeBack(outer)
+        try core.removeResponder(base, of: "f")
+        #expect(try namespace.status().requests == [] && namespace.verify() == [])
+    }
+
     /// What was asked with `next` has reached somebody once it is begun: until then he may still be asked from above.
     @Test(arguments: [false, true]) func whoHasNotBegunIsAskedFromAbove(_ hasBegun: Bool) throws {
         let base = try core.enrolResponder("f", key: "base", isBase: true)

@@ -113,7 +113,11 @@ struct RespondersPart {
                 try RespondersWorker(ledger: ledger, place: place, plant: options.plant).live(namespace, &generator)
             }
             guard let child else { continue }
-            let end = Process.wait(child, atMost: Process.life(3_000...60_000, using: &generator)).0
+            // Some end by themselves, so that there is somebody who answers also where it takes long to begin.
+            let isSpared = Int.random(in: 0..<8, using: &generator) == 0
+            let limit =
+                isSpared ? Process.sparedLife(options) : Process.life(3_000...60_000, using: &generator)
+            let end = Process.wait(child, atMost: limit).0
             if end == .killed(SIGKILL), place.load() > 0 { _ = ledger.killsWhileAnswering.add(1) }
             Process.tally(end, kills: ledger.kills, failures: ledger.failures)
         }

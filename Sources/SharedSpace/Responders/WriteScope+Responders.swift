@@ -77,6 +77,8 @@ extension WriteScope {
     /// Returns: Its ticket; `nil`: nobody is there, and nothing was written.
     func ask(_ request: OutgoingRequest, session: UInt64) throws(SpaceError) -> UInt64? {
         let stack = try snapshot.responders(to: request.name)
+        // Who asks within a request that has gone on to another, off the stack himself, asks for nobody any more.
+        if let within = request.within, try !isAnswering(within, at: request.below, stack) { return nil }
         guard let top = stack.top(below: request.below, except: request.reached) else { return nil }
         let ticket = nextTicket()
         counters.holds += 1
@@ -152,6 +154,29 @@ extension WriteScope {
         if request.isPending, let addressee = try snapshot.responders(to: request.name).addressee(of: request) {
             noteAwaited(.requests(of: addressee.session))
         }
+    }
+
+    private func isAnswering(
+        _ asking: Asking,
+        at position: ResponderPosition,
+        _ stack: ResponderStack
+    ) throws(SpaceError) -> Bool {
+        guard let request = try snapshot.request(asking), request.isPending, request.at == position else {
+            return false
+        }
+        return stack.rows.contains { $0.position == position }
+    }
+
+    /// Whether any of these responders has asked below, within a request that it is answering: that one takes over what was
+    /// asked, as long as they are on the stack.
+    func haveAskedBelow(_ rows: [HoldRow]) throws(SpaceError) -> Bool {
+        let positions = rows.compactMap { ResponderRow($0)?.position }
+        guard !positions.isEmpty else { return false }
+        var outers: [RequestRow] = []
+        try snapshot.forEachRequest { request throws(SpaceError) in
+            if let outer = try outer(of: request) { outers.append(outer) }
+        }
+        return outers.contains { positions.contains($0.at) }
     }
 
     /// The request within which another was asked, if it is not answered yet.
