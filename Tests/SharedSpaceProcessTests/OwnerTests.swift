@@ -66,7 +66,7 @@ struct OwnerTests {
 
         init(_ root: TemporaryRoot) throws {
             reaper = try Reaper(space: root.space)
-            try startThread { self.follow() }
+            try DetachedThread.start { self.follow() }
         }
 
         private func follow() {

@@ -43,7 +43,7 @@ enum Process {
             // Handed from the one thread to the other, which alone goes on.
             nonisolated(unsafe) let body = body
             do {
-                try startThread {
+                try DetachedThread.start {
                     do {
                         try body()
                         _exit(0)

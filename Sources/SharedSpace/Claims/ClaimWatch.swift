@@ -86,24 +86,18 @@ final class ClaimWatch: Sendable {
             state.wakeUp = EventBox()
             return state.wakeUp != nil
         }
-        if mustStart, !start() { state.withLock { $0.wakeUp = nil } }
+        guard mustStart else { return }
+        do throws(Errno) {
+            try DetachedThread.start { self.run() }
+        } catch {
+            state.withLock { $0.wakeUp = nil }
+        }
     }
 
     /// How many namespaces are listened to, for tests.
     var count: Int { state.withLock { $0.wakeUp == nil ? 0 : $0.cores.count } }
 
     // MARK: The thread
-
-    private func start() -> Bool {
-        var thread = pthread_t()
-        let start: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { _ in
-            ClaimWatch.shared.run()
-            return nil
-        }
-        guard pthread_create(&thread, nil, start, nil) == 0 else { return false }
-        pthread_detach(thread)
-        return true
-    }
 
     private func run() {
         guard let wakeUp = state.withLock({ $0.wakeUp }), let listeners = try? Listeners(wakeUp.event) else {

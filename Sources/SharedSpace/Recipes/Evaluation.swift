@@ -213,24 +213,23 @@ extension Namespace {
         // A thread of its own: the child is bound to it, and the tasks' threads come and go.
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<TupleID, SpaceError>, Never>) in
-                let isStarted = DetachedThread.start {
-                    do throws(SpaceError) {
-                        continuation.resume(returning: .success(try evaluation.tuple(evaluation.run(timeout: timeout))))
-                    } catch {
-                        continuation.resume(returning: .failure(error))
+                do throws(Errno) {
+                    try DetachedThread.start {
+                        do throws(SpaceError) {
+                            let id = try evaluation.tuple(evaluation.run(timeout: timeout))
+                            continuation.resume(returning: .success(id))
+                        } catch {
+                            continuation.resume(returning: .failure(error))
+                        }
                     }
-                }
-                if !isStarted {
-                    continuation.resume(
-                        returning: .failure(
-                            SpaceError(
-                                .inputOutput,
-                                "evaluate a tuple",
-                                namespace: name,
-                                reason: "no thread is to be had"
-                            )
-                        )
+                } catch {
+                    let refusal = SpaceError(
+                        .inputOutput,
+                        "evaluate a tuple",
+                        namespace: name,
+                        reason: "no thread is to be had"
                     )
+                    continuation.resume(returning: .failure(refusal))
                 }
             }
         } onCancel: {
@@ -247,27 +246,5 @@ extension Namespace {
     public func evaluate(_ words: [String], timeout: Duration) throws(SpaceError) -> TupleID {
         let evaluation = Evaluation(words, in: self)
         return try evaluation.tuple(evaluation.run(timeout: timeout))
-    }
-}
-
-/// A thread that runs one closure.
-private final class DetachedThread: Sendable {
-    private let body: @Sendable () -> Void
-    private init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-    /// Returns: Whether it could be started; if not, `body` never runs.
-    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
-        let work = Unmanaged.passRetained(DetachedThread(body))
-        var thread = pthread_t()
-        let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
-            if let context { Unmanaged<DetachedThread>.fromOpaque(context).takeRetainedValue().body() }
-            return nil
-        }
-        guard pthread_create(&thread, nil, run, work.toOpaque()) == 0 else {
-            work.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
     }
 }

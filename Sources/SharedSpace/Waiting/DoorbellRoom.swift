@@ -124,23 +124,10 @@ final class DoorbellRoom: @unchecked Sendable {
     // MARK: The thread
 
     private func startThread() {
-        let context = Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                Unmanaged<DoorbellRoom>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            },
-            context.toOpaque()
-        )
-        if result == 0 {
-            pthread_detach(thread)
-        } else {
+        do throws(Errno) {
+            try DetachedThread.start { self.run() }
+        } catch {
             // No thread to be had: everybody looks again at once, which is slow, and right.
-            context.release()
             let sleepers = state.withLock { state in
                 state.hasThread = false
                 defer { state.sleepers = [:] }

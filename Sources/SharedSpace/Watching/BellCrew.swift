@@ -123,26 +123,12 @@ final class BellCrew: Sendable {
     private func startThread(_ room: BellRoom) {
         // Counted before it comes to it: who looks meanwhile needs not start another.
         listening.add(1, ordering: .sequentiallyConsistent)
-        let context = Unmanaged.passRetained(room)
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread,
-            nil,
-            { context in
-                guard let context else { return nil }
-                let room = Unmanaged<BellRoom>.fromOpaque(context).takeRetainedValue()
-                room.crew.run(room)
-                return nil
-            },
-            context.toOpaque()
-        )
-        guard result != 0 else {
-            pthread_detach(thread)
-            return
+        do throws(Errno) {
+            try DetachedThread.start { room.crew.run(room) }
+        } catch {
+            threads.subtract(1, ordering: .sequentiallyConsistent)
+            listening.subtract(1, ordering: .sequentiallyConsistent)
         }
-        context.release()
-        threads.subtract(1, ordering: .sequentiallyConsistent)
-        listening.subtract(1, ordering: .sequentiallyConsistent)
     }
 
     private func run(_ room: BellRoom) {

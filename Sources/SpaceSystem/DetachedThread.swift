@@ -1,0 +1,41 @@
+import Glibc
+package import SystemPackage
+
+/// A thread that runs one closure, and that nobody waits for.
+package enum DetachedThread {
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// Starts one.
+    ///
+    /// It is detached from its beginning on, not by who starts it: it may have ended by then, and the process with it.
+    ///
+    /// - Throws: `EAGAIN` where no thread is to be had (pthread_create(3)); `body` never runs then.
+    package static func start(_ body: @escaping @Sendable () -> Void) throws(Errno) {
+        let work = Unmanaged.passRetained(Work(body))
+        let error = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { place -> CInt in
+            guard let attributes = place.baseAddress else { return ENOMEM }
+            let error = pthread_attr_init(attributes)
+            guard error == 0 else { return error }
+            defer { pthread_attr_destroy(attributes) }
+            pthread_attr_setdetachstate(attributes, CInt(PTHREAD_CREATE_DETACHED))
+            var thread = pthread_t()
+            return pthread_create(
+                &thread,
+                attributes,
+                { context in
+                    guard let context else { return nil }
+                    Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
+                    return nil
+                },
+                work.toOpaque()
+            )
+        }
+        guard error == 0 else {
+            work.release()
+            throw Errno(rawValue: error)
+        }
+    }
+}
