@@ -17,6 +17,7 @@ struct HandOffPart: Sendable {
     private let memory: SharedMemory
 
     private static let name = "handoff"
+    private static let faultyGivers = 8
 
     init(_ options: Options) throws {
         self.options = options
@@ -35,34 +36,67 @@ struct HandOffPart: Sendable {
 
     func run(_ report: (Report) throws -> Void) throws -> Never {
         let writers = options.processes / 2
-        // A fault stalls only those whose tuple no later one makes up for; of eight one does.
-        let givers = options.plant == .unheard ? 8 : 1
         var children: [pid_t] = []
-        for index in 0..<options.processes + givers {
+        for index in 0..<options.processes {
             children.append(
-                try Process.startWorker {
-                    var generator = SeededGenerator(seed: options.seed &+ UInt64(index))
-                    do throws(SpaceError) {
-                        Ticking.turnOff()
-                        let namespace = try Space(root: root, timeout: .seconds(30)).namespace(Self.name)
-                        if index < writers {
-                            try write(namespace, &generator)
-                        } else if index >= options.processes {
-                            try giveUp(namespace, &generator)
-                        } else if index % 2 == 0 {
-                            try take(namespace, index)
-                        } else {
-                            takeInTasks(namespace)
-                        }
-                        _ = late.add(UInt64(namespace.lateFinds))
-                    } catch {
-                        _ = failures.add(1)
-                        throw error
+                try start(UInt64(index)) { (namespace, generator) throws(SpaceError) in
+                    if index < writers {
+                        try write(namespace, &generator)
+                    } else if index % 2 == 0 {
+                        try take(namespace, index)
+                    } else {
+                        takeInTasks(namespace)
                     }
                 }
             )
         }
+        let seed = UInt64(options.processes)
+        if options.plant == .unheard {
+            for giver in 0..<UInt64(Self.faultyGivers) {
+                children.append(
+                    try Process.start {
+                        superviseFaultyGiver(seed + giver)
+                        return 0
+                    }
+                )
+            }
+        } else {
+            children.append(try start(seed, giveUp))
+        }
         Process.work { try report(work(children)) }
+    }
+
+    /// Starts a worker with a seed of its own.
+    private func start(
+        _ seed: UInt64,
+        _ body: @escaping (Namespace, inout SeededGenerator) throws(SpaceError) -> Void
+    ) throws -> pid_t {
+        try Process.startWorker {
+            var generator = SeededGenerator(seed: options.seed &+ seed)
+            do throws(SpaceError) {
+                Ticking.turnOff()
+                let namespace = try Space(root: root, timeout: .seconds(30)).namespace(Self.name)
+                try body(namespace, &generator)
+                _ = late.add(UInt64(namespace.lateFinds))
+            } catch {
+                _ = failures.add(1)
+                throw error
+            }
+        }
+    }
+
+    /// A fault stalls only those whose tuple no later one makes up for: so who has had it, and is stopped, is followed by
+    /// another when it has stalled nobody.
+    private func superviseFaultyGiver(_ first: UInt64) {
+        var seed = first
+        while stop.load() == 0 {
+            guard let giver = try? start(seed, giveUp) else { continue }
+            seed += UInt64(Self.faultyGivers)
+            Process.waitUntilStopped(giver)
+            let deadline = MonotonicInstant.now.advanced(by: .seconds(2 * options.patience))
+            while stop.load() == 0, !deadline.hasPassed { usleep(20_000) }
+            Process.end(giver)
+        }
     }
 
     private func work(_ children: [pid_t]) throws -> Report {

@@ -98,6 +98,12 @@ enum Process {
         return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
     }
 
+    /// Returns when a child is stopped, or has ended, which is still to be waited for.
+    static func waitUntilStopped(_ child: pid_t) {
+        var info = siginfo_t()
+        while waitid(P_PID, id_t(child), &info, WSTOPPED | WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    }
+
     /// Whether a child has ended, which is still to be waited for.
     static func hasEnded(_ child: pid_t) -> Bool {
         var info = siginfo_t()
