@@ -23,6 +23,9 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             while !input.isEmpty { try damage(scope, &input) }
             scope.noteUpkeep()
         }
+        // Its own counters a process knows without reading them, until a transaction came to nothing: then it reads, and checks,
+        // what it finds, as any other does.
+        try? namespace.core.write("look", .removing(1)) { _ in }
         playground.useAll(of: namespace)
         try? namespace.leave()
         guard let again = try? playground.space.namespace("n") else { return 0 }
