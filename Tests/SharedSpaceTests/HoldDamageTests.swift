@@ -15,7 +15,7 @@ import Testing
         namespace = try root.space.namespace("n")
     }
 
-    private enum Table { case holds, objects, elements }
+    private enum Table { case main, holds, objects, elements }
 
     /// Changes a row behind the library's back; `nil` deletes it.
     private func damage(_ table: Table, _ key: [UInt8], _ change: ([UInt8]) -> [UInt8]?) throws {
@@ -23,6 +23,7 @@ import Testing
             let tables = scope.tables
             let database =
                 switch table {
+                case .main: tables.main
                 case .holds: tables.holds
                 case .objects: tables.objects
                 case .elements: tables.elements
@@ -114,6 +115,16 @@ import Testing
         #expect(damage.contains { $0.contains("holds out of turn") })
         #expect(damage.contains { $0.contains("a number that was not given out") })
         #expect(damage.contains { $0.contains("2 holds are kept, and the counter says 1") })
+        try useAll()
+    }
+
+    /// Beside the counters and what begins with the mark of a table there is nothing.
+    @Test(arguments: [[0x7F, 1], [0x85, 1], Array("countess".utf8)] as [[UInt8]])
+    func aRowOfNoTableIsFound(_ key: [UInt8]) throws {
+        _ = try lock()
+        #expect(try namespace.verify() == [])
+        try damage(.main, key) { _ in [1] }
+        #expect(try namespace.verify() == ["rows of the main database that stand in no table: 1"])
         try useAll()
     }
 

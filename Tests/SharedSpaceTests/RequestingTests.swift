@@ -21,6 +21,18 @@ import Testing
         return Requesting(core, request, absent, timeout: timeout)
     }
 
+    /// Has a request begun by a responder.
+    ///
+    /// Returns: That request, and what its handler would ask below.
+    private func beginning(at top: ResponderPosition) throws -> (asking: Asking, below: OutgoingRequest) {
+        let ticket = try #require(try core.ask(requesting(.fails).request))
+        let asking = Asking(ticket: ticket, work: ticket)
+        try #require(try core.begin(asking, at: top) != nil)
+        var below = requesting(.fails).request
+        (below.below, below.within) = (top, asking)
+        return (asking, below)
+    }
+
     /// Nobody is left, and before the request is ended somebody comes below: it is his then, and no time has passed.
     @Test(arguments: [AbsentResponder.fails, .waits])
     func whoComesInTimeIsAsked(_ absent: AbsentResponder) throws {
@@ -54,16 +66,12 @@ import Testing
     @Test func whoHasGoneAsksNobodyBelow() throws {
         let base = try core.enrolResponder("f", key: "base", isBase: true)
         let top = try core.enrolResponder("f", key: "top", isBase: false)
-        let outer = try #require(try core.ask(requesting(.fails).request))
-        let asking = Asking(ticket: outer, work: outer)
-        #expect(try core.begin(asking, at: top) != nil)
-        var below = requesting(.fails).request
-        (below.below, below.within) = (top, asking)
+        let (asking, below) = try beginning(at: top)
         try core.removeResponder(top, of: "f")
         #expect(try core.ask(below) == nil)
         #expect(try core.begin(asking, at: base) != nil)
         #expect(try core.ask(below) == nil)
-        try core.takeBack(outer)
+        try core.takeBack(asking.ticket)
         try core.removeResponder(base, of: "f")
         #expect(try namespace.status().requests == [] && namespace.verify() == [])
     }
@@ -75,11 +83,7 @@ import Testing
         let top = try core.write("respond", .adding(1, bytes: 1024)) { scope throws(SpaceError) in
             try scope.enrol("f", key: "top", isBase: false, session: leaving)
         }
-        let outer = try #require(try core.ask(requesting(.fails).request))
-        let asking = Asking(ticket: outer, work: outer)
-        #expect(try core.begin(asking, at: top) != nil)
-        var below = requesting(.fails).request
-        (below.below, below.within) = (top, asking)
+        let (asking, below) = try beginning(at: top)
         var inner: UInt64?
         try core.dropHolds(timeout: nil) { holder in
             // Seen by who looks for what is to go only when it looks again.
@@ -92,8 +96,8 @@ import Testing
         }
         #expect(try namespace.responders(to: "f").map(\.key) == ["base"])
         #expect(try core.begin(asking, at: base) == nil)
-        #expect(try core.begin(Asking(ticket: outer, work: try #require(inner)), at: base) != nil)
-        try core.takeBack(outer)
+        #expect(try core.begin(Asking(ticket: asking.ticket, work: try #require(inner)), at: base) != nil)
+        try core.takeBack(asking.ticket)
         try core.removeResponder(base, of: "f")
         #expect(try namespace.status().requests == [] && namespace.verify() == [])
     }
@@ -102,17 +106,13 @@ import Testing
     @Test(arguments: [false, true]) func whoHasNotBegunIsAskedFromAbove(_ hasBegun: Bool) throws {
         let base = try core.enrolResponder("f", key: "base", isBase: true)
         let top = try core.enrolResponder("f", key: "top", isBase: false)
-        let outer = try #require(try core.ask(requesting(.fails).request))
-        let asking = Asking(ticket: outer, work: outer)
-        #expect(try core.begin(asking, at: top) != nil)
-        var below = requesting(.fails).request
-        (below.below, below.within) = (top, asking)
+        let (asking, below) = try beginning(at: top)
         let inner = try #require(try core.ask(below))
         if hasBegun { #expect(try core.begin(Asking(ticket: inner, work: inner), at: base) != nil) }
         try core.takeBack(inner)
         try core.removeResponder(top, of: "f")
         #expect(try (core.begin(asking, at: base) == nil) == hasBegun)
-        try core.takeBack(outer)
+        try core.takeBack(asking.ticket)
         try core.removeResponder(base, of: "f")
         #expect(try namespace.status().requests == [] && namespace.verify() == [])
     }

@@ -291,7 +291,7 @@ package struct IntegrityCheck {
         let all = try snapshot.lmdb { () throws(LMDBError) in
             try snapshot.access.statistics(tables.main).entries
         }
-        if all != known { report("\(all - known) rows of the main database stand in no table") }
+        if all != known { report("rows of the main database that stand in no table: \(all - known)") }
     }
 
     private func count(_ table: Database) throws(SpaceError) -> Int {
