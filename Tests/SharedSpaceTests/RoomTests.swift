@@ -16,9 +16,9 @@ struct RoomTests {
         throw TestFailure("nothing was thrown")
     }
 
-    private func allocated(_ root: TemporaryRoot) throws -> Int {
+    private func dataFile(_ root: TemporaryRoot) throws -> FileInfo {
         let folder = try OwnedDescriptor.open("\(root.path)/n", flags: 0)
-        return try Directory.info(at: folder.raw, "data.mdb").allocated
+        return try Directory.info(at: folder.raw, "data.mdb")
     }
 
     @Test(arguments: [StorageMode.fast, .guarded])
@@ -52,7 +52,7 @@ struct RoomTests {
                 throw TestFailure("a tuple is missing")
             }
             #expect(try namespace.count() == 0)
-            #expect(try allocated(root) <= limit)
+            #expect(try dataFile(root).allocated <= limit)
         }
         // Each time about as many have room.
         #expect(counts.allSatisfy { $0 > counts[0] / 2 })
@@ -69,7 +69,33 @@ struct RoomTests {
             if number >= 100 { #expect(try namespace.takeIfExists("page", number - 100, any([UInt8].self)) != nil) }
         }
         #expect(try namespace.count() == 100)
-        #expect(try allocated(root) <= Limits.smallestByteLimit)
+        #expect(try dataFile(root).allocated <= Limits.smallestByteLimit)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// In `.durable` a sync should find written blocks, so zeros go ahead of what is used; elsewhere nobody syncs.
+    @Test(arguments: [StorageMode.durable, .guarded])
+    func aDurableFileIsWrittenAheadOfUse(_ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        let namespace = try root.namespace(mode)
+        var lengths: Set<Int> = []
+        for number in 0..<200 {
+            try namespace.write("page", number, [UInt8](repeating: 7, count: 4000))
+            let (used, file) = (try namespace.status().bytes, try dataFile(root))
+            lengths.insert(file.size)
+            // The blocks were there already, and no more are taken for it.
+            #expect(file.allocated >= file.size)
+            switch mode {
+            case .durable: #expect(file.size - used >= 32 << 10, "\(file.size) bytes of the file, \(used) in use")
+            default: #expect(file.size <= used)
+            }
+        }
+        // By pieces, and not page by page.
+        #expect(mode != .durable || lengths.count <= 20)
+        // What is large would be written twice.
+        let before = try dataFile(root).size
+        try namespace.write("large", [UInt8](repeating: 7, count: 4 << 20))
+        #expect(try dataFile(root).size - before < 5 << 20)
         #expect(try namespace.verify() == [])
     }
 
@@ -84,7 +110,7 @@ struct RoomTests {
             #expect(try dictionary.count == entries.count)
             try dictionary.removeAll()
         }
-        #expect(try allocated(root) <= Limits.smallestByteLimit && namespace.verify() == [])
+        #expect(try dataFile(root).allocated <= Limits.smallestByteLimit && namespace.verify() == [])
     }
 
     @Test func aTupleLargerThanTheLimitIsRefused() throws {

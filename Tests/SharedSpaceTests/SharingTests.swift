@@ -1,5 +1,6 @@
 import Glibc
 import LMDB
+import SeededRandom
 import SpaceSystem
 import SpaceTestSupport
 import Synchronization
@@ -84,6 +85,32 @@ struct SharingTests {
         let commits = namespace.core.environment.lastTransaction - before
         #expect(commits < 16 * each, "\(commits) commits for \(16 * each) writes")
         #expect(try namespace.count() == 16 * each)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Whoever is in a shared transaction's queue, first or last, alone or with others, comes out of it: writers that come
+    /// and go at paces of their own, so that the lead is taken, handed over, waited with, and taken over.
+    @Test func durableWritersOfDifferentPacesShareCommits() async throws {
+        let root = try TemporaryRoot(for: .durable)
+        let namespace = try root.namespace(.durable)
+        let (threads, each) = (10, 120)
+        let before = namespace.core.environment.lastTransaction
+        try await onThreads(threads) { thread in
+            var random = SeededGenerator(seed: UInt64(thread))
+            for number in 0..<each {
+                try namespace.write("job", thread, number)
+                // Up to about the time of a sync, mostly less.
+                let end = MonotonicInstant.now.advanced(by: .microseconds(Int.random(in: 0...30, using: &random)))
+                if thread % 3 != 0 { while !end.hasPassed {} }
+                if thread % 3 == 2, number % 16 == 0 { sched_yield() }
+            }
+        }
+        let commits = namespace.core.environment.lastTransaction - before
+        #expect(commits < threads * each, "\(commits) commits for \(threads * each) writes")
+        let all = try namespace.readAll(matching: ["job", .any, .any])
+        for thread in 0..<threads {
+            #expect(all.filter { $0[1] == .int(thread) }.map { $0[2] } == (0..<each).map { .int($0) })
+        }
         #expect(try namespace.verify() == [])
     }
 

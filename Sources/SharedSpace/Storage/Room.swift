@@ -103,6 +103,7 @@ final class Room {
     private let environment: Environment
     private let control: ControlFile
     private let tables: Tables
+    private let pagesAhead: PagesAhead?
     /// Pages of the free list that can be used without growing, as last counted; spent with every demand.
     private var reusablePages = 0
     /// The transaction that they were last counted or spent in.
@@ -117,12 +118,21 @@ final class Room {
         self.control = control
         self.tables = tables
         pageSize = max(512, environment.pageSize)
+        pagesAhead =
+            control.header.mode == .durable
+            ? PagesAhead(descriptor: environment.descriptor, pageSize: pageSize) : nil
     }
 
     /// Sees that the blocks for a demand are there, or throws before anything was changed.
     func ensure(_ demand: Demand, shapes: Int, _ access: Access) throws(SpaceError) {
         guard Safeguard.room.stands else { return }
         let end = environment.info.lastPage + 1
+        try ensure(demand, shapes: shapes, access, from: end)
+        pagesAhead?.ensure(demand.bytes, from: end, reserved: Int(clamping: control.reserved.loadRelaxed()))
+    }
+
+    @inline(__always)
+    private func ensure(_ demand: Demand, shapes: Int, _ access: Access, from end: Int) throws(SpaceError) {
         let reserve = demand.isRemoval ? 0 : Limits.removalReserve / pageSize
         let reserved = Int(clamping: control.reserved.loadRelaxed()) / pageSize
         if demand.additions + demand.removals <= 1, demand.bytes < 1 << 16, demand.elements <= 16 {

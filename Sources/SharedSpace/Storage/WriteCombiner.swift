@@ -7,39 +7,66 @@ import Synchronization
 /// The first thread to come leads: it takes what has queued up by the time it has the gate, runs it all in one
 /// transaction, and hands the lead to the next in the queue. That one finds those who came during the sync, or is the first
 /// to come after it, while those whose sync it was are just coming back: they would take turns, half of them or all but
-/// one. So it waits, without the gate, for as many as both, for half the time of a commit at most, and as long as
-/// that has been worth it of late. An operation that throws would leave the others half a
-/// transaction (LMDB's nested ones cost 3 MiB each), so the whole is undone and each runs on its own.
+/// one. So it collects: it waits, without the gate, for as many as both, for half the time of a commit at most, and as long
+/// as that has been worth it of late. Who completes the queue meanwhile leads in its stead, being awake. An operation that
+/// throws would leave the others half a transaction (LMDB's nested ones cost 3 MiB each), so the whole is undone and each
+/// runs on its own.
 final class WriteCombiner: Sendable {
     private struct Queue {
         var jobs: [Job] = []
-        var hasLeader = false
+        /// Of this queue; the next one gets the next number, when a leader has taken the jobs.
+        var number: UInt32 = 1
+        var lead = Lead.free
         /// How many would be there if all who wrote a moment ago wrote again, and until when that is to be waited for.
         var expected = 0
         var collectsUntil = MonotonicInstant(nanoseconds: 0)
+
+        mutating func take() -> [Job] {
+            defer { (jobs, number) = ([], number &+ 1) }
+            return jobs
+        }
+    }
+
+    private enum Lead {
+        /// The next to come has it.
+        case free
+        /// The first in the queue is told that it has it.
+        case handed
+        /// The first in the queue has it, and waits for more to come.
+        case collecting
+        /// A thread of this queue or of the one before has it.
+        case taken
+    }
+
+    /// What a thread does about the job that it has queued.
+    private enum Part {
+        case lead
+        /// `present`: How many are there already.
+        case collect(present: Int, until: MonotonicInstant)
+        /// `isNext`: The first behind a leader, who will hand it the lead.
+        case follow(isNext: Bool)
     }
 
     private let queue = Mutex(Queue())
     private let collecting = Habit()
-    /// Whether as many have come as were expected; a futex on which the leader sleeps that long.
-    private let isComplete = FutexWord()
+    /// The last queue that was ended, of those with even and of those with odd numbers: futexes on which its threads sleep.
+    ///
+    /// Two, so that those who have queued for the next one sleep on.
+    private let ended = [FutexWord(), FutexWord()]
+    /// The last queue whose first was handed the lead.
+    private let handed = FutexWord()
     private static let longestCollecting = Duration.milliseconds(20)
 
     /// An operation in the queue.
     ///
-    /// Unchecked: it belongs to its own thread until it is queued, then to the leader until `state` says that it is
-    /// done; the futex word orders the two.
+    /// Unchecked: it belongs to its own thread until it is queued, then to the leader until its queue is ended; the
+    /// word that says so orders the two.
     private final class Job: @unchecked Sendable {
-        static let waiting: UInt32 = 0
-        static let done: UInt32 = 1
-        static let leading: UInt32 = 2
-
         let operation: String
         let demand: Room.Demand
-        /// Given up before `done`: the job outlives its caller's closure, which must not escape.
-        private var body: ((WriteScope) throws(SpaceError) -> Void)?
+        /// Given up before the queue is ended: the job outlives its caller's closure, which must not escape.
+        var body: ((WriteScope) throws(SpaceError) -> Void)?
         var failure: SpaceError?
-        private let word = FutexWord()
 
         init(_ operation: String, _ demand: Room.Demand, _ body: @escaping (WriteScope) throws(SpaceError) -> Void) {
             self.operation = operation
@@ -48,23 +75,6 @@ final class WriteCombiner: Sendable {
         }
 
         func run(_ scope: WriteScope) throws(SpaceError) { try body?(scope) }
-
-        func become(_ state: UInt32) {
-            if state == Self.done { body = nil }
-            word.value.storeSequential(state)
-            word.futex.wake()
-        }
-
-        /// Waits to be done or to lead.
-        ///
-        /// The leader is a thread of this process, whose every wait has a time-out.
-        func wait() -> UInt32 {
-            while true {
-                let state = word.value.load()
-                if state != Self.waiting { return state }
-                _ = try? word.futex.wait(while: Self.waiting, for: nil)
-            }
-        }
     }
 
     func run<R>(
@@ -76,15 +86,11 @@ final class WriteCombiner: Sendable {
         var result: R?
         let failure = withoutActuallyEscaping(body) { body in
             let job = Job(operation, demand) { (scope) throws(SpaceError) in result = try body(scope) }
-            let (leads, completes) = queue.withLock { queue in
+            let (number, part) = queue.withLock { queue in
                 queue.jobs.append(job)
-                defer { queue.hasLeader = true }
-                let completes = queue.hasLeader && queue.jobs.count == queue.expected
-                if completes { isComplete.value.store(1) }
-                return (!queue.hasLeader, completes)
+                return (queue.number, self.part(&queue))
             }
-            if completes { isComplete.futex.wake() }
-            if leads || job.wait() == Job.leading { lead(on: core) }
+            if comesToLead(part, number) { lead(on: core) }
             // The leader's own job is among those that it ended.
             return job.failure
         }
@@ -95,51 +101,106 @@ final class WriteCombiner: Sendable {
         return result
     }
 
-    /// Waits for those who wrote a moment ago to come again.
-    private func collect() {
-        let (present, expected, deadline) = queue.withLock { ($0.jobs.count, $0.expected, $0.collectsUntil) }
-        guard present < expected, !deadline.hasPassed, collecting.isDue() else { return }
-        while isComplete.value.load() == 0, (try? isComplete.futex.wait(while: 0, until: deadline)) ?? false {}
-        // All who were expected came in time; or else, half as long again is worth it for half as many again.
-        let came = queue.withLock { $0.jobs.count } - present
-        collecting.note(isAnswered: isComplete.value.load() != 0 || came * 2 >= present)
+    // MARK: Who leads
+
+    /// The part of who comes last, or was handed the lead.
+    private func part(_ queue: inout Queue) -> Part {
+        let count = queue.jobs.count
+        switch queue.lead {
+        case .free:
+            if count < queue.expected, !queue.collectsUntil.hasPassed, collecting.isDue() {
+                queue.lead = .collecting
+                return .collect(present: count, until: queue.collectsUntil)
+            }
+        case .handed, .collecting:
+            guard count >= queue.expected else { return .follow(isNext: false) }
+            collecting.note(isAnswered: true)
+        case .taken:
+            return .follow(isNext: count == 1)
+        }
+        queue.lead = .taken
+        return .lead
     }
 
+    /// Plays a part until it comes to leading, or until its queue is ended: whether it is to lead.
+    private func comesToLead(_ part: Part, _ number: UInt32) -> Bool {
+        switch part {
+        case .lead:
+            return true
+        case .collect(let present, let deadline):
+            if wait(for: ended[Int(number & 1)], number, until: deadline) { return false }
+            let isOurs = queue.withLock { queue in
+                guard queue.number == number, queue.lead == .collecting else { return false }
+                queue.lead = .taken
+                // Half as long again is worth it for half as many again.
+                collecting.note(isAnswered: (queue.jobs.count - present) * 2 >= present)
+                return true
+            }
+            // Or else somebody completed the queue meanwhile.
+            return isOurs || comesToLead(.follow(isNext: false), number)
+        case .follow(isNext: true):
+            wait(for: handed, number)
+            let part = queue.withLock { queue -> Part in
+                guard queue.number == number, queue.lead == .handed else { return .follow(isNext: false) }
+                queue.lead = .free
+                return self.part(&queue)
+            }
+            return comesToLead(part, number)
+        case .follow(isNext: false):
+            wait(for: ended[Int(number & 1)], number)
+            return false
+        }
+    }
+
+    /// Sleeps until a word has come to a number; whether it has, in time.
+    ///
+    /// Who sets it is a thread of this process, whose every wait has a time-out.
+    @discardableResult
+    private func wait(for word: FutexWord, _ number: UInt32, until deadline: MonotonicInstant? = nil) -> Bool {
+        while true {
+            let value = word.value.load()
+            if Int32(bitPattern: value &- number) >= 0 { return true }
+            if let deadline {
+                guard (try? word.futex.wait(while: value, until: deadline)) ?? false else { return false }
+            } else {
+                _ = try? word.futex.wait(while: value, for: nil)
+            }
+        }
+    }
+
+    private func set(_ word: FutexWord, _ number: UInt32, isAwaited: Bool) {
+        word.value.storeSequential(number)
+        if isAwaited { word.futex.wake() }
+    }
+
+    // MARK: What the leader does
+
     private func lead(on core: NamespaceCore) {
-        collect()
         // The gate's time-out may pass here: then all who queued by then get its error.
         var taken: [Job] = []
         var patience = Duration.zero
         do throws(SpaceError) {
             try core.underGate("write") { () throws(SpaceError) in
-                taken = queue.withLock { queue in
-                    defer { queue.jobs = [] }
-                    return queue.jobs
-                }
+                taken = queue.withLock { $0.take() }
                 let start = MonotonicInstant.now
                 commit(taken, on: core)
                 patience = min(MonotonicInstant.now.duration(since: start) / 2, Self.longestCollecting)
             }
         } catch {
-            if taken.isEmpty {
-                taken = queue.withLock { queue in
-                    defer { queue.jobs = [] }
-                    return queue.jobs
-                }
-            }
+            if taken.isEmpty { taken = queue.withLock { $0.take() } }
             for job in taken { job.failure = error.within(job.operation, namespace: core.name.text) }
         }
-        let next = queue.withLock { queue -> Job? in
+        let (next, hasNext) = queue.withLock { queue in
             queue.expected = taken.count + queue.jobs.count
             queue.collectsUntil = MonotonicInstant.now.advanced(by: patience)
-            isComplete.value.store(0)
-            queue.hasLeader = !queue.jobs.isEmpty
-            return queue.jobs.first
+            queue.lead = queue.jobs.isEmpty ? .free : .handed
+            return (queue.number, !queue.jobs.isEmpty)
         }
-        for job in taken { job.become(Job.done) }
-        next?.become(Job.leading)
+        for job in taken { job.body = nil }
+        // The leader's own job is one of them.
+        set(ended[Int(next & 1) ^ 1], next &- 1, isAwaited: taken.count > 1)
+        if hasNext { set(handed, next, isAwaited: true) }
     }
-
     private func commit(_ jobs: [Job], on core: NamespaceCore) {
         if jobs.count > 1 {
             let demand = jobs.reduce(Room.Demand()) { $0 + $1.demand }

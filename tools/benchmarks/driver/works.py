@@ -41,7 +41,7 @@ TABLE = [
     Work("hand-off and back, sleeping", "hand-off sleeping", ("hand-off-sleeping", 300), 1.2, "ping-pong",
          "hand-off sleeping", (), {"redis": 1, "sqlite": 1, "rinda": 1, "beanstalkd": 1, "mq": 1 / 1.2}),
     Work("claim and complete", "claim", ("claim", 5000), 2.0, "claim", "claim", (), {"beanstalkd": 10}),
-    Work("durable write, 16 threads", "durable", ("durable", 320), 0.1, on_disk=True),
+    Work("durable write, 16 threads", "durable", ("durable", 3200), 0.1, on_disk=True),
     *(
         Work(f"{name}, {where}", f"{line}, {placement}{tail}", (f"notice-{placement}", 100), target,
              floor_line=f"bare, {placement}{tail}")
