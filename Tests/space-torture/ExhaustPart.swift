@@ -21,7 +21,7 @@ struct ExhaustPart {
         let root = round.root.path
         let readers = try (0..<300).map { _ in
             try Process.startWorker {
-                let namespace = try Space(root: root, timeout: .seconds(30)).existingNamespace("n")
+                let namespace = try Space(root: root, timeout: .seconds(120)).existingNamespace("n")
                 CrashPoint.arm(.snapshotTaken, action: .stop)
                 let count = try namespace.count()
                 try namespace.leave()
@@ -53,7 +53,7 @@ struct ExhaustPart {
                 try Process.startWorker {
                     CrashPoint.arm(.snapshotTaken)
                     // SIGKILL, unless something refuses.
-                    _ = try Space(root: root, timeout: .seconds(30)).existingNamespace("n").count()
+                    _ = try Space(root: root, timeout: .seconds(120)).existingNamespace("n").count()
                 }
             }
             try writer.send("turn-over 4000 50")

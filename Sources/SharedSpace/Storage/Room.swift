@@ -128,7 +128,7 @@ final class Room {
         guard Safeguard.room.stands else { return }
         let end = environment.info.lastPage + 1
         try ensure(demand, shapes: shapes, access, from: end)
-        pagesAhead?.ensure(demand.bytes, from: end, reserved: Int(clamping: control.reserved.loadRelaxed()))
+        pagesAhead?.prepare(for: demand.bytes, from: end, reserved: Int(clamping: control.reserved.loadRelaxed()))
     }
 
     @inline(__always)
@@ -282,7 +282,7 @@ final class Room {
     }
 
     private func reserve(from start: Int, to end: Int) throws(Errno) {
-        // Without a writable map the file's length must stay LMDB's own business; the blocks behind it are only kept.
+        // Without a writable map the file ends where something was last written; the blocks behind it are only kept.
         try Blocks.reserve(environment.descriptor, from: start, to: end, keepSize: control.header.mode != .fast)
         control.reserved.store(UInt64(end))
     }

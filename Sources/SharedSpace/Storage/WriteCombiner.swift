@@ -5,10 +5,10 @@ import Synchronization
 /// a sync costs three hundred times what the rest does.
 ///
 /// The first thread to come leads: it takes what has queued up by the time it has the gate, runs it all in one
-/// transaction, and hands the lead to the next in the queue. That one finds those who came during the sync, or is the first
-/// to come after it, while those whose sync it was are just coming back: they would take turns, half of them or all but
-/// one. So it collects: it waits, without the gate, for as many as both, for half the time of a commit at most, and as long
-/// as that has been worth it of late. Who completes the queue meanwhile leads in its stead, being awake. An operation that
+/// transaction, and hands the lead to the first who has queued meanwhile, if there is one. Left at that, threads that write
+/// in a loop would take turns: those whose sync it was come back too late for the next. So who has the lead and misses
+/// them collects: waits, without the gate, until as many have queued as there were, for half the time of a commit at most,
+/// and as long as that has been worth it of late. Whoever completes the queue leads, being awake. An operation that
 /// throws would leave the others half a transaction (LMDB's nested ones cost 3 MiB each), so the whole is undone and each
 /// runs on its own.
 final class WriteCombiner: Sendable {
@@ -21,18 +21,18 @@ final class WriteCombiner: Sendable {
         var expected = 0
         var collectsUntil = MonotonicInstant(nanoseconds: 0)
 
-        mutating func take() -> [Job] {
+        mutating func take() -> (jobs: [Job], number: UInt32) {
             defer { (jobs, number) = ([], number &+ 1) }
-            return jobs
+            return (jobs, number)
         }
     }
 
     private enum Lead {
         /// The next to come has it.
         case free
-        /// The first in the queue is told that it has it.
+        /// The first in the queue is told that it has it; whoever completes the queue before takes it.
         case handed
-        /// The first in the queue has it, and waits for more to come.
+        /// The first in the queue has it, and waits for more to come; whoever completes the queue takes it.
         case collecting
         /// A thread of this queue or of the one before has it.
         case taken
@@ -49,12 +49,11 @@ final class WriteCombiner: Sendable {
 
     private let queue = Mutex(Queue())
     private let collecting = Habit()
-    /// The last queue that was ended, of those with even and of those with odd numbers: futexes on which its threads sleep.
+    /// The last queue that was ended, of those with even and of those with odd numbers: futexes on which its threads sleep,
+    /// and the first of the queue behind it.
     ///
-    /// Two, so that those who have queued for the next one sleep on.
-    private let ended = [FutexWord(), FutexWord()]
-    /// The last queue whose first was handed the lead.
-    private let handed = FutexWord()
+    /// Two, so that the others of the queue behind it sleep on. They never go back: set under the queue's lock.
+    private let lastEnded = [FutexWord(), FutexWord()]
     private static let longestCollecting = Duration.milliseconds(20)
 
     /// An operation in the queue.
@@ -114,6 +113,7 @@ final class WriteCombiner: Sendable {
             }
         case .handed, .collecting:
             guard count >= queue.expected else { return .follow(isNext: false) }
+            // Also where the one that was handed the lead had not yet begun to wait.
             collecting.note(isAnswered: true)
         case .taken:
             return .follow(isNext: count == 1)
@@ -128,7 +128,7 @@ final class WriteCombiner: Sendable {
         case .lead:
             return true
         case .collect(let present, let deadline):
-            if wait(for: ended[Int(number & 1)], number, until: deadline) { return false }
+            if waitForEnd(of: number, until: deadline) { return false }
             let isOurs = queue.withLock { queue in
                 guard queue.number == number, queue.lead == .collecting else { return false }
                 queue.lead = .taken
@@ -139,26 +139,31 @@ final class WriteCombiner: Sendable {
             // Or else somebody completed the queue meanwhile.
             return isOurs || comesToLead(.follow(isNext: false), number)
         case .follow(isNext: true):
-            wait(for: handed, number)
+            waitForEnd(of: number &- 1)
             let part = queue.withLock { queue -> Part in
                 guard queue.number == number, queue.lead == .handed else { return .follow(isNext: false) }
+                // As if it came only now.
                 queue.lead = .free
                 return self.part(&queue)
             }
             return comesToLead(part, number)
         case .follow(isNext: false):
-            wait(for: ended[Int(number & 1)], number)
+            waitForEnd(of: number)
             return false
         }
     }
 
-    /// Sleeps until a word has come to a number; whether it has, in time.
+    private func lastEnded(like number: UInt32) -> FutexWord { lastEnded[Int(number & 1)] }
+
+    /// Sleeps until a queue was ended; whether it was, in time.
     ///
-    /// Who sets it is a thread of this process, whose every wait has a time-out.
+    /// That is up to threads of this process, which wait for the gate with a time-out, and for the disk.
     @discardableResult
-    private func wait(for word: FutexWord, _ number: UInt32, until deadline: MonotonicInstant? = nil) -> Bool {
+    private func waitForEnd(of number: UInt32, until deadline: MonotonicInstant? = nil) -> Bool {
+        let word = lastEnded(like: number)
         while true {
             let value = word.value.load()
+            // Later ones may have ended too, and numbers begin again some day.
             if Int32(bitPattern: value &- number) >= 0 { return true }
             if let deadline {
                 guard (try? word.futex.wait(while: value, until: deadline)) ?? false else { return false }
@@ -168,39 +173,42 @@ final class WriteCombiner: Sendable {
         }
     }
 
-    private func set(_ word: FutexWord, _ number: UInt32, isAwaited: Bool) {
-        word.value.storeSequential(number)
-        if isAwaited { word.futex.wake() }
-    }
-
     // MARK: What the leader does
 
     private func lead(on core: NamespaceCore) {
-        // The gate's time-out may pass here: then all who queued by then get its error.
-        var taken: [Job] = []
-        var patience = Duration.zero
         do throws(SpaceError) {
-            try core.underGate("write") { () throws(SpaceError) in
-                taken = queue.withLock { $0.take() }
+            let (jobs, number, patience) = try core.underGate("write") { () throws(SpaceError) in
+                let (jobs, number) = queue.withLock { $0.take() }
                 let start = MonotonicInstant.now
-                commit(taken, on: core)
-                patience = min(MonotonicInstant.now.duration(since: start) / 2, Self.longestCollecting)
+                commit(jobs, on: core)
+                let patience = MonotonicInstant.now.duration(since: start) / 2
+                return (jobs, number, min(patience, Self.longestCollecting))
             }
+            end(jobs, number, patience)
         } catch {
-            if taken.isEmpty { taken = queue.withLock { $0.take() } }
-            for job in taken { job.failure = error.within(job.operation, namespace: core.name.text) }
+            // The gate was not to be had, so nothing was taken: all who queued by now get the error.
+            let (jobs, number) = queue.withLock { $0.take() }
+            for job in jobs { job.failure = error.within(job.operation, namespace: core.name.text) }
+            end(jobs, number, .zero)
         }
-        let (next, hasNext) = queue.withLock { queue in
-            queue.expected = taken.count + queue.jobs.count
+    }
+
+    /// Lets go of a queue's threads, and of the lead.
+    private func end(_ jobs: [Job], _ number: UInt32, _ patience: Duration) {
+        // First: a thread that sees the end returns at once, and its closure must not be held any longer.
+        for job in jobs { job.body = nil }
+        let isFollowed = queue.withLock { queue in
+            queue.expected = jobs.count + queue.jobs.count
             queue.collectsUntil = MonotonicInstant.now.advanced(by: patience)
             queue.lead = queue.jobs.isEmpty ? .free : .handed
-            return (queue.number, !queue.jobs.isEmpty)
+            // Under the lock: later queues may be ended before this thread runs again.
+            lastEnded(like: number).value.storeSequential(number)
+            return !queue.jobs.isEmpty
         }
-        for job in taken { job.body = nil }
         // The leader's own job is one of them.
-        set(ended[Int(next & 1) ^ 1], next &- 1, isAwaited: taken.count > 1)
-        if hasNext { set(handed, next, isAwaited: true) }
+        if jobs.count > 1 || isFollowed { lastEnded(like: number).futex.wake() }
     }
+
     private func commit(_ jobs: [Job], on core: NamespaceCore) {
         if jobs.count > 1 {
             let demand = jobs.reduce(Room.Demand()) { $0 + $1.demand }
