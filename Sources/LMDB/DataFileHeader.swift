@@ -59,7 +59,7 @@ struct DataFileHeader {
         // it.
         guard fstat(descriptor, &status) == 0 else { throw LMDBError(code: errno) }
         let newest = second.transaction > first.transaction ? second : first
-        guard newest.rootsLie(within: UInt64(clamping: status.st_size)) else { throw .invalid }
+        guard newest.hasSaneLastPage, newest.rootsLie(within: UInt64(clamping: status.st_size)) else { throw .invalid }
     }
 
     private var isLMDB: Bool {
@@ -70,6 +70,11 @@ struct DataFileHeader {
     private var hasSanePageSize: Bool {
         pageSize >= 512 && pageSize <= 65_536 && pageSize & (pageSize - 1) == 0
     }
+
+    /// Whether the last page is one that can be mapped at all: x86-64 and arm64 give a process 2⁴⁷ bytes or so of addresses.
+    ///
+    /// mdb.c, `mdb_env_open2`: the map becomes as large as the pages, whatever was asked for.
+    private var hasSaneLastPage: Bool { lastPage < (1 << 47) / UInt64(pageSize) }
 
     /// Whether the roots are pages of the file.
     ///

@@ -102,6 +102,17 @@ struct DataFileTests {
         #expect(openingFails(with: .invalid))
     }
 
+    @Test(
+        "A last page that no map can hold is refused",
+        arguments: [1 << 35, 1 << 51, 1 << 62, 1 << 63, .max] as [UInt64]
+    )
+    func lastPage(_ page: UInt64) throws {
+        try makeFile()
+        try overwriteMeta(page, at: 136)
+        #expect(openingFails(with: .invalid))
+        #expect(openingFails(with: .invalid, flags: [.noSync, .writeMap]))
+    }
+
     @Test("LMDB itself divides by a page size of 0")
     func pageSizeUnprotected() async throws {
         try makeFile()
