@@ -237,9 +237,7 @@ import Testing
     /// On an actor, no call comes after the actor has cancelled: not even one that was on its way.
     @Test @MainActor func anActorIsNotCalledAfterItHasCancelled() async throws {
         let jobs = jobs
-        // A round takes seconds where sanitized tests beside it keep the tasks' threads; some are enough there.
-        let limit = ContinuousClock.now + .seconds(60)
-        for round in 0..<200 where round < 20 || ContinuousClock.now < limit {
+        for round in rounds(200) {
             let screen = Screen()
             let told = screen.told
             try jobs.observe("k", for: screen) { @MainActor me, change in

@@ -32,7 +32,7 @@ struct WaitingTests {
     @Test func cancellingAgainstWritingLosesNothing() async throws {
         let namespace = try root.space.namespace("n")
         var taken = 0
-        for number in 0..<300 {
+        for number in rounds(300) {
             let task = Task { try await namespace.take("job", number) }
             if number % 3 == 0 { try await waitUntilBlocked(namespace, 1) }
             async let writing: Void = Task.detached { try namespace.write("job", number) }.value

@@ -11,3 +11,12 @@ package func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws ->
         }
     }
 }
+
+/// Rounds of a test that suspends in each: `most` of them, and after a minute no more than `least`.
+///
+/// A round takes seconds where sanitized tests beside it keep the tasks' threads, of which there are as few as processors;
+/// some rounds are enough there.
+package func rounds(_ most: Int, least: Int = 20) -> some Sequence<Int> {
+    let limit = ContinuousClock.now + .seconds(60)
+    return (0..<most).lazy.prefix { $0 < least || ContinuousClock.now < limit }
+}
