@@ -5,7 +5,7 @@ import SystemPackage
 ///
 /// Where a sync comes upon blocks that were reserved and never written, or a file that has become longer, it has to wait
 /// for the file system's journal as well (fallocate(2) gives unwritten extents, and to mark them as written is metadata
-/// that fdatasync(2) has to flush): on ext4 a sync of two pages took 210 µs, and 130 in a file whose blocks had been
+/// that fdatasync(2) has to flush): on ext4 a sync of two new pages and an old one took 210 µs, and 130 where their blocks had been
 /// written. That wait is the same for many pages as for one, so many are written at once.
 ///
 /// Nothing is overwritten: what lies behind the file's end nobody has written, and under the gate (and LMDB's writer mutex)
