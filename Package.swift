@@ -43,10 +43,11 @@ let package = Package(
         // The ground: the system's liblmdb, and what Swift can't reach of libc and the kernel.
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
         .target(name: "CSpaceShims"),
+        .target(name: "CGuardedLMDB", dependencies: ["CLMDB"]),
 
         // Typed wrappers.
         .target(name: "SpaceSystem", dependencies: ["CSpaceShims", system, atomics], swiftSettings: settings),
-        .target(name: "LMDB", dependencies: ["CLMDB"], swiftSettings: settings),
+        .target(name: "LMDB", dependencies: ["CLMDB", "CGuardedLMDB", "CSpaceShims"], swiftSettings: settings),
         .target(name: "TupleCoding", swiftSettings: settings),
 
         // The library.
@@ -94,7 +95,7 @@ let package = Package(
             name: "space-torture",
             dependencies: [
                 "SharedSpace", "SpaceSystem", "LinearizabilityChecker", "SeededRandom", "SpaceTestSupport",
-                "space-test-agent", system,
+                "space-test-agent", "space", "space-dump", "space-without-calls", system,
             ],
             path: "Tests/space-torture",
             swiftSettings: settings
@@ -112,6 +113,7 @@ let package = Package(
             path: "Tests/space-system-probe",
             swiftSettings: settings
         ),
+        .executableTarget(name: "space-without-calls", path: "Tests/space-without-calls"),
         .testTarget(
             name: "SpaceSystemTests",
             dependencies: ["SpaceSystem", "CSpaceShims", "space-system-probe", system, atomics],
@@ -145,7 +147,7 @@ let package = Package(
             name: "SpaceCommandsTests",
             dependencies: [
                 "SharedSpace", "SpaceCommands", "SpaceTestSupport", "TupleCoding", "space", "space-dump",
-                "space-test-agent", system, subprocess,
+                "space-test-agent", "space-without-calls", system, subprocess,
             ],
             swiftSettings: settings
         ),

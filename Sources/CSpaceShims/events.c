@@ -10,7 +10,7 @@
 
 #include "result.h"
 
-int space_inotify_open(void) { return space_result(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)); }
+int space_inotify_open(void) { return space_optional("inotify_init1", space_result(inotify_init1(IN_NONBLOCK | IN_CLOEXEC))); }
 
 int space_inotify_add(int inotify, const char *path, uint32_t mask) {
     return space_result(inotify_add_watch(inotify, path, mask));
@@ -18,11 +18,11 @@ int space_inotify_add(int inotify, const char *path, uint32_t mask) {
 
 int space_inotify_remove(int inotify, int watch) { return space_result(inotify_rm_watch(inotify, watch)); }
 
-int space_epoll_open(void) { return space_result(epoll_create1(EPOLL_CLOEXEC)); }
+int space_epoll_open(void) { return space_optional("epoll_create1", space_result(epoll_create1(EPOLL_CLOEXEC))); }
 
 static int control(int epoll, int operation, int descriptor, uint32_t events, uint64_t token) {
     struct epoll_event event = {.events = events, .data.u64 = token};
-    return space_result(epoll_ctl(epoll, operation, descriptor, &event));
+    return space_optional("epoll_ctl", space_result(epoll_ctl(epoll, operation, descriptor, &event)));
 }
 
 int space_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t token) {
@@ -38,7 +38,7 @@ int space_epoll_remove(int epoll, int descriptor) { return control(epoll, EPOLL_
 int space_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity, int milliseconds) {
     struct epoll_event ready[64];
     if (capacity > 64) capacity = 64;
-    int count = space_result(epoll_wait(epoll, ready, capacity, milliseconds));
+    int count = space_optional("epoll_wait", space_result(epoll_wait(epoll, ready, capacity, milliseconds)));
     for (int i = 0; i < count; i++) {
         tokens[i] = ready[i].data.u64;
         events[i] = ready[i].events;
@@ -46,9 +46,11 @@ int space_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity
     return count;
 }
 
-int space_eventfd_open(void) { return space_result(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)); }
+int space_eventfd_open(void) { return space_optional("eventfd2", space_result(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC))); }
 
-int space_timerfd_open(void) { return space_result(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)); }
+int space_timerfd_open(void) {
+    return space_optional("timerfd_create", space_result(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)));
+}
 
 int space_timerfd_set(int timer, int64_t nanoseconds) {
     struct itimerspec time = {

@@ -43,12 +43,38 @@ int space_ofd_is_locked(int descriptor, int64_t start, int64_t length) {
     return result < 0 ? result : lock.l_type != F_UNLCK;
 }
 
+int space_ofd_conflict(int descriptor, int16_t type, int64_t *start, int64_t *length) {
+    struct flock lock = range(type, *start, *length);
+    int result = space_result(SPACE_RETRYING(fcntl(descriptor, F_OFD_GETLK, &lock)));
+    if (result < 0 || lock.l_type == F_UNLCK) return result < 0 ? result : 0;
+    *start = lock.l_start;
+    *length = lock.l_len;
+    return 1;
+}
+
+int space_lock_writer(int descriptor, int64_t start, int64_t length, int32_t *holder) {
+    struct flock lock = range(F_RDLCK, start, length);
+    int result = space_result(SPACE_RETRYING(fcntl(descriptor, F_GETLK, &lock)));
+    if (result < 0) return result;
+    *holder = lock.l_pid;
+    return lock.l_type != F_UNLCK;
+}
+
 int space_rename_no_replace(int fromDirectory, const char *from, int toDirectory, const char *to) {
-    return space_result(renameat2(fromDirectory, from, toDirectory, to, RENAME_NOREPLACE));
+    int result = space_result(renameat2(fromDirectory, from, toDirectory, to, RENAME_NOREPLACE));
+    // glibc says EINVAL where the kernel doesn't know the call, and so does a file system that can't.
+    if (result != -EPERM && result != -ENOSYS && result != -EINVAL) return result;
+    struct stat status;
+    if (fstatat(fromDirectory, from, &status, AT_SYMLINK_NOFOLLOW) < 0) return -errno;
+    if (!S_ISDIR(status.st_mode)) return space_optional("renameat2", result);
+    result = space_result(renameat(fromDirectory, from, toDirectory, to));
+    // rename(2): ENOTEMPTY or EEXIST, there is a directory that is not empty; ENOTDIR, there is something else.
+    return result == -ENOTEMPTY || result == -ENOTDIR ? -EEXIST : result;
 }
 
 int space_allocate(int descriptor, bool keepSize, int64_t offset, int64_t length) {
-    return space_result(fallocate(descriptor, keepSize ? FALLOC_FL_KEEP_SIZE : 0, offset, length));
+    return space_optional(
+        "fallocate", space_result(fallocate(descriptor, keepSize ? FALLOC_FL_KEEP_SIZE : 0, offset, length)));
 }
 
 static void describe(const struct stat *status, struct space_file_info *info) {
@@ -80,7 +106,7 @@ int space_info(int descriptor, struct space_file_info *info) {
 
 int space_file_system(int descriptor, struct space_file_system *answer) {
     struct statfs status;
-    int result = space_result(SPACE_RETRYING(fstatfs(descriptor, &status)));
+    int result = space_optional("fstatfs", space_result(SPACE_RETRYING(fstatfs(descriptor, &status))));
     if (result < 0) return result;
     // statfs(2): f_frsize is 0 on kernels that don't fill it; then blocks are counted in f_bsize.
     uint64_t unit = status.f_frsize > 0 ? (uint64_t)status.f_frsize : (uint64_t)status.f_bsize;

@@ -3,7 +3,9 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifndef __GLIBC__
 #error "pthread_mutex_clocklock(3) and the mutex's layout are glibc's; another libc needs its own number and proof"
@@ -44,6 +46,24 @@ int32_t space_mutex_owner(const void *mutex) {
     // The kernel's robust-futex-ABI: the word that is waited on holds its owner's thread id, beside two flags.
     const pthread_mutex_t *lock = mutex;
     return __atomic_load_n(&lock->__data.__lock, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK;
+}
+
+int space_mutex_abandon(void *mutex, int32_t thread) {
+    pthread_mutex_t *lock = mutex;
+    int *word = &lock->__data.__lock;
+    int seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    do {
+        if ((seen & FUTEX_TID_MASK) != thread || (seen & FUTEX_OWNER_DIED)) return 0;
+        // As handle_futex_death() in the kernel: the bit for waiters stays, so that the next unlock wakes them.
+    } while (!__atomic_compare_exchange_n(word, &seen, (int)((seen & FUTEX_WAITERS) | FUTEX_OWNER_DIED), 0,
+                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    if (seen & FUTEX_WAITERS) syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+    return 1;
+}
+
+int space_mutex_is_robust_shared(const void *mutex) {
+    // glibc, nptl/pthreadP.h: PTHREAD_MUTEX_ROBUST_NORMAL_NP and PTHREAD_MUTEX_PSHARED_BIT.
+    return ((const pthread_mutex_t *)mutex)->__data.__kind == (16 | 128);
 }
 
 int space_mutex_mark_consistent(void *mutex) { return -pthread_mutex_consistent(mutex); }

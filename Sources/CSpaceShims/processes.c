@@ -15,7 +15,13 @@
 
 #include "result.h"
 
-int space_pidfd_open(int32_t pid) { return space_result(syscall(SYS_pidfd_open, pid, 0)); }
+_Thread_local const char *space_refused_name;
+
+const char *space_refused_call(void) { return space_refused_name ? space_refused_name : "a system call"; }
+
+int space_pidfd_open(int32_t pid) {
+    return space_optional("pidfd_open", space_result(syscall(SYS_pidfd_open, pid, 0)));
+}
 
 int space_pidfd_send_signal(int pidfd, int signal) {
     return space_result(syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0));
@@ -35,64 +41,9 @@ int space_probe_process(int32_t pid) { return space_result(kill(pid, 0)); }
 int32_t space_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 
 int space_die_with_parent(int signal, int32_t expectedParent) {
-    int result = space_result(prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0));
+    int result = space_optional("prctl", space_result(prctl(PR_SET_PDEATHSIG, (unsigned long)signal, 0, 0, 0)));
     if (result < 0) return result;
     return getppid() == expectedParent ? 0 : -ESRCH;
-}
-
-// The child's side. Other threads' locks are as they were at the fork, so nothing here may allocate (signal-safety(7));
-// glibc's execvp searches the path on its stack.
-static void become(const char *file, char *const *words, int input, int output, bool resetBrokenPipe, pid_t parent,
-                   int report, const sigset_t *mask) {
-    // All signals are blocked here: none of the parent's handlers runs in the child.
-    for (int number = 1; number < NSIG; number++) {
-        struct sigaction action;
-        if (sigaction(number, NULL, &action) < 0) continue;
-        bool isDefault = action.sa_handler == SIG_DFL;
-        bool staysIgnored = action.sa_handler == SIG_IGN && !(number == SIGPIPE && resetBrokenPipe);
-        if (!isDefault && !staysIgnored) signal(number, SIG_DFL);
-    }
-    int result = space_die_with_parent(SIGKILL, parent);
-    // ESRCH: the parent has died already, so no signal will come.
-    if (result == -ESRCH) _exit(127);
-    if (result == 0) {
-        if (input == STDIN_FILENO) {
-            result = space_result(fcntl(input, F_SETFD, 0));
-        } else {
-            result = space_result(dup2(input, STDIN_FILENO));
-        }
-    }
-    if (result >= 0 && output >= 0) result = space_result(dup2(output, STDOUT_FILENO));
-    if (result >= 0) {
-        sigprocmask(SIG_SETMASK, mask, NULL);
-        execvp(file, words);
-        result = -errno;
-    }
-    SPACE_RETRYING(write(report, &result, sizeof result));
-    _exit(127);
-}
-
-int space_spawn_bound(const char *file, char *const *words, int input, int output, bool resetBrokenPipe) {
-    // Closed by a successful exec, so that end of file says that it was one.
-    int ends[2];
-    int result = space_result(pipe2(ends, O_CLOEXEC));
-    if (result < 0) return result;
-    sigset_t all, mask;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &mask);
-    pid_t parent = getpid();
-    pid_t child = fork();
-    if (child == 0) become(file, words, input, output, resetBrokenPipe, parent, ends[1], &mask);
-    result = space_result(child);
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    close(ends[1]);
-    int failure = 0;
-    if (child > 0 && SPACE_RETRYING(read(ends[0], &failure, sizeof failure)) == sizeof failure) {
-        SPACE_RETRYING(waitpid(child, NULL, 0));
-        result = failure;
-    }
-    close(ends[0]);
-    return result;
 }
 
 int space_usable_processors(void) {

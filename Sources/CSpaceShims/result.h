@@ -10,6 +10,17 @@ static inline int space_result(long result) {
     return result < 0 ? -errno : (int)result;
 }
 
+/// The system call that was refused last on this thread.
+extern _Thread_local const char *space_refused_name;
+
+/// The result of a system call that a container's seccomp profile may refuse. Docker's say EPERM, others ENOSYS, and the
+/// calls that this is for never say EPERM for another reason: so both become ENOSYS, and the call is noted.
+static inline int space_optional(const char *call, int result) {
+    if (result != -EPERM && result != -ENOSYS) return result;
+    space_refused_name = call;
+    return -ENOSYS;
+}
+
 #define SPACE_RETRYING(call)                                                                                           \
     ({                                                                                                                 \
         long retried;                                                                                                  \

@@ -1,25 +1,64 @@
 import CLMDB
 
+/// Freed pages that can be used again.
+package struct FreePages: Equatable, Sendable {
+    /// How many.
+    package var count: Int
+    /// How many of them lie in a row, at most.
+    package var longestRun: Int
+    /// In how many lists they stand.
+    package var lists: Int
+
+    package init(count: Int, longestRun: Int, lists: Int) {
+        (self.count, self.longestRun, self.lists) = (count, longestRun, lists)
+    }
+}
+
 extension Access {
-    /// How many freed pages could be used again: those freed by transactions that no reader can still be looking at.
+    /// The freed pages that could be used again: those freed by transactions that no reader can still be looking at.
     ///
     /// Reads the whole table of free pages, so it is for the moment when growing has failed. In mdb.c a record's key is the
     /// transaction that freed the pages, and its value a count and as many page numbers, all `size_t`;
     /// `mdb_page_alloc` takes the records below the oldest reader's transaction, and below the last one without readers.
     ///
     /// `oldestReader`: The oldest snapshot that is being read, or the last transaction if none is.
+    /// `lastPage`: The last page in use.
     /// Throws: `.invalidArgument` in a write transaction (mdb.c: `mdb_cursor_open` allows "read access to the freelist"
     ///   alone): a read transaction begun beside it shows what it began with.
-    /// - Complexity: O(lists of free pages).
-    package func reusableFreePages(oldestReader: Int) throws(LMDBError) -> Int {
+    /// - Complexity: O(pages), a bit for each.
+    package func reusableFreePages(oldestReader: Int, lastPage: Int) throws(LMDBError) -> FreePages {
         let limit = UInt(clamping: oldestReader)
+        let end = UInt(clamping: lastPage) &+ 1
+        var isFree = [UInt64](repeating: 0, count: Int(clamping: end / 64) + 1)
         var cursor = try cursor(Database(handle: 0))
-        var pages = 0
+        var pages = FreePages(count: 0, longestRun: 0, lists: 0)
         while let entry = try cursor.next() {
             let size = MemoryLayout<UInt>.size
             guard entry.key.count == size, entry.value.count >= size else { throw .corrupted }
             guard entry.key.loadUnaligned(as: UInt.self) < limit else { break }
-            pages += min(Int(clamping: entry.value.loadUnaligned(as: UInt.self)), entry.value.count / size)
+            pages.lists += 1
+            let listed = min(Int(clamping: entry.value.loadUnaligned(as: UInt.self)), entry.value.count / size - 1)
+            for index in 0..<listed {
+                let page = entry.value.loadUnaligned(fromByteOffset: (index + 1) * size, as: UInt.self)
+                guard page < end else { throw .corrupted }
+                isFree[Int(page / 64)] |= 1 << UInt64(page % 64)
+            }
+            pages.count += listed
+        }
+        var run = 0
+        for word in isFree {
+            // Most words are all of one kind.
+            if word == 0 {
+                run = 0
+            } else if word == .max {
+                run += 64
+                pages.longestRun = max(pages.longestRun, run)
+            } else {
+                for bit in 0..<64 as Range<UInt64> {
+                    run = word & (1 << bit) == 0 ? 0 : run + 1
+                    pages.longestRun = max(pages.longestRun, run)
+                }
+            }
         }
         return pages
     }

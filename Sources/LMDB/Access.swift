@@ -1,3 +1,4 @@
+import CGuardedLMDB
 import CLMDB
 
 /// A live transaction's data: an unowned view through which everything is read and written.
@@ -17,12 +18,16 @@ package struct Access {
     /// LMDB's `MDB_txn *`.
     let handle: OpaquePointer
 
+    /// The environment's.
+    let guarding: OpaquePointer
+
     /// Whether this is a write transaction's.
     package let isWriting: Bool
 
     @inline(__always)
-    init(_ handle: OpaquePointer, isWriting: Bool) {
+    init(_ handle: OpaquePointer, _ guarding: OpaquePointer, isWriting: Bool) {
         self.handle = handle
+        self.guarding = guarding
         self.isWriting = isWriting
     }
 
@@ -53,7 +58,7 @@ package struct Access {
         // A NUL would end the name early and open another database.
         if let name, name.utf8.contains(0) { throw .invalidArgument }
         var database: MDB_dbi = 0
-        try check(mdb_dbi_open(handle, name, create ? UInt32(MDB_CREATE) : 0, &database))
+        try check(guarded_dbi_open(guarding, handle, name, create ? UInt32(MDB_CREATE) : 0, &database))
         return Database(handle: database)
     }
 
@@ -64,7 +69,7 @@ package struct Access {
     /// - Throws: `.invalidArgument` for a section.
     package func empty(_ database: Database) throws(LMDBError) {
         guard database.mark == 0 else { throw .invalidArgument }
-        try check(mdb_drop(handle, database.handle, 0))
+        try check(guarded_drop(guarding, handle, database.handle, 0))
     }
 
     /// Removes all records of a database and, if asked, the database itself.
@@ -77,7 +82,7 @@ package struct Access {
     /// - Throws: `.invalidArgument` for a section.
     package func drop(_ database: Database, delete: Bool) throws(LMDBError) {
         guard database.mark == 0 else { throw .invalidArgument }
-        try check(mdb_drop(handle, database.handle, delete ? 1 : 0))
+        try check(guarded_drop(guarding, handle, database.handle, delete ? 1 : 0))
     }
 
     /// The size and shape of a database, as this transaction sees it.
@@ -88,7 +93,7 @@ package struct Access {
     package func statistics(_ database: Database) throws(LMDBError) -> Statistics {
         guard database.mark == 0 else { throw .invalidArgument }
         var statistics = MDB_stat()
-        try check(mdb_stat(handle, database.handle, &statistics))
+        try check(guarded_stat(guarding, handle, database.handle, &statistics))
         return Statistics(statistics)
     }
 
@@ -110,7 +115,7 @@ package struct Access {
     package func get(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> UnsafeRawBufferPointer? {
         var value = MDB_val()
         let result = try database.withStored(key) { (key) throws(LMDBError) in
-            mdb_get(handle, database.handle, &key, &value)
+            guarded_get(guarding, handle, database.handle, &key, &value)
         }
         if result == MDB_SUCCESS { return value.bytes }
         if result == MDB_NOTFOUND { return nil }
@@ -131,7 +136,7 @@ package struct Access {
     ) throws(LMDBError) {
         var value = MDB_val(value)
         try database.withStored(key) { (key) throws(LMDBError) in
-            try check(mdb_put(handle, database.handle, &key, &value, flags.permitted))
+            try check(guarded_put(guarding, handle, database.handle, &key, &value, flags.permitted))
         }
     }
 
@@ -151,7 +156,9 @@ package struct Access {
         guard size >= 0 else { throw .badValueSize }
         var value = MDB_val(mv_size: size, mv_data: nil)
         try database.withStored(key) { (key) throws(LMDBError) in
-            try check(mdb_put(handle, database.handle, &key, &value, flags.permitted | UInt32(MDB_RESERVE)))
+            try check(
+                guarded_put(guarding, handle, database.handle, &key, &value, flags.permitted | UInt32(MDB_RESERVE))
+            )
         }
         return UnsafeMutableRawBufferPointer(start: value.mv_data, count: size)
     }
@@ -161,7 +168,7 @@ package struct Access {
     /// The corresponding C function is `mdb_del`.
     package func delete(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
         let result = try database.withStored(key) { (key) throws(LMDBError) in
-            mdb_del(handle, database.handle, &key, nil)
+            guarded_del(guarding, handle, database.handle, &key)
         }
         if result == MDB_SUCCESS { return true }
         if result == MDB_NOTFOUND { return false }
@@ -177,9 +184,9 @@ package struct Access {
     /// The corresponding C function is `mdb_cursor_open`.
     package func cursor(_ database: Database) throws(LMDBError) -> Cursor {
         var cursor: OpaquePointer?
-        try check(mdb_cursor_open(handle, database.handle, &cursor))
+        try check(guarded_cursor_open(guarding, handle, database.handle, &cursor))
         guard let cursor else { throw .outOfMemory }
-        return Cursor(cursor, in: database, writingIn: isWriting ? environment : nil)
+        return Cursor(cursor, guarding, in: database, writingIn: isWriting ? environment : nil)
     }
 
     /// The transaction's environment, which lives as long as the transaction does.
@@ -198,7 +205,7 @@ extension MDB_val {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
 
-    /// The bytes that LMDB pointed to. (mdb.c: a node's size is a 32-bit number, so it always fits.)
+    /// The bytes that LMDB pointed to, which the guarded call has compared with the map.
     @inline(__always)
     var bytes: UnsafeRawBufferPointer {
         guard let start = mv_data else { return UnsafeRawBufferPointer(start: nil, count: 0) }

@@ -1,3 +1,4 @@
+import CGuardedLMDB
 import CLMDB
 import Synchronization
 
@@ -33,15 +34,23 @@ package struct Cursor: ~Copyable {
     }
 
     private let handle: OpaquePointer
+    private let guarding: OpaquePointer
     private let database: Database
     private var position = Position.nowhere
+    private var steps: UInt64 = 0
 
     /// For a write transaction's cursor: where to ask whether that transaction has ended, and what the count was.
     private let environment: Environment?
     private let writesEnded: UInt64
 
-    init(_ handle: OpaquePointer, in database: Database, writingIn environment: Environment?) {
+    init(
+        _ handle: OpaquePointer,
+        _ guarding: OpaquePointer,
+        in database: Database,
+        writingIn environment: Environment?
+    ) {
         self.handle = handle
+        self.guarding = guarding
         self.database = database
         self.environment = environment
         writesEnded = environment?.writesEnded.load(ordering: .relaxed) ?? 0
@@ -105,7 +114,8 @@ package struct Cursor: ~Copyable {
 
     /// Goes to the next record; nil if there is none.
     package mutating func next() throws(LMDBError) -> Entry? {
-        switch position {
+        try countStep()
+        return switch position {
         case .at, .deleted: try move(MDB_NEXT, else: .afterLast)
         case .nowhere, .beforeFirst: try first()
         case .afterLast: nil
@@ -114,7 +124,8 @@ package struct Cursor: ~Copyable {
 
     /// Goes to the previous record; nil if there is none.
     package mutating func previous() throws(LMDBError) -> Entry? {
-        switch position {
+        try countStep()
+        return switch position {
         case .at, .deleted: try move(MDB_PREV, else: .beforeFirst)
         case .nowhere, .afterLast: try last()
         case .beforeFirst: nil
@@ -127,6 +138,16 @@ package struct Cursor: ~Copyable {
     package mutating func current() throws(LMDBError) -> Entry? {
         guard position == .at else { return nil }
         return try move(MDB_GET_CURRENT, else: .afterLast)
+    }
+
+    /// Ends a walk that goes past more records than the file has room for: the tree leads to some of its pages again and again.
+    ///
+    /// (A page that leads to itself, or to one above it, ends the walk sooner: LMDB's cursors are 32 pages deep.) What a write
+    /// transaction walks is not bounded by what is committed.
+    @inline(__always)
+    private mutating func countStep() throws(LMDBError) {
+        steps &+= 1
+        if steps & 0xF_FFFF == 0, environment == nil, !guarded_fits(guarding, steps) { throw .damagedPage }
     }
 
     @inline(__always)
@@ -152,7 +173,7 @@ package struct Cursor: ~Copyable {
         _ value: inout MDB_val
     ) throws(LMDBError) -> Bool {
         guard isLive else { throw .badTransaction }
-        let result = mdb_cursor_get(handle, &key, &value, operation)
+        let result = guarded_cursor_get(guarding, handle, &key, &value, operation)
         if result == MDB_SUCCESS { return true }
         if result == MDB_NOTFOUND { return false }
         position = .nowhere
@@ -174,7 +195,7 @@ package struct Cursor: ~Copyable {
         guard isLive else { throw .badTransaction }
         var value = MDB_val(value)
         let result = try database.withStored(key) { (key) throws(LMDBError) in
-            mdb_cursor_put(handle, &key, &value, flags.permitted)
+            guarded_cursor_put(guarding, handle, &key, &value, flags.permitted)
         }
         position = result == MDB_SUCCESS ? .at : .nowhere
         try check(result)
@@ -203,7 +224,7 @@ package struct Cursor: ~Copyable {
         var value = MDB_val(mv_size: size, mv_data: nil)
         let result = try key.withKey { (key) throws(LMDBError) in
             try database.withStored(key) { (key) throws(LMDBError) in
-                mdb_cursor_put(handle, &key, &value, flags.permitted | UInt32(MDB_RESERVE))
+                guarded_cursor_put(guarding, handle, &key, &value, flags.permitted | UInt32(MDB_RESERVE))
             }
         }
         position = result == MDB_SUCCESS ? .at : .nowhere
@@ -219,7 +240,7 @@ package struct Cursor: ~Copyable {
     package mutating func delete() throws(LMDBError) {
         guard isLive else { throw .badTransaction }
         guard position == .at else { throw .invalidArgument }
-        let result = mdb_cursor_del(handle, 0)
+        let result = guarded_cursor_del(guarding, handle)
         position = result == MDB_SUCCESS ? .deleted : .nowhere
         try check(result)
     }
@@ -234,6 +255,6 @@ package struct Cursor: ~Copyable {
     package mutating func renew(on access: Access) throws(LMDBError) {
         guard environment == nil else { throw .invalidArgument }
         position = .nowhere
-        try check(mdb_cursor_renew(access.handle, handle))
+        try check(guarded_cursor_renew(guarding, access.handle, handle))
     }
 }

@@ -1,3 +1,4 @@
+import CGuardedLMDB
 import CLMDB
 import Glibc
 
@@ -22,7 +23,10 @@ extension Environment {
         let file = folder + "/data.mdb"
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw LMDBError(code: errno) }
-        var result = mdb_env_copyfd2(handle, descriptor, compacting ? UInt32(MDB_CP_COMPACT) : 0)
+        // A compacting copy has a thread that no jump may leave behind.
+        var result =
+            compacting
+            ? mdb_env_copyfd2(handle, descriptor, UInt32(MDB_CP_COMPACT)) : guarded_env_copyfd(guarding, descriptor)
         if result == MDB_SUCCESS, fsync(descriptor) != 0 { result = errno }
         if Glibc.close(descriptor) != 0, result == MDB_SUCCESS { result = errno }
         guard result == MDB_SUCCESS else {

@@ -1,3 +1,4 @@
+import CGuardedLMDB
 import CLMDB
 
 extension Environment {
@@ -42,8 +43,8 @@ extension Environment {
     @inline(__always)
     private func readInfo() -> MDB_envinfo {
         var info = MDB_envinfo()
-        // mdb.c: fails only for a NULL environment, and then leaves the zeros.
-        _ = mdb_env_info(handle, &info)
+        // Leaves the zeros where the meta pages can't be read.
+        if handle != nil { guarded_env_info(guarding, &info) }
         return info
     }
 

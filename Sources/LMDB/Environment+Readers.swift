@@ -1,3 +1,4 @@
+import CGuardedLMDB
 import CLMDB
 
 extension Environment {
@@ -18,8 +19,9 @@ extension Environment {
     ///
     /// The corresponding C function is `mdb_reader_check`.
     package func checkReaders() throws(LMDBError) -> Int {
+        guard handle != nil else { throw .invalidArgument }
         var dead: CInt = 0
-        try check(mdb_reader_check(handle, &dead))
+        try check(guarded_reader_check(guarding, &dead))
         return Int(dead)
     }
 

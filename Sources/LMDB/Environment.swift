@@ -1,11 +1,14 @@
+import CGuardedLMDB
 import CLMDB
+import CSpaceShims
 import Glibc
 import Synchronization
 
 /// An open LMDB environment: a folder with `data.mdb` and `lock.mdb`, mapped into this process.
 ///
 /// Open each environment once in a process (lmdb.h: "Do not have open an LMDB database twice in the same process at the
-/// same time"), and never use one in a child made by fork; this layer does not check either.
+/// same time"), and never use one in a child made by fork; this layer does not check either. What a child inherited goes
+/// without a call into LMDB there: mdb_env_close() and mdb_txn_abort() would free the parent's slots in the reader table.
 ///
 /// Readers' slots belong to transactions, not to threads (`MDB_NOTLS`, always set), so a ``ReadTransaction`` may move
 /// between threads, and keeps the environment referenced. A ``WriteTransaction`` stays on the thread that began it, and must
@@ -16,6 +19,9 @@ import Synchronization
 package final class Environment: @unchecked Sendable {
     /// LMDB's handle; nil once closed.
     private(set) var handle: OpaquePointer?
+
+    /// What makes damaged pages errors; must not be used once the environment is closed.
+    let guarding: OpaquePointer
 
     /// The path as it was given to `init`.
     package let path: String
@@ -31,6 +37,11 @@ package final class Environment: @unchecked Sendable {
 
     /// Read transactions that have not been ended, reset ones included.
     let liveReaders = Atomic<Int>(0)
+
+    private let forkGeneration = space_fork_generation()
+
+    /// Whether this process is a child, made by fork, of the one that opened the environment.
+    var isInherited: Bool { space_fork_generation() != forkGeneration }
 
     /// Opens an environment, and creates it if its files are not there.
     ///
@@ -67,18 +78,21 @@ package final class Environment: @unchecked Sendable {
 
         try DataFileHeader.check(folder: path)
 
-        var created: OpaquePointer?
-        try check(mdb_env_create(&created))
-        guard let environment = created else { throw .outOfMemory }
+        var (created, guarding): (OpaquePointer?, OpaquePointer?)
+        try check(guarded_env_create(&created, &guarding))
+        guard let environment = created, let guarding else { throw .outOfMemory }
+        self.guarding = guarding
         do throws(LMDBError) {
             try check(mdb_env_set_mapsize(environment, rounded / page * page))
             try check(mdb_env_set_maxreaders(environment, UInt32(maxReaders)))
             try check(mdb_env_set_maxdbs(environment, MDB_dbi(maxDatabases)))
-            try check(mdb_env_open(environment, path, flags.rawValue | UInt32(MDB_NOTLS), mode))
+            try check(
+                guarded_env_open(guarding, path, flags.rawValue | UInt32(MDB_NOTLS), UInt32(maxDatabases), mode)
+            )
             try Self.closeOnExec(environment)
         } catch {
             // lmdb.h: if mdb_env_open fails, "mdb_env_close() must be called to discard the MDB_env handle".
-            mdb_env_close(environment)
+            guarded_env_close(guarding)
             throw error
         }
         handle = environment
@@ -88,24 +102,26 @@ package final class Environment: @unchecked Sendable {
 
     deinit {
         // Read transactions and the cursors of write transactions hold a reference, so none is left.
-        if let handle { mdb_env_close(handle) }
+        if handle != nil, !isInherited { guarded_env_close(guarding) }
     }
 
     /// Unmaps and closes the environment; it may then be opened again.
     ///
     /// Closing twice does nothing. No transaction may be alive, and no other thread may be using the environment. If a
     /// transaction is alive (a reset one counts), nothing happens, and the environment is closed when the last
-    /// reference to it goes.
+    /// reference to it goes. Nothing happens in a child made by fork either.
     ///
     /// The corresponding C function is `mdb_env_close`.
     ///
     /// - Returns: Whether the environment is closed now.
     @discardableResult
     package func close() -> Bool {
-        guard let handle else { return true }
-        guard writer.load(ordering: .relaxed) == 0, liveReaders.load(ordering: .acquiring) == 0 else { return false }
-        self.handle = nil
-        mdb_env_close(handle)
+        guard handle != nil else { return true }
+        guard writer.load(ordering: .relaxed) == 0, liveReaders.load(ordering: .acquiring) == 0, !isInherited else {
+            return false
+        }
+        handle = nil
+        guarded_env_close(guarding)
         return true
     }
 
@@ -120,11 +136,11 @@ package final class Environment: @unchecked Sendable {
     /// - Throws: `.wouldDeadlock` if this thread has a write transaction already; `.accessDenied` if the environment is
     ///   read-only; `.mapResized`; `.panic`; `.invalidArgument` if it is closed.
     package func beginWrite() throws(LMDBError) -> WriteTransaction {
-        guard let handle else { throw .invalidArgument }
+        guard handle != nil else { throw .invalidArgument }
         let thread = UInt(pthread_self())
         guard writer.load(ordering: .relaxed) != thread else { throw .wouldDeadlock }
         var transaction: OpaquePointer?
-        try check(mdb_txn_begin(handle, nil, 0, &transaction))
+        try check(guarded_txn_begin(guarding, 0, &transaction))
         guard let transaction else { throw .panic }
         writer.store(thread, ordering: .relaxed)
         return WriteTransaction(transaction, in: self)
@@ -141,13 +157,24 @@ package final class Environment: @unchecked Sendable {
     ///   again; `.tryAgain` across PID namespaces; `.mapResized`; `.panic`; `.invalidArgument` if the environment is
     ///   closed.
     package func beginRead() throws(LMDBError) -> ReadTransaction {
-        guard let handle else { throw .invalidArgument }
+        guard handle != nil else { throw .invalidArgument }
         var transaction: OpaquePointer?
-        try check(mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction))
+        try check(guarded_txn_begin(guarding, UInt32(MDB_RDONLY), &transaction))
         guard let transaction else { throw .panic }
         liveReaders.add(1, ordering: .relaxed)
         return ReadTransaction(transaction, in: self)
     }
+
+    /// Whether a damaged page was met; then no transaction begins here any more, and none is committed.
+    ///
+    /// Ask after using what ``Access`` returned: a page that the file no longer has reads as zeros.
+    package var isDamaged: Bool { guarded_is_damaged(guarding) }
+
+    /// Notes that the files are damaged.
+    package func markDamaged() { guarded_mark_damaged(guarding) }
+
+    /// For tests: from now on a damaged page ends the process, as it does with LMDB alone.
+    package static func leaveGuardsOut() { guarded_leave_out() }
 
     // MARK: Upkeep
 
@@ -158,8 +185,8 @@ package final class Environment: @unchecked Sendable {
     /// - Parameter force: Whether to flush also if the environment has ``Flags/noSync``.
     /// - Throws: `.accessDenied` if the environment is read-only; `.inputOutput`; `.invalidArgument` if it is closed.
     package func sync(force: Bool) throws(LMDBError) {
-        guard let handle else { throw .invalidArgument }
-        try check(mdb_env_sync(handle, force ? 1 : 0))
+        guard handle != nil else { throw .invalidArgument }
+        try check(guarded_env_sync(guarding, force ? 1 : 0))
     }
 
     /// The calling thread's write transaction would wait for itself: whoever takes LMDB's writer mutex asks first.

@@ -1,3 +1,4 @@
+import CGuardedLMDB
 import CLMDB
 import Glibc
 
@@ -59,6 +60,15 @@ extension LMDBError {
     package static let badDatabase = LMDBError(code: MDB_BAD_DBI)
 }
 
+// MARK: - This layer's own
+
+extension LMDBError {
+    /// A page that LMDB came to is damaged.
+    ///
+    /// LMDB alone would have ended the process. The environment is of no use any more.
+    package static let damagedPage = LMDBError(code: CInt(GUARDED_DAMAGED))
+}
+
 // MARK: - Errnos that LMDB passes on
 
 extension LMDBError {
@@ -84,6 +94,7 @@ extension LMDBError: CustomStringConvertible {
     /// LMDB's text for the code, with the code: "MDB_MAP_FULL: Environment mapsize limit reached (-30792)".
     package var description: String {
         // lmdb.h: mdb_strerror never fails; an unknown code gets a text that says so.
+        if self == .damagedPage { return "a page is damaged" }
         guard let text = mdb_strerror(code) else { return "LMDB error \(code)" }
         return "\(String(cString: text)) (\(code))"
     }

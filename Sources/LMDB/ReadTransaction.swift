@@ -1,3 +1,4 @@
+import CGuardedLMDB
 import CLMDB
 import Synchronization
 
@@ -18,6 +19,8 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     private let handle: OpaquePointer
     private let environment: Environment
     private var isOpen = true
+    /// Whether the slot is no longer this transaction's: it may be another reader's by now, of any process.
+    private let hasLostSlot = Atomic<Bool>(false)
 
     @inline(__always)
     init(_ handle: OpaquePointer, in environment: Environment) {
@@ -27,14 +30,17 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
 
     deinit {
         if isOpen {
-            mdb_txn_abort(handle)
+            // mdb.c, mdb_txn_end: it writes to the slot. A lost one is let be, with the transaction's memory.
+            if !hasLostSlot.load(ordering: .relaxed), !environment.isInherited {
+                guarded_txn_abort(environment.guarding, handle)
+            }
             environment.liveReaders.subtract(1, ordering: .releasing)
         }
     }
 
     /// The snapshot's data; must not be used once the transaction has ended, and gives errors while it is reset.
     @inline(__always)
-    package var access: Access { Access(handle, isWriting: false) }
+    package var access: Access { Access(handle, environment.guarding, isWriting: false) }
 
     /// Lets the snapshot go, and keeps the slot.
     ///
@@ -52,9 +58,15 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     /// The corresponding C function is `mdb_txn_renew`.
     ///
     /// - Throws: `.invalidArgument` if it is not reset; `.badReaderSlot` if the slot is lost, as after a fork;
-    ///   `.mapResized`; `.panic`. It remains reset.
+    ///   `.mapResized`; `.panic`. It remains reset. After `.badReaderSlot` only let the transaction go: also a reset would
+    ///   write to the slot.
     package func renew() throws(LMDBError) {
-        try check(mdb_txn_renew(handle))
+        do throws(LMDBError) {
+            try check(guarded_txn_renew(environment.guarding, handle))
+        } catch {
+            if error == .badReaderSlot { hasLostSlot.store(true, ordering: .relaxed) }
+            throw error
+        }
     }
 
     /// Ends the transaction and keeps the database handles that were opened in it.
@@ -62,7 +74,7 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     /// The way to get lasting handles where nothing can be written. The corresponding C function is `mdb_txn_commit`.
     package consuming func commit() throws(LMDBError) {
         isOpen = false
-        let result = mdb_txn_commit(handle)
+        let result = guarded_txn_commit(environment.guarding, handle)
         environment.liveReaders.subtract(1, ordering: .releasing)
         try check(result)
     }

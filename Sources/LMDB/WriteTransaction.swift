@@ -1,4 +1,4 @@
-import CLMDB
+import CGuardedLMDB
 import Glibc
 import Synchronization
 
@@ -25,13 +25,13 @@ package struct WriteTransaction: ~Copyable {
     deinit {
         if isOpen {
             leave()
-            mdb_txn_abort(handle)
+            guarded_txn_abort(environment.guarding, handle)
         }
     }
 
     /// The transaction's data; must not be used once the transaction has ended.
     @inline(__always)
-    package var access: Access { Access(handle, isWriting: true) }
+    package var access: Access { Access(handle, environment.guarding, isWriting: true) }
 
     /// Makes all changes visible, at once, and durable as the environment's flags say.
     ///
@@ -43,7 +43,7 @@ package struct WriteTransaction: ~Copyable {
     package consuming func commit() throws(LMDBError) {
         isOpen = false
         leave()
-        try check(mdb_txn_commit(handle))
+        try check(guarded_txn_commit(environment.guarding, handle))
     }
 
     /// Drops all changes.
@@ -52,7 +52,7 @@ package struct WriteTransaction: ~Copyable {
     package consuming func abort() {
         isOpen = false
         leave()
-        mdb_txn_abort(handle)
+        guarded_txn_abort(environment.guarding, handle)
     }
 
     /// Noted while LMDB's writer mutex is still held, or the next writer's note would be overwritten.

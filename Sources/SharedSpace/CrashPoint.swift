@@ -18,7 +18,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Writing.
     case gateTaken, begun, beforeCommit, afterCommit, granted, gateReleased, woken, rung
     // Waiting.
-    case slotFilling, slotCounted, slotPublished, rearmed
+    case slotFilling, slotCounted, slotPublished, rearmed, granting
     // Reading.
     case snapshotTaken
 

@@ -167,6 +167,9 @@ extension Namespace {
 
     /// Claims matches at once, for as long as it takes to print them.
     ///
+    /// They are as many as one transaction moves easily, at most `max`: in a full namespace perhaps one. Only that there are none
+    /// means that none is left.
+    ///
     /// Nobody is told to listen for this process's end: that costs more than such a claim lasts, and a tick serves too.
     package func claimAll(
         matching template: Template,
@@ -175,12 +178,30 @@ extension Namespace {
     ) throws(SpaceError) -> [HeldClaim] {
         let core = try usableCore("claim")
         let terms = ClaimTerms(holder: .session(core.session.number), deadline: nil)
-        return try core.takeAll("claim", template, order, max: max, isMoving: true) { (match) throws(SpaceError) in
-            try match.tuple()
-        } _: { (scope, id, row) throws(SpaceError) in
-            try scope.claim(id, row, terms)
-        }.map { HeldClaim($0.id, $0.result, $0.content) }
+        var most = max
+        while true {
+            do throws(SpaceError) {
+                return try core.takeAll(
+                    "claim",
+                    template,
+                    order,
+                    max: most,
+                    maxBytes: Self.claimedBytes,
+                    isMoving: true
+                ) { (match) throws(SpaceError) in
+                    try match.tuple()
+                } _: { (scope, id, row) throws(SpaceError) in
+                    try scope.claim(id, row, terms)
+                }.map { HeldClaim($0.id, $0.result, $0.content) }
+            } catch  where most > 1 && [.storageFull, .limitReached, .transactionTooLarge].contains(error.code) {
+                // One by one at last: that error is the one to report.
+                most = min(most, 512) / 2
+            }
+        }
     }
+
+    /// How many bytes of tuples are claimed in one transaction: well below what is reserved for removals.
+    private static let claimedBytes = 1 << 20
 
     /// Claims a match as soon as there is one, like ``claimAll(matching:order:max:)``; `nil` when the time has passed.
     ///

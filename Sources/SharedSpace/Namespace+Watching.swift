@@ -26,6 +26,14 @@ extension Namespace {
     ///   subscription without a name, or one that is in use.
     /// - Complexity: O(log n); `initial` looks through all tuples and cells as they are asked for.
     public func changes(_ filter: ChangeFilter = .everything, from start: Changes.Start) throws(SpaceError) -> Changes {
+        try changes(filter, from: start, of: nil)
+    }
+
+    private func changes(
+        _ filter: ChangeFilter,
+        from start: Changes.Start,
+        of life: NamespaceLife?
+    ) throws(SpaceError) -> Changes {
         if start == .subscription("") {
             throw SpaceError(
                 .invalidArgument,
@@ -35,14 +43,15 @@ extension Namespace {
                 advice: "give it a name that its next process knows too"
             )
         }
-        return Changes(source: try ChangeSource(self, filter, from: start))
+        return Changes(source: try ChangeSource(self, filter, from: start, of: life))
     }
 
     /// The changes of the namespace that a filter lets through, from now on or after a change.
     ///
     /// - Parameters:
     ///   - filter: Which changes.
-    ///   - sequence: The last change that is not wanted; `nil`: from now on. What the journal has no longer is told as a gap.
+    ///   - sequence: The last change that is not wanted; `nil`: from now on. What the journal has no longer is told as a gap. One
+    ///     that is kept for later is better kept as a ``ResumePoint``, which knows the life of the namespace too.
     /// - Returns: The changes, in order; nothing after this call is missed.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func changes(_ filter: ChangeFilter = .everything, after sequence: UInt64? = nil) throws(SpaceError)
@@ -56,8 +65,21 @@ extension Namespace {
     /// The subscription, and the journal from its position on, is kept while no process has it: a watcher that is killed goes on
     /// where it was, with `Changes.acknowledge(through:)` as the mark. Kept within the journal's bound (65,536
     /// changes or 16 MiB, or the namespace's history); beyond it the watcher gets a gap. `endSubscription` ends it.
-    public func changes(_ filter: ChangeFilter = .everything, subscription name: String) throws(SpaceError) -> Changes {
-        try changes(filter, from: .subscription(name))
+    ///
+    /// - Parameters:
+    ///   - filter: Which changes.
+    ///   - name: The subscription's name.
+    ///   - life: The life of the namespace in which the caller last had the subscription (``Changes/life``); `nil`: unknown. A
+    ///     subscription ends with its namespace. In another life than this one the caller is told so by a gap before all else,
+    ///     and begins with this life's first change, or where the subscription of that name in this life stands.
+    /// - Returns: The changes, in order.
+    /// - Throws: What ``changes(_:from:)`` does.
+    public func changes(
+        _ filter: ChangeFilter = .everything,
+        subscription name: String,
+        of life: NamespaceLife? = nil
+    ) throws(SpaceError) -> Changes {
+        try changes(filter, from: .subscription(name), of: life)
     }
 
     /// Ends a subscription that no process has in use.
@@ -67,7 +89,8 @@ extension Namespace {
     public func endSubscription(_ name: String) throws(SpaceError) -> Bool {
         let core = try usableCore("end a subscription")
         return try core.write("end a subscription", .emptyingJournal) { (scope) throws(SpaceError) in
-            guard let (number, _) = try scope.snapshot.watchers().first(where: { $0.row.subscription == name }) else {
+            guard let (number, _) = try scope.snapshot.watchers().first(where: { $0.row.subscription.isSame(as: name) })
+            else {
                 return false
             }
             try scope.remove(watcher: number)

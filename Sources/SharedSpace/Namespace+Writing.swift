@@ -11,8 +11,10 @@ extension Namespace {
     /// - Parameters:
     ///   - field: The fields, each a `TupleField`: integers, doubles, booleans, strings, bytes (`[UInt8]`), UUIDs, arrays,
     ///     dictionaries with string keys, optionals of these, `Value`. Up to 64 MiB encoded, together.
-    ///   - expires: After this time the tuple is invisible; `nil`: never. With zero it is accepted and never seen.
-    /// - Throws: `tooLarge`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
+    ///   - expires: After this time the tuple is invisible; `nil`: never. With zero it is accepted and never seen; a negative
+    ///     time is refused.
+    /// - Throws: `invalidArgument` for a negative time, `tooLarge`, `storageFull`, `limitReached`, `holderStopped`,
+    ///   `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(log n), and a row for each shape that has an index.
     @inlinable
     public func write<each F: TupleField>(_ field: repeat each F, expires: Duration? = nil) throws(SpaceError) {
@@ -66,15 +68,15 @@ extension Namespace {
     /// The bytes and not the tuple: what a closure captures is counted again and again.
     private func insert(_ tuple: EncodedTuple, expires: Duration?) throws(SpaceError) -> TupleID {
         let core = try usableCore("write")
-        let expiry = Expiry(expires, core.clock)
+        let expiry = try Expiry(expires, core)
         let demand = try demand(of: tuple.bytes.count)
         return try core.write("write", demand) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
     }
 
     private func insert(_ tuples: [Tuple], expires: Duration?) throws(SpaceError) -> [TupleID] {
         let core = try usableCore("write")
+        let expiry = try Expiry(expires, core)
         guard !tuples.isEmpty else { return [] }
-        let expiry = Expiry(expires, core.clock)
         var whole = Room.Demand()
         for tuple in tuples { whole = whole + (try demand(of: tuple.encoded.count)) }
         return try core.write("write", whole) { (scope) throws(SpaceError) in
@@ -125,9 +127,10 @@ struct Expiry {
     /// Accepted, and gone before anybody could have looked.
     let isNeverSeen: Bool
 
-    init(_ duration: Duration?, _ clock: NamespaceClock) {
-        time = duration.map { clock.time(after: $0) } ?? 0
-        isNeverSeen = duration.map { $0 <= .zero } ?? false
+    init(_ duration: Duration?, _ core: NamespaceCore) throws(SpaceError) {
+        try core.checkNotNegative(duration, "an expiry", "write")
+        time = duration.map { core.clock.time(after: $0) } ?? 0
+        isNeverSeen = duration == .zero
     }
 }
 

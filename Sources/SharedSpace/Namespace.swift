@@ -51,6 +51,9 @@ public final class Namespace: Sendable {
     /// How often a wait of this process was served by its tick alone, because nobody had woken it.
     package var lateFinds: Int { core.lateFinds.load(ordering: .relaxed) }
 
+    /// How many of LMDB's reader slots this process holds in the namespace, for tests.
+    package var readerSlots: Int { core.readerSlots }
+
     @inline(__always)
     func usableCore(_ operation: String) throws(SpaceError) -> NamespaceCore {
         guard !isLeft else {

@@ -8,7 +8,12 @@ struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
     static let maximumEncodedLength = 200
 
     let text: String
+    /// ASCII, and of one name alone: what names are compared and ordered by.
     let encoded: String
+
+    static func == (left: NamespaceName, right: NamespaceName) -> Bool { left.encoded == right.encoded }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
 
     var description: String { text }
 

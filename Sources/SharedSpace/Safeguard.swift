@@ -1,3 +1,4 @@
+import LMDB
 import Synchronization
 
 /// What keeps a promise under kills, stops and shortage, and can be left out by a test, to see that it is what keeps it.
@@ -21,12 +22,21 @@ package enum Safeguard: String, CaseIterable, Sendable {
     case lockWord
     /// Reaping: sessions are looked at once more under the door, where nobody can enrol.
     case lookUnderDoor
+    /// Reading and writing: a damaged page is an error, and does not end the process.
+    case damagedPages
+    /// Locking: a lock that is held by a thread which does not exist is taken over.
+    case orphans
+    /// Opening: a process closes an environment before it opens another on the same files.
+    case openOnce
+    /// Opening: nothing but the folder's own files is opened, and no link is followed.
+    case ownFiles
 
     private static let leftOut = Atomic<UInt32>(0)
 
     /// For the rest of this process's life, and for the children that it forks.
     package static func leaveOut(_ safeguard: Safeguard) {
         leftOut.bitwiseOr(safeguard.bit, ordering: .relaxed)
+        if safeguard == .damagedPages { Environment.leaveGuardsOut() }
     }
 
     @inline(__always)
@@ -42,6 +52,10 @@ package enum Safeguard: String, CaseIterable, Sendable {
         case .timeLimit: 32
         case .lockWord: 64
         case .lookUnderDoor: 128
+        case .damagedPages: 256
+        case .orphans: 1 << 16
+        case .openOnce: 1 << 17
+        case .ownFiles: 512
         }
     }
 }

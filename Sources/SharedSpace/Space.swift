@@ -23,10 +23,12 @@ public final class Space: Sendable {
     /// Opens the space in a folder, and makes the folder if it is not there.
     ///
     /// - Parameters:
-    ///   - root: The folder; `nil`: `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`.
+    ///   - root: The folder, where a relative path counts from the working directory of this moment; `nil`:
+    ///     `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`.
     ///   - timeout: How long an operation waits for a lock that another process holds before it throws `holderStopped` or
     ///     `holderBusy`.
-    /// - Throws: `permissionDenied` when the folder belongs to somebody else, is a symbolic link, or others may write in it.
+    /// - Throws: `permissionDenied` when the folder belongs to another user, is a symbolic link, or others may write in it. A
+    ///   folder that a group shares is one only if it is named.
     public convenience init(root: String? = nil, timeout: Duration = .seconds(5)) throws(SpaceError) {
         self.init(trusting: root, timeout: timeout)
         _ = try folder.open(create: true, for: "open the space")
@@ -38,7 +40,7 @@ public final class Space: Sendable {
         self.timeout = timeout
     }
 
-    /// The root folder's path.
+    /// The root folder's path, absolute.
     public var root: String { folder.path }
 
     // MARK: Opening
@@ -49,9 +51,10 @@ public final class Space: Sendable {
     ///   - name: 1 to 200 bytes without `/` and NUL, not `.` or `..`.
     ///   - owning: Whether this process keeps the namespace alive until the handle goes. With `false` it only looks: nothing is
     ///     created, and the namespace may be deleted under it.
-    ///   - options: What it is created with. Where it exists already, only a `mode` that is named has to be the namespace's.
+    ///   - options: What it is created with. Where it exists already, what is named has to be the namespace's.
     /// - Returns: A handle. Keep it: with the process's last handle its ownership ends.
-    /// - Throws: `invalidName`, `incompatible`, `permissionDenied`, `storageFull`, `damaged`, `holderStopped`, `holderBusy`;
+    /// - Throws: `invalidName`, `incompatible`, `permissionDenied`, `storageFull`, `damaged`, `holderStopped`, `holderBusy`,
+    ///   `forked`;
     ///   `namespaceNotFound` when not owning.
     public func namespace(
         _ name: String,
@@ -84,7 +87,14 @@ public final class Space: Sendable {
             timeout: timeout
         )
         let (entry, core) = try opening.run()
-        return Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
+        let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
+        do throws(SpaceError) {
+            try options.checkHistory(core, Opening.operation)
+        } catch {
+            try? namespace.leave()
+            throw error
+        }
+        return namespace
     }
 
     // MARK: All namespaces
@@ -93,16 +103,32 @@ public final class Space: Sendable {
     ///
     /// Those that nobody owns any more are deleted on the way.
     public func namespaceNames() throws(SpaceError) -> [String] {
-        try tend { _ in }
+        try survey().names
+    }
+
+    /// What a look at every namespace comes to.
+    package struct Survey: Sendable {
+        /// The names of those that are there, sorted.
+        package var names: [String] = []
+        /// The names of those that were deleted, because no process owned them; sorted.
+        package var deleted: [String] = []
+        /// Why some of those that are there can neither be opened nor reaped.
+        package var damage: [SpaceError] = []
     }
 
     /// Deletes the namespaces that no living process owns, and what killed processes left half made or half deleted.
     ///
     /// - Returns: The names of those deleted, sorted.
     public func reap() throws(SpaceError) -> [String] {
-        var deleted: [String] = []
-        _ = try tend { deleted.append($0) }
-        return deleted
+        try survey().deleted
+    }
+
+    /// Refuses a root that this process may not use, without creating it.
+    ///
+    /// - Parameter mustExist: Whether a root that was named and does not exist is refused too.
+    /// - Throws: `permissionDenied`; `namespaceNotFound` for one that does not exist.
+    package func checkRoot(mustExist: Bool) throws(SpaceError) {
+        try folder.check(mustExist: mustExist, for: "open the space")
     }
 
     /// Deletes a namespace if nobody owns it, or leaves it for later.
@@ -128,32 +154,36 @@ public final class Space: Sendable {
         }
     }
 
-    /// Looks after every namespace.
-    ///
-    /// - Returns: The names of those that stay.
-    private func tend(_ onDeleted: (String) -> Void) throws(SpaceError) -> [String] {
+    /// Looks after every namespace, and deletes those that no process owns.
+    package func survey() throws(SpaceError) -> Survey {
         let operation = "look at the namespaces"
-        guard let rootFolder = try folder.open(create: false, for: operation) else { return [] }
+        guard let rootFolder = try folder.open(create: false, for: operation) else { return Survey() }
         let host = try HostIdentity.current()
-        Reaping.tidy(rootFolder, host: host)
         let entries = try system(operation, root.quotedForPeople) { () throws(Errno) in
             try Directory.list(rootFolder.raw)
         }
-        var names: [String] = []
+        Reaping.tidy(rootFolder, entries, host: host)
+        var survey = Survey()
         let undertaker = Undertaker(root: folder, timeout: timeout)
-        for entry in entries.sorted() {
-            guard let name = NamespaceName(folder: entry) else { continue }
+        for entry in entries {
+            // A namespace is a folder. Links are not followed, and files are none of ours.
+            guard let name = NamespaceName(folder: entry),
+                (try? Directory.info(at: rootFolder.raw, entry))?.kind == .directory
+            else { continue }
             do throws(SpaceError) {
                 switch try undertaker.reap(name, host: host) {
-                case .stays: names.append(name.text)
-                case .deleted: onDeleted(name.text)
+                case .stays: survey.names.append(name.text)
+                case .deleted: survey.deleted.append(name.text)
                 case .vanished: break
                 }
             } catch {
                 // Not to be looked after from here (damaged, another's, its holder stopped): it is there all the same.
-                names.append(name.text)
+                survey.names.append(name.text)
+                if error.code == .damaged { survey.damage.append(error.within(operation, namespace: name.text)) }
             }
         }
-        return names.sorted()
+        survey.names = survey.names.sortedByBytes()
+        survey.deleted = survey.deleted.sortedByBytes()
+        return survey
     }
 }

@@ -13,7 +13,7 @@ extension SpaceError {
         let code: Code
         var advice: String?
         switch errno {
-        case .noSpace, Errno(rawValue: 122) /* EDQUOT */:
+        case _ where errno.isOfFullDisk:
             code = .storageFull
             advice = "free space on the file system, then try again"
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
@@ -31,7 +31,47 @@ extension SpaceError {
         default:
             code = .inputOutput
         }
-        self.init(code, operation, namespace: namespace, reason: "\(subject): \(errno)", advice: advice)
+        self.init(code, operation, namespace: namespace, reason: "\(subject): \(errno.told)", advice: advice)
+    }
+
+    /// A file of a folder that is not what the library made there.
+    ///
+    /// `subject` is the file, in words.
+    init(
+        _ refusal: TrustedFolder.Refusal,
+        _ operation: String,
+        namespace: String? = nil,
+        subject: String
+    ) {
+        let reason: String
+        switch refusal {
+        case .system(let errno):
+            guard errno == .noSuchFileOrDirectory, let namespace else {
+                self.init(errno, operation, namespace: namespace, subject: subject)
+                return
+            }
+            self = .damaged(operation, namespace: namespace, "\(subject) is missing")
+            return
+        case .foreign(let owner):
+            self.init(
+                .permissionDenied,
+                operation,
+                namespace: namespace,
+                reason: "\(subject) belongs to uid \(owner), and not to the folder's owner or group",
+                advice: "look who put it there, and remove it"
+            )
+            return
+        case .hardLink: reason = "\(subject) has a second name (a hard link), which may be another user's file"
+        case .kind(.symbolicLink): reason = "\(subject) is a symbolic link, which is not followed"
+        case .kind(let kind): reason = "\(subject) is no regular file but a \(kind)"
+        }
+        self.init(
+            .damaged,
+            operation,
+            namespace: namespace,
+            reason: reason,
+            advice: "look who put it there, and remove it; space delete removes the whole namespace"
+        )
     }
 
     /// An error of LMDB.
@@ -61,14 +101,9 @@ extension SpaceError {
                 reason: "all reader slots of the namespace are in use",
                 advice: "end processes or threads that read at the same time"
             )
-        case .corrupted, .invalid, .versionMismatch, .panic, LMDBError(code: -30796), LMDBError(code: -30797):
-            self.init(
-                .damaged,
-                operation,
-                namespace: namespace,
-                reason: "the data file is damaged (\(error))",
-                advice: "inspect it with space-dump --check, then delete the namespace"
-            )
+        case .corrupted, .invalid, .versionMismatch, .panic, .damagedPage, .pageNotFound, .cursorFull, .pageFull,
+            .incompatible:
+            self = .damaged(operation, namespace: namespace, "the data file is damaged (\(error))")
         default:
             if error.code > 0 {
                 self.init(Errno(rawValue: error.code), operation, namespace: namespace, subject: "the data file")
@@ -83,13 +118,14 @@ extension SpaceError {
         self.init(.badData, operation, namespace: namespace, reason: "\(error)")
     }
 
-    static func damaged(_ operation: String, namespace: String, _ reason: String) -> SpaceError {
+    static func damaged(_ operation: String, namespace: String?, _ reason: String) -> SpaceError {
         SpaceError(
             .damaged,
             operation,
             namespace: namespace,
             reason: reason,
-            advice: "inspect it with space-dump --check, then delete the namespace"
+            advice: "see what is damaged with space-dump --check, save what is whole with "
+                + "space-dump --salvage | space load NEW, then delete the namespace"
         )
     }
 }
@@ -116,15 +152,26 @@ extension SpaceError {
             self.init(errno, operation, namespace: namespace, subject: "the \(failure.lock.rawValue)")
             return
         }
+        if failure.orphanedBy != 0 {
+            self.init(
+                .holderBusy,
+                operation,
+                namespace: namespace,
+                reason:
+                    "the \(failure.lock.rawValue) is held by the thread \(failure.orphanedBy), which doesn't exist any more",
+                advice: "try again; if that doesn't help, end the namespace's processes and delete it"
+            )
+            return
+        }
         let command = ProcessIdentity.commandName(of: failure.pid).map { " (\($0))" } ?? ""
-        if failure.isStopped {
+        if let halt = failure.halt {
             self.init(
                 .holderStopped,
                 operation,
                 namespace: namespace,
                 holder: failure.pid,
-                reason: "process \(failure.pid)\(command) holds the \(failure.lock.rawValue) and is stopped",
-                advice: "let it go on (kill -CONT \(failure.pid)) or end it, then try again"
+                reason: "process \(failure.pid)\(command) holds the \(failure.lock.rawValue) and is \(halt.phrase)",
+                advice: halt.advice(for: failure.pid) + ", then try again"
             )
         } else {
             self.init(

@@ -54,7 +54,8 @@ public struct SpaceError: Error, Sendable {
         public static let holderStopped = Code(rawValue: "holderStopped")
         /// A lock could not be had in time; ``SpaceError/holder`` names who had it last.
         public static let holderBusy = Code(rawValue: "holderBusy")
-        /// The handle was made before `fork` and used in the child.
+        /// The handle was made before `fork` and used in the child, or a namespace was opened in a child of a process that had
+        /// opened one: start the child by `exec` or `posix_spawn`.
         public static let forked = Code(rawValue: "forked")
         /// The handle was left.
         public static let closed = Code(rawValue: "closed")

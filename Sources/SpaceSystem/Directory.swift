@@ -12,13 +12,54 @@ package enum Directory {
     ///   - directory: the open directory in which it is made.
     ///   - name: its name.
     ///   - mode: the exact permissions, whatever the umask: a group's namespace must not lose its group bits.
-    /// - Throws: `EEXIST` when the name is taken.
-    package static func makeDirectory(at directory: CInt, _ name: String, mode: UInt32) throws(Errno) {
+    /// - Returns: the new directory, which is this process's also where others may write: only its name can be swapped.
+    /// - Throws: `EEXIST` when the name is taken; `EPERM` when another user's directory was put in its place.
+    @discardableResult
+    package static func makeDirectory(
+        at directory: CInt,
+        _ name: String,
+        mode: UInt32
+    ) throws(Errno) -> OwnedDescriptor {
         try checkedName(name)
         // Born closed to others, then opened up: no moment in which more is allowed than asked for.
         guard mkdirat(directory, name, mode & 0o700) == 0 else { throw Errno(rawValue: errno) }
         let made = try OwnedDescriptor.directory(at: directory, name)
+        guard try FileInfo.of(made.raw).owner == geteuid() else { throw .notPermitted }
         try setMode(made.raw, mode)
+        return made
+    }
+
+    /// Makes a directory that has its permissions from the moment at which it has its name.
+    ///
+    /// `makeDirectory(at:_:mode:)` alone leaves a directory that is closed to its group where the process is killed in between.
+    ///
+    /// - Parameters:
+    ///   - directory: the open directory in which it is made.
+    ///   - name: its name.
+    ///   - mode: the exact permissions.
+    ///   - draft: a name that no other process uses; a process that is killed leaves an empty directory there.
+    /// - Throws: `EEXIST` when the name is taken.
+    package static func makeDirectory(
+        at directory: CInt,
+        _ name: String,
+        mode: UInt32,
+        draft: String
+    ) throws(Errno) {
+        try makeDirectory(at: directory, draft, mode: mode)
+        do throws(Errno) {
+            try renameNoReplace(from: directory, draft, to: directory, name)
+        } catch {
+            try? removeEmpty(at: directory, draft)
+            throw error
+        }
+    }
+
+    /// Removes a directory that is empty; rmdir(2) asks for no right in it, only in the one that it lies in.
+    ///
+    /// - Throws: `ENOTEMPTY` when it isn't empty, `ENOENT` when there is none.
+    package static func removeEmpty(at directory: CInt, _ name: String) throws(Errno) {
+        try checkedName(name)
+        guard unlinkat(directory, name, AT_REMOVEDIR) == 0 else { throw Errno(rawValue: errno) }
     }
 
     /// Sets an open file's permissions, untouched by the umask.
@@ -68,6 +109,30 @@ package enum Directory {
         let error = Errno(rawValue: errno)
         guard error == .noSuchFileOrDirectory else { throw error }
         return false
+    }
+
+    /// Makes a symbolic link, whose text need not be a path.
+    ///
+    /// - Throws: `EEXIST` when the name is taken.
+    package static func link(at directory: CInt, _ name: String, to text: String) throws(Errno) {
+        try checkedName(name)
+        try checkedPath(text)
+        guard symlinkat(text, directory, name) == 0 else { throw Errno(rawValue: errno) }
+    }
+
+    /// The text of a symbolic link; `nil` when the name is none's, or the text is longer than `limit` or no UTF-8.
+    package static func linkText(at directory: CInt, _ name: String, limit: Int) throws(Errno) -> String? {
+        try checkedName(name)
+        var bytes = [CChar](repeating: 0, count: max(0, limit) + 1)
+        let count = readlinkat(directory, name, &bytes, bytes.count)
+        guard count >= 0 else {
+            let error = Errno(rawValue: errno)
+            // readlink(2): EINVAL for a file of another kind.
+            guard error == .noSuchFileOrDirectory || error == .invalidArgument else { throw error }
+            return nil
+        }
+        guard count <= limit else { return nil }
+        return String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// The names in a directory, in no order, without `.` and `..`.

@@ -27,6 +27,13 @@ package struct FileInfo: Hashable, Sendable {
         return FileInfo(info)
     }
 
+    /// When an open file was last written, in milliseconds since 1970.
+    package static func modificationMilliseconds(of descriptor: CInt) throws(Errno) -> Int64 {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Errno(rawValue: errno) }
+        return Int64(status.st_mtim.tv_sec) &* 1000 &+ Int64(status.st_mtim.tv_nsec / 1_000_000)
+    }
+
     fileprivate init(_ info: space_file_info) {
         device = info.device
         inode = info.inode

@@ -77,11 +77,18 @@ extension OwnedDescriptor {
 
     /// Another descriptor of the same open file, close-on-exec; locks and offset are shared with it.
     package borrowing func duplicate() throws(Errno) -> OwnedDescriptor {
+        try Self.duplicate(of: raw)
+    }
+
+    /// Another descriptor of the open file that a descriptor stands for.
+    package static func duplicate(of raw: CInt) throws(Errno) -> OwnedDescriptor {
         OwnedDescriptor(adopting: try checked(space_duplicate(raw)))
     }
 
     /// The path under which this process reaches the open file, whatever has become of its name.
-    package var procPath: String { "/proc/self/fd/\(raw)" }
+    package var procPath: String { Self.procPath(of: raw) }
+
+    package static func procPath(of descriptor: CInt) -> String { "/proc/self/fd/\(descriptor)" }
 
     /// Whether the descriptor survives `exec`.
     package func setInheritable(_ inheritable: Bool) throws(Errno) {

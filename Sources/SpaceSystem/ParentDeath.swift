@@ -15,27 +15,4 @@ package enum ParentDeath {
     package static func arm(signal: CInt, parent: Int32) throws(Errno) {
         try checked(space_die_with_parent(signal, parent))
     }
-
-    /// Starts a program that the kernel kills when the calling thread ends, however this process does.
-    ///
-    /// What the program starts in its turn is not killed with it; nor is one that gains privileges, for execve(2) takes the
-    /// request from set-user-ID programs. fork(2) is in the shim: the child calls nothing but what signal-safety(7) lists.
-    ///
-    /// - Parameters:
-    ///   - file: the program, looked for as execvp(3) does.
-    ///   - words: its words, ended by a null pointer.
-    ///   - input: what it reads as its standard input.
-    ///   - output: what it writes its standard output to, none of the first three descriptors; nil: to this process's.
-    ///   - resetsBrokenPipe: whether SIGPIPE, which this process ignores, gets its usual meaning back.
-    /// - Returns: its PID.
-    /// - Throws: what fork(2) or execve(2) said.
-    package static func spawn(
-        _ file: UnsafePointer<CChar>,
-        _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
-        input: CInt,
-        output: CInt? = nil,
-        resetsBrokenPipe: Bool
-    ) throws(Errno) -> Int32 {
-        try checked(space_spawn_bound(file, words, input, output ?? -1, resetsBrokenPipe))
-    }
 }

@@ -28,6 +28,17 @@ package enum ProcFS {
         return number(line.dropFirst("Tgid:\t".utf8.count)).flatMap(Int32.init(exactly:))
     }
 
+    /// Whether a thread is shown to be gone: no task has its number, or it is a process's first thread, which has ended.
+    ///
+    /// Numbers are those of our PID namespace. What can't be seen counts as there.
+    package static func isGone(thread: Int32) -> Bool {
+        // kill(2) finds a process by the number of any of its threads.
+        guard thread > 0, Errno(rawValue: -space_probe_process(thread)) != .noSuchProcess else { return true }
+        // A first thread that has ended stays, as a zombie, until the others have too and the parent has asked for the status.
+        let state = status(of: thread)?.state
+        return state == "Z" || state == "X"
+    }
+
     /// This process's status; `/proc/self` is right in every PID namespace.
     static func ownStatus() throws(Errno) -> Status {
         guard let status = parse(try contents("/proc/self/stat", limit: 4096)) else { throw .illegalByteSequence }

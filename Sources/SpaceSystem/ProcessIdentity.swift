@@ -41,6 +41,14 @@ package struct ProcessIdentity: Hashable, Sendable {
     /// The parent's PID; 0 when it lives in an outer PID namespace.
     package static func parent() -> Int32 { getppid() }
 
+    /// Whether a process is one that something can wait to exit.
+    ///
+    /// PID 1 of the machine's first PID namespace never exits, and orphans go to it. In any other PID namespace its death ends
+    /// all processes (pid_namespaces(7)), so there it is as good as any.
+    package static func mayExit(pid: Int32) -> Bool {
+        pid > 1 || pid == 1 && !SystemIdentity.isFirstPIDNamespace
+    }
+
     package enum Life: Hashable, Sendable {
         case alive
         /// Shown dead beyond doubt.

@@ -83,6 +83,16 @@ package struct SharedMutex: @unchecked Sendable {
         try checked(space_mutex_unlock(mutex))
     }
 
+    /// Lets the next to lock it learn that its holder is dead, as the kernel does when a holder dies.
+    ///
+    /// For a holder whose death the kernel could not tell: a thread that doesn't exist, though its number stands in the mutex.
+    ///
+    /// - Returns: `false` if another thread holds it, or none.
+    package func abandon(by thread: Int32) -> Bool { space_mutex_abandon(mutex, thread) != 0 }
+
+    /// Whether the memory holds a mutex that another program made robust and shared, of the default type.
+    package var isRobustShared: Bool { space_mutex_is_robust_shared(mutex) != 0 }
+
     /// The thread that holds it now, as gettid(2) numbers it; 0 if none does.
     package var owner: Int32 { space_mutex_owner(mutex) }
 

@@ -1,11 +1,23 @@
+import CSpaceShims
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// Turns the shims' convention (a result, or a negated error number) into a typed error.
 @discardableResult
 func checked(_ result: CInt) throws(Errno) -> CInt {
     guard result >= 0 else { throw Errno(rawValue: -result) }
     return result
+}
+
+extension Errno {
+    /// The error in words, to be asked for on the thread that got it from this module: of a system call that a container's
+    /// seccomp profile or an old kernel refuses, it names the call.
+    package var told: String {
+        guard self == .noFunction else { return "\(self)" }
+        let call = String(cString: space_refused_call())
+        return
+            "the kernel or a seccomp filter refuses the system call \(call); allow it in the container's seccomp profile"
+    }
 }
 
 /// Turns the shims' 64-bit results into a count or a typed error.

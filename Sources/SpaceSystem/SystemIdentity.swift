@@ -61,6 +61,11 @@ package enum SystemIdentity {
         try namespace(path)
     }
 
+    /// Whether this process lives in the machine's first PID namespace; if that can't be read, it counts as that.
+    ///
+    /// linux/proc_ns.h: PROC_PID_INIT_INO, a number that no later namespace gets.
+    static var isFirstPIDNamespace: Bool { (try? pidNamespace()) ?? 0xEFFF_FFFC == 0xEFFF_FFFC }
+
     /// The inode of this process's time namespace, 0 on a kernel without any.
     ///
     /// proc(5) shows start times shifted by the reader's offset (time_namespaces(7)), so they can't be compared between

@@ -50,6 +50,9 @@ package enum Clock {
     /// Milliseconds since 1970: means the same after a reboot, but somebody can set it.
     package static func realtimeMilliseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000 }
 
+    /// Microseconds since 1970.
+    package static func realtimeMicroseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1000 }
+
     /// Milliseconds since the machine started, suspended time included: nobody sets it, a reboot does.
     package static func boottimeMilliseconds() -> Int64 { nanoseconds(CLOCK_BOOTTIME) / 1_000_000 }
 

@@ -70,6 +70,15 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
         }
     }
 
+    /// A name that Swift takes for another of the record's: they differ as UTF-8, and are canonically equivalent.
+    ///
+    /// - Complexity: O(n); nothing is kept or normalized where all names are ASCII.
+    var nameTakenForAnother: String? {
+        guard entries.contains(where: { $0.name.utf8.contains { $0 >= 0x80 } }) else { return nil }
+        var seen: Set<String> = []
+        return entries.first { !seen.insert($0.name).inserted }?.name
+    }
+
     private func position(of name: String) -> (index: Int, found: Bool) {
         var low = 0
         var high = entries.count

@@ -33,6 +33,17 @@ struct ValueDecoder: Decoder {
         }
     }
 
+    /// Swift's dictionaries decode themselves, and keep the last of two names that are equal to them.
+    private func collision(of name: String) -> DecodingError {
+        .dataCorrupted(
+            DecodingError.Context(
+                codingPath: codingPath,
+                debugDescription:
+                    "two names are equal to a Dictionary: \(name.debugDescription); read the object as a Record"
+            )
+        )
+    }
+
     fileprivate func mismatch(_ expected: String) -> DecodingError {
         let context = DecodingError.Context(
             codingPath: codingPath,
@@ -97,6 +108,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
         switch value {
         case .object(let record):
             if type == Record.self, let result = record as? Content { return result }
+            if let name = record.nameTakenForAnother, type is any StringKeyed.Type { throw collision(of: name) }
         case .uuid(let uuid):
             if type == TupleUUID.self, let result = uuid as? Content { return result }
         case .bytes(let bytes):
@@ -108,6 +120,10 @@ extension ValueDecoder: SingleValueDecodingContainer {
         return try Content(from: self)
     }
 }
+
+/// Dictionaries with names as keys.
+private protocol StringKeyed {}
+extension Dictionary: StringKeyed where Key == String {}
 
 // MARK: Containers
 

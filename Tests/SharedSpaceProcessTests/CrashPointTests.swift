@@ -26,7 +26,7 @@ struct CrashPointTests {
             try dieLeaving(point, thenOpen: false)
         case .lockUnnamed, .gateTaken, .begun, .beforeCommit:
             try dieWriting(point, isCommitted: false)
-        case .afterCommit, .granted, .lockForgotten, .gateReleased, .woken, .rung:
+        case .afterCommit, .granting, .granted, .lockForgotten, .gateReleased, .woken, .rung:
             try dieWriting(point, isCommitted: true)
         case .slotFilling, .slotCounted, .slotPublished, .rearmed:
             try dieWaiting(point)

@@ -5,12 +5,16 @@ import Testing
 /// A namespace at its byte limit: what the dead held is let go of all the same, whatever of theirs is too large to be moved.
 @Suite(.timeLimit(.minutes(2)))
 struct FullNamespaceTests {
+    /// More bytes than are kept back for removals.
+    private static let tooLarge = 4_500_000
+
     let root: TemporaryRoot
     let namespace: Namespace
 
     init() throws {
         root = try TemporaryRoot()
-        namespace = try root.space.namespace("full", options: NamespaceOptions(byteLimit: Limits.smallestByteLimit))
+        // So large that two tuples of that size have room beside each other, wherever they lie.
+        namespace = try root.space.namespace("full", options: NamespaceOptions(byteLimit: 24 << 20))
     }
 
     private func fill() throws {
@@ -39,7 +43,7 @@ struct FullNamespaceTests {
 
     /// A claimed tuple that can't be put back keeps neither the lock nor the tuples claimed after it.
     @Test func aLargeClaimHoldsNothingElseUp() throws {
-        try namespace.write("big", String(repeating: "x", count: 1_200_000))
+        try namespace.write("big", String(repeating: "x", count: Self.tooLarge))
         for number in 0..<3 { try namespace.write("small", number) }
         let holder = try Agent(root, "full")
         try lock(holder)
@@ -59,7 +63,7 @@ struct FullNamespaceTests {
 
     /// A large tuple whose claim has passed its deadline, and that can't be put back, keeps nobody from reading and taking.
     @Test func aLargeClaimPastItsDeadlineHoldsNothingUp() throws {
-        try namespace.write("big", String(repeating: "x", count: 1_200_000))
+        try namespace.write("big", String(repeating: "x", count: Self.tooLarge))
         try namespace.write("small")
         // Time to fill the namespace in.
         let deadline = Duration.seconds(5)
@@ -86,7 +90,12 @@ struct FullNamespaceTests {
         try lock(top)
         let namespace = namespace
         let asking = Task {
-            try await namespace.request("big", String(repeating: "x", count: 2_000_000), as: String.self, timeout: nil)
+            try await namespace.request(
+                "big",
+                String(repeating: "x", count: Self.tooLarge),
+                as: String.self,
+                timeout: nil
+            )
         }
         #expect(try await onThread { try low.line() } == "at low")
         let waiter = try waiter()

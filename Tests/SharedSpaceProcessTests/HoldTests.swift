@@ -58,6 +58,29 @@ struct HoldTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// A process that held two locks, equal to Swift and different as UTF-8, dies: both waiters are served.
+    @Test func aKilledHolderOfTwinNamesIsFollowedAtBoth() throws {
+        let namespace = try root.space.namespace("locks")
+        let holder = try Agent(root, "locks")
+        for name in TwinNames.both {
+            try queue(holder, "lock \(name) 60000", in: namespace)
+            _ = try fencing(holder.line())
+        }
+        let waiters = try TwinNames.both.map { name in
+            let waiter = try Agent(root, "locks")
+            try queue(waiter, "lock \(name) 60000", in: namespace)
+            return waiter
+        }
+        try holder.kill()
+        for waiter in waiters { _ = try fencing(waiter.line()) }
+        #expect(try namespace.status().holds.allSatisfy(\.isHeld))
+        for (name, waiter) in zip(TwinNames.both, waiters) {
+            let error = #expect(throws: SpaceError.self) { _ = try namespace.lock(name).acquire(timeout: .zero) }
+            #expect(error?.code == .timedOut && error?.holder == waiter.pid)
+        }
+        #expect(try namespace.verify() == [])
+    }
+
     /// What is asked for in the ways that there are, with what is let go of, and by whom that is awaited.
     enum Asking: String, CaseIterable, CustomTestStringConvertible {
         case exclusive = "lock build 60000"

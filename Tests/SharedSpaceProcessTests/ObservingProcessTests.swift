@@ -44,10 +44,8 @@ struct ObservingProcessTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// More handlers block than there may be threads: bells are heard all the same.
-    ///
-    /// In a process of its own, for nobody else's handlers would be called in it.
-    @Test func moreBlockedHandlersThanThreads() throws {
+    /// Many handlers block: bells are heard all the same.
+    @Test func manyBlockedHandlers() throws {
         let agent = try Agent(root, "n")
         #expect(try agent.run("blocked-handlers 70") == "210")
         #expect(try root.space.namespace("n").verify() == [])

@@ -12,6 +12,8 @@ struct OwnerTests {
 
     init() throws { root = try TemporaryRoot() }
 
+    private init(_ root: TemporaryRoot) { self.root = root }
+
     private var names: [String] {
         get throws { try root.space.namespaceNames() }
     }
@@ -180,8 +182,88 @@ struct OwnerTests {
         defer { kill(child, SIGKILL) }
         let session = try #require(root.entries(of: "n/sessions").first)
         try owner.kill()
-        let file = try OwnedDescriptor.open("\(root.path)/n/sessions/\(session)", flags: O_RDONLY)
-        #expect(try FileLock.isHeldByAnother(file.raw), "the child has let the lock go: nothing is shown here")
+        let file = try OwnedDescriptor.open("\(root.path)/n/control", flags: O_RDONLY)
+        let byte = 1 << 62 + (try #require(Int(session)))
+        #expect(
+            try FileLock.isHeldByAnother(file.raw, byte: byte),
+            "the child has let the lock go: nothing is shown here"
+        )
+        #expect(try names == [])
+    }
+
+    /// Also when others have used the namespace since, and tidied up.
+    @Test func aForkedChildKeepsNoDeadOwnerAliveForLater() throws {
+        let owner = try Agent(root, "n")
+        let child = try #require(Int32(try owner.run("fork-holding")))
+        defer { kill(child, SIGKILL) }
+        let other = try Agent(root, "n")
+        try owner.kill()
+        let third = try Agent(root, "n")
+        try third.run("leave")
+        #expect(try names == ["n"])
+        try other.kill()
+        #expect(try names == [])
+    }
+
+    // MARK: Files that a clean-up removes
+
+    private func sessionFiles() -> [String] { root.entries(of: "n/sessions") }
+
+    /// Removes the files of all sessions, as a clean-up by age does.
+    private func removeSessionFiles(withFolder: Bool = false) throws -> [String] {
+        let files = sessionFiles()
+        for file in files { #expect(unlink("\(root.path)/n/sessions/\(file)") == 0) }
+        if withFolder { #expect(rmdir("\(root.path)/n/sessions") == 0) }
+        return files
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func aWaiterWhoseSessionFileIsRemovedIsServed(_ isTask: Bool, _ withFolder: Bool) throws {
+        let root = try TemporaryRoot(for: .durable)
+        let test = OwnerTests(root)
+        let taker = try Agent(root, "n", "mode=durable persistent=1 owning=1")
+        try taker.run("write [\"kept\", 1]")
+        try taker.send(isTask ? "take-async [\"job\", \"?\"]" : "take-wait 100000 [\"job\", \"?\"]")
+        #expect(try taker.line() == "waiting")
+        let files = try test.removeSessionFiles(withFolder: withFolder)
+        #expect(files.count == 1)
+        // Others look meanwhile.
+        #expect(try root.space.namespaceNames() == ["n"])
+        let namespace = try root.space.namespace("n")
+        #expect(try eventually { test.sessionFiles().contains(files[0]) })
+        #expect(try namespace.status().owners.map(\.pid).contains(taker.pid))
+        try namespace.write("job", 2)
+        #expect(try taker.line() == "ok [\"job\",2]")
+        #expect(try namespace.readAll() == [["kept", 1]])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A process that does nothing writes no new file, and is alive all the same: it owns, and keeps what it has claimed.
+    @Test func aProcessWhoseSessionFileIsRemovedIsAlive() throws {
+        let owner = try Agent(root, "n")
+        try owner.run("write [\"job\", 1]")
+        try owner.run("claim [\"job\", 1]")
+        #expect(try removeSessionFiles().count == 1)
+        #expect(try names == ["n"])
+        #expect(try root.space.reap() == [])
+        let visitor = try Agent(root, "n", "owning=0")
+        #expect(try visitor.run("count") == "0")
+        try visitor.run("leave")
+        try owner.run("complete")
+        // Its next business with the sessions brings the file back.
+        try owner.run("persist")
+        #expect(sessionFiles().count == 1)
+        try owner.run("unpersist")
+        #expect(try removeSessionFiles().count == 1)
+        try owner.run("leave")
+        #expect(try names == [])
+        #expect(root.leftovers == [])
+    }
+
+    @Test func aKilledProcessWhoseSessionFileWasRemovedOwnsNothing() throws {
+        let owner = try Agent(root, "n")
+        #expect(try removeSessionFiles().count == 1)
+        try owner.kill()
         #expect(try names == [])
     }
 
@@ -200,6 +282,30 @@ struct OwnerTests {
         #expect(root.entries(of: "n/sessions").count == 1)
         #expect(try owner.run("count") == "1")
         #expect(try names == ["n"])
+    }
+
+    /// Not even a namespace that its parent has never had open: what serves it would be its parent's.
+    @Test(arguments: ["n", "another"])
+    func aForkedChildIsRefusedWhereItOpens(_ name: String) throws {
+        let owner = try Agent(root, "n")
+        try owner.run("write [\"job\", 1]")
+        try owner.send("fork-opening \(name)")
+        let refusal = try #require(try owner.line())
+        #expect(refusal.hasPrefix("error forked 0 cannot open the namespace (namespace \"\(name)\"): "))
+        #expect(refusal.contains("start the child by exec or posix_spawn"))
+        #expect(try owner.line() == "ok 0")
+        #expect(try owner.run("count") == "1")
+        #expect(try names == ["n"])
+    }
+
+    /// A process that has opened nothing yet may fork, and both may open then.
+    @Test func aForkBeforeTheFirstNamespaceIsNoObstacle() throws {
+        let (parent, other) = (try Agent(), try Agent(root, "n"))
+        try other.run("write [\"job\", 1]")
+        let child = try #require(Int32(try parent.run("fork-holding")))
+        defer { kill(child, SIGKILL) }
+        try parent.open(root, "n")
+        #expect(try parent.run("count") == "1")
     }
 
     @Test func execEndsASession() throws {

@@ -57,6 +57,37 @@ struct StoppedHolderTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// A frozen process is not stopped in the eyes of proc(5).
+    @Test(.enabled(if: FreezerGroup.isPermitted, "making a control group with a freezer is not permitted"))
+    func aFrozenHolderIsNamed() throws {
+        for version in FreezerGroup.versions {
+            let space = try Space(root: root.path, timeout: .milliseconds(300))
+            let namespace = try space.namespace("n")
+            let holder = try Agent(root, "n")
+            let group = try FreezerGroup(version)
+            // Also where an expectation fails: a frozen process can't be ended.
+            defer { try? group.thaw() }
+            try group.add(holder.pid)
+            try holder.run("arm stop \(CrashPoint.gateTaken)")
+            try holder.send("write [\"half\", 1]")
+            try holder.waitUntilStopped()
+            try group.freeze()
+            holder.resume()
+            // It is let go on, as far as signals are concerned.
+            #expect(try eventually { try !["T", "t"].contains(group.state(of: holder.pid)) })
+            let refused = try refusal { try namespace.write("other", 1) }
+            #expect(refused.code == .holderStopped)
+            #expect(refused.holder == holder.pid)
+            #expect(refused.reason.contains("frozen"), "\(refused)")
+            try group.thaw()
+            #expect(try holder.line()?.hasPrefix("ok ") == true)
+            try namespace.write("other", 1)
+            try holder.run("leave")
+            try holder.exit()
+            #expect(try namespace.verify() == [])
+        }
+    }
+
     @Test(arguments: [CrashPoint.lockUnnamed, .doorTaken, .joined, .dataOpened, .firstReader])
     func aStoppedHolderOfTheDoorIsNamed(_ point: CrashPoint) throws {
         let space = try Space(root: root.path, timeout: .milliseconds(300))
@@ -83,6 +114,29 @@ struct StoppedHolderTests {
         #expect(try holder.line() == "ok")
         try opener.open(root, "n")
         #expect(try namespace.status().owners.count == 3)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// An opener that waits for the gate holds the door meanwhile; the next opener learns who stands in the way of both.
+    @Test(arguments: [CrashPoint.lockUnnamed, .gateTaken, .beforeCommit])
+    func aStoppedHolderOfTheGateIsNamedToWhoWaitsForTheDoor(_ point: CrashPoint) throws {
+        let namespace = try root.space.namespace("n")
+        let holder = try Agent(root, "n")
+        try holder.run("arm stop \(point)")
+        try holder.send("write [\"half\", 1]")
+        try holder.waitUntilStopped()
+        let innocent = try Agent()
+        try innocent.send("open \(root.path) n timeout=60000")
+        // Its session is made under the door, before it takes the gate.
+        #expect(try eventually { root.entries(of: "n/sessions").count == 3 })
+        let opener = try Agent()
+        #expect(try opener.ask("open \(root.path) n timeout=300").hasPrefix("error holderStopped \(holder.pid) "))
+        let impatient = try Space(root: root.path, timeout: .milliseconds(300))
+        let refused = try refusal { try impatient.delete("n") }
+        #expect(refused.code == .holderStopped && refused.holder == holder.pid)
+        holder.resume()
+        #expect(try holder.line()?.hasPrefix("ok ") == true)
+        #expect(try innocent.line() == "ok")
         #expect(try namespace.verify() == [])
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import SpaceTestSupport
 import Testing
 
@@ -7,7 +8,11 @@ import Testing
 struct TortureTests {
     let root: TemporaryRoot
 
-    init() throws { root = try TemporaryRoot() }
+    init() throws {
+        root = try TemporaryRoot()
+        // `hostile` plays other users, who pass through.
+        chmod(root.path, 0o711)
+    }
 
     /// Seconds, in which the tests that run tasks need the threads.
     private func torture(_ arguments: String...) async throws -> CommandResult {
@@ -19,7 +24,7 @@ struct TortureTests {
 
     @Test(arguments: [
         "kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
-        "objects",
+        "objects", "churn", "hostile", "surroundings", "damage",
     ])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {
         let result = try await torture("--part", part, "--seconds", "2")
@@ -37,7 +42,8 @@ struct TortureTests {
         ("recipes", "doubled", "overlaps", 2), ("collections", "lost", "unmade", 30),
         ("collections", "lost", "lost", 30),
         ("collections", "unheard", "differing", 30), ("responders", "doubled", "doubled", 30),
-        ("responders", "unheard", "late", 30), ("objects", "lost", "found", 30),
+        ("responders", "unheard", "late", 30), ("objects", "lost", "found", 30), ("churn", "lost", "lost", 30),
+        ("surroundings", "lost", "faults", 2),
     ])
     func aPlantedFaultIsFound(_ part: String, _ fault: String, _ count: String, _ seconds: Int) async throws {
         try await expectFault(part, "--plant", fault, in: count, seconds)
@@ -50,7 +56,9 @@ struct TortureTests {
         ("kill", "secondLook", "doubled", 3), ("kill", "deadClaims", "lost", 3), ("handoff", "handedOn", "lost", 30),
         ("history", "secondLook", "notLinearizable", 30), ("disk", "room", "faults", 30),
         ("exhaust", "deadReaders", "faults", 30), ("stop", "lockWord", "faults", 30),
-        ("reap", "lookUnderDoor", "faults", 30),
+        ("reap", "lookUnderDoor", "faults", 30), ("churn", "openOnce", "faults", 60),
+        ("hostile", "ownFiles", "faults", 2),
+        ("damage", "damagedPages", "faults", 30),
     ])
     func aSafeguardThatIsLeftOutIsMissed(_ part: String, _ safeguard: String, _ count: String, _ seconds: Int)
         async throws

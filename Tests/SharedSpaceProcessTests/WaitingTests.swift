@@ -15,12 +15,14 @@ struct WaitingTests {
         let namespace = try root.space.namespace("n")
         let agents = try (0..<3).map { _ in try Agent(root, "n") }
         for agent in agents {
+            try agent.run("keep-slots-few")
             try agent.send("takers-async 400 [\"job\", \"?int\"]")
             #expect(try agent.line() == "waiting")
         }
         #expect(try eventually { try namespace.status().waiters.count == 1024 })
         // One more, a thread's; it has no slot either.
         let late = try Agent(root, "n")
+        try late.run("keep-slots-few")
         try late.send("take-wait 60000 [\"late\"]")
         #expect(try late.line() == "waiting")
         try namespace.write("late")
@@ -32,10 +34,33 @@ struct WaitingTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// Signals end each sleep before a tick is due; the tick comes all the same, and not only when the wait's time has passed.
+    @Test(arguments: ["take-wait 600000", "read-wait 600000", "take-async"])
+    func aProcessThatIsInterruptedAllTheTimeTicks(_ wait: String) throws {
+        let maker = try Agent(root, "n", "persistent=1")
+        let waiter = try Agent(root, "n")
+        try waiter.run("interrupt-every 20")
+        try waiter.send("\(wait) [\"job\"]")
+        #expect(try waiter.line() == "waiting")
+        // Killed between its commit and the wake-up: only a tick finds the tuple.
+        let writer = try Agent(root, "n")
+        try writer.run("arm kill afterCommit")
+        try writer.send("write [\"job\"]")
+        #expect(try writer.ended() == .killed(by: SIGKILL))
+        #expect(try waiter.line() == #"ok ["job"]"#)
+        // And a folder that somebody removes wakes no waiter.
+        try waiter.send("\(wait) [\"more\"]")
+        #expect(try waiter.line() == "waiting")
+        try maker.kill()
+        try root.removeTree("n")
+        #expect(try waiter.line()?.hasPrefix("error namespaceDeleted ") == true)
+    }
+
     /// The slots of killed waiters, a whole table of them, are free again for who comes next.
     @Test func killedWaitersGiveTheirSlotsBack() throws {
         let namespace = try root.space.namespace("n")
         let crowd = try Agent(root, "n")
+        try crowd.run("keep-slots-few")
         try crowd.send("takers-async 1100 [\"job\", \"?int\"]")
         #expect(try crowd.line() == "waiting")
         #expect(try eventually { try namespace.status().waiters.count == 1024 })
@@ -63,6 +88,8 @@ struct WaitingTests {
         try namespace.write("job", 1)
         try stopped.waitUntilStopped()
         #expect(try other.line() == #"ok ["job",1]"#)
+        // It came before the one that had been told, at its tick: no hint was lost.
+        #expect(try other.run("late") == "0")
         stopped.resume()
         try namespace.write("job", 2)
         #expect(try stopped.line() == #"ok ["job",2]"#)

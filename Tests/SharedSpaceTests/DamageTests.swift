@@ -137,16 +137,69 @@ struct DamageTests {
         #expect(try root.space.namespace("n", options: NamespaceOptions(mode: .guarded)).count() == 1)
     }
 
-    @Test func anotherPIDNamespaceIsRefused() throws {
-        try makeNamespace()
-        try root.changeHeader { $0.pidNamespace += 1 }
-        #expect(try openingFails().code == .incompatible)
+    @Test func whatIsNamedHasToBeTheNamespaces() throws {
+        let limit = Limits.smallestByteLimit
+        let made = NamespaceOptions(byteLimit: limit, history: History(changes: 10))
+        let namespace = try root.space.namespace("n", options: made)
+        for options in [
+            NamespaceOptions(isPersistent: true), NamespaceOptions(byteLimit: limit + 4096),
+            NamespaceOptions(group: getegid()), NamespaceOptions(history: History(changes: 11)),
+            NamespaceOptions(history: History()),
+        ] {
+            #expect(try refusal { _ = try root.space.namespace("n", options: options) }.code == .incompatible)
+        }
+        #expect(try root.space.namespace("n", options: made).history == namespace.history)
+        try namespace.setPersistent(true)
+        try namespace.leave()
+        let persistent = NamespaceOptions(isPersistent: true, history: History(changes: 10))
+        let again = try root.space.namespace("n", options: persistent)
+        #expect(try again.verify() == [])
+        try again.setPersistent(false)
     }
 
-    @Test func anotherCLibraryIsRefused() throws {
-        try makeNamespace()
-        try root.changeHeader { $0.mutexABI += 1 }
+    private static let foreign: [@Sendable (inout ControlHeader) -> Void] = [
+        { $0.bootID[0] ^= 1 }, { $0.pidNamespace += 1 }, { $0.timeNamespace += 1 }, { $0.mutexABI += 1 },
+        { $0.device += 1 },
+        { $0.inode += 1 },
+    ]
+
+    /// Whatever identifier differs: a namespace that a process uses is refused and left as it is.
+    @Test(arguments: 0..<6)
+    func aForeignHeaderIsRefusedWhileTheNamespaceIsInUse(_ number: Int) throws {
+        let namespace = try root.space.namespace("n")
+        try namespace.write("kept", 1)
+        let good = Array(try root.bytes(of: "n/control").prefix(ControlHeader.size))
+        try root.changeHeader(Self.foreign[number])
         #expect(try openingFails().code == .incompatible)
+        #expect(try root.space.namespaceNames() == ["n"])
+        #expect(try root.space.reap() == [])
+        try root.overwrite("n/control", good)
+        #expect(try root.space.namespace("n").readAll() == [["kept", 1]])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// What no process uses is taken over, in every mode.
+    @Test(arguments: 0..<6, StorageMode.allCases)
+    func aForeignHeaderOfAnUnusedNamespaceIsReplaced(_ number: Int, _ mode: StorageMode) throws {
+        let root = try TemporaryRoot(for: mode)
+        try makeNamespace(mode, in: root)
+        try root.changeHeader(Self.foreign[number])
+        #expect(try root.space.namespaceNames() == ["n"])
+        let namespace = try root.space.namespace("n")
+        #expect(try namespace.readAll() == [["kept", 1]])
+        try namespace.write("more", 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A kill in the middle of an adoption leaves a header that no system takes for its own; the next opener begins anew.
+    @Test func aHalfMadeAdoptionIsRepeated() throws {
+        try makeNamespace()
+        try root.changeHeader { $0.bootID = [UInt8](repeating: 0, count: 16) }
+        #expect(unlink("\(root.path)/n/lock.mdb") == 0)
+        try root.overwrite("n/control", [UInt8](repeating: 0, count: 300), at: 320)
+        let namespace = try root.space.namespace("n")
+        #expect(try namespace.readAll() == [["kept", 1]])
+        #expect(try namespace.verify() == [])
     }
 
     @Test(arguments: [0, 1, 8, 255, 256, 4096, ControlFile.size - 1])
@@ -249,16 +302,31 @@ struct DamageTests {
 
     // MARK: After a reboot
 
+    /// Persistent, it is taken over in every mode: what was not synced is whole after an orderly shutdown.
     @Test(arguments: [StorageMode.fast, .guarded], [false, true])
-    func whatWasNotSyncedIsDiscarded(_ mode: StorageMode, _ listsFirst: Bool) throws {
+    func whatIsPersistentIsAdopted(_ mode: StorageMode, _ listsFirst: Bool) throws {
         try makeNamespace(mode)
         try root.pretendReboot()
-        if listsFirst { #expect(try root.space.namespaceNames() == []) }
+        if listsFirst { #expect(try root.space.namespaceNames() == ["n"]) }
         let namespace = try root.space.namespace("n")
-        #expect(try namespace.count() == 0)
-        #expect(namespace.isPersistent == false)
+        #expect(try namespace.readAll() == [["kept", 1]])
+        #expect(namespace.isPersistent)
         #expect(root.leftovers == [])
         #expect(try namespace.verify() == [])
+    }
+
+    @Test(arguments: StorageMode.allCases, [false, true])
+    func whatNoProcessOwnsIsDiscarded(_ mode: StorageMode, _ listsFirst: Bool) throws {
+        let root = try TemporaryRoot(for: mode)
+        let before = try root.namespace(mode)
+        try before.write("job", 1)
+        let copy = try TemporaryRoot(for: mode)
+        try copy.copyTree("n", from: root)
+        try copy.pretendReboot()
+        if listsFirst { #expect(try copy.space.namespaceNames() == []) }
+        #expect(try copy.space.namespace("n").count() == 0)
+        #expect(copy.leftovers == [])
+        #expect(try before.count() == 1)
     }
 
     @Test(arguments: [false, true])

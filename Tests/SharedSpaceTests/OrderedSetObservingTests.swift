@@ -217,7 +217,9 @@ struct OrderedSetObservingTests {
         try set.append("b")
         var copy: [String] = []
         var iterator = changes.makeAsyncIterator()
-        // What was written before the first is asked for is in it.
+        // The first is what was there when the sequence was made.
+        #expect(try await iterator.next()?.apply(to: &copy) == true)
+        #expect(copy == ["a"])
         #expect(try await iterator.next()?.apply(to: &copy) == true)
         #expect(copy == ["a", "b"])
         #expect(try await changes.next(timeout: .zero) == nil)

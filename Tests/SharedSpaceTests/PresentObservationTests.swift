@@ -109,7 +109,7 @@ import Testing
         )
         #expect(try Replica(seen) == Replica(of: jobs))
         token.cancel()
-        #expect(try jobs.status().watchers == [])
+        #expect(try await eventually { try jobs.status().watchers == [] })
         #expect(try jobs.verify() == [])
     }
 

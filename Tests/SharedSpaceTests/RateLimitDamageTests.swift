@@ -7,6 +7,15 @@ import TupleCoding
 /// What stands in a rate limit's row comes from the disk.
 @Suite(.timeLimit(.minutes(5)))
 struct RateLimitDamageTests {
+    @Test(arguments: [
+        [2, 10_000_000_000], [2, 10_000_000_000, 0, 1], [2, 10_000_000_000, 0, 1, 0], [2, 10_000_000_000, 0, 1, 3],
+        [2, 10_000_000_000, 0, 1, 2, 2, 1], [2, 10_000_000_000, 0, 5, 1, 4, 1], [2, 10_000_000_000, 0, 5, Int.min],
+        [0, 10_000_000_000, 0], [2, 0, 0], [2, Int.max, 0], [Int.min, 10_000_000_000, 0],
+    ])
+    func whatNoRateLimitCanBeIsDamage(_ numbers: [Int]) throws {
+        #expect(RateMoments(.array(numbers.map { .int($0) }), 0) == nil)
+    }
+
     @Test(arguments: [(Int.max, 0), (Int.min, 0), (0, Int.max), (0, Int.min), (1 << 62, 0)])
     func numbersBeyondAllTimesAreDamage(_ next: Int, _ seen: Int) throws {
         let root = try TemporaryRoot()
@@ -15,7 +24,7 @@ struct RateLimitDamageTests {
         #expect(try limit.tryAcquire())
         try ObjectState(namespace: namespace, name: "r", kind: .rateLimit).change("damage it") {
             (value, _) throws(SpaceError) in
-            value = .array([2, 10_000_000_000, .int(next), .int(seen)])
+            value = .array([2, 10_000_000_000, .int(seen), .int(next), 2])
         }
         do throws(SpaceError) {
             // Far beyond now, but a time: not to be had.

@@ -1,3 +1,4 @@
+import SeededRandom
 import SpaceTestSupport
 import Testing
 import TupleCoding
@@ -21,7 +22,7 @@ struct RateLimitTests {
     private func end() throws -> Int {
         let state = ObjectState(namespace: namespace, name: "r", kind: .rateLimit)
         guard let value = try state.value("look") else { return 0 }
-        return try state.integers(value, count: 4, "look")[2]
+        return try #require(RateMoments(value, .max)).last
     }
 
     /// Starts a wait, and returns when it has its moment.
@@ -56,5 +57,44 @@ struct RateLimitTests {
         #expect(try end() == last && first < between && between < last)
         await cancel(next)
         #expect(try namespace.verify() == [])
+    }
+
+    /// However they come, no interval holds more than the limit, wherever it begins; and what is free is had.
+    @Test(arguments: [1, 2, 3, 10, 100], 0..<20 as Range<UInt64>)
+    func noIntervalHoldsMoreThanTheLimit(_ limit: Int, _ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let (tick, interval) = (RateMoments.tick, 50 * RateMoments.tick)
+        var moments = RateMoments(limit: limit, interval: interval)
+        var passed: [(time: Int, count: Int)] = []
+        var now = 1000 * tick
+        for _ in 0..<600 {
+            now +=
+                tick * (Int.random(in: 0..<8, using: &generator) == 0 ? Int.random(in: 0..<120, using: &generator) : 0)
+            let count = Int.random(in: 1...limit, using: &generator)
+            let mayPass = passed.reduce(0) { $0 + ($1.time > now - interval - tick ? $1.count : 0) } + count <= limit
+            let delay = moments.reserve(count, now: now)
+            // It passes right at its moment, or at once: somewhere within the tick.
+            passed.append((now + delay + (delay == 0 ? Int.random(in: 0..<tick, using: &generator) : 0), count))
+            if mayPass, limit <= RateMoments.most, passed.dropLast().allSatisfy({ $0.time <= now + tick }) {
+                #expect(delay == 0)
+            }
+            // What is written is read.
+            #expect(RateMoments(moments.value(now), now) == moments)
+        }
+        let ordered = passed.sorted { $0.time < $1.time }
+        var (first, sum) = (0, 0)
+        for one in ordered {
+            sum += one.count
+            while ordered[first].time <= one.time - interval {
+                sum -= ordered[first].count
+                first += 1
+            }
+            #expect(sum <= limit)
+        }
+        // And not much less: where all come at once, the limit passes in each interval.
+        var crowd = RateMoments(limit: limit, interval: interval)
+        var last = 0
+        for _ in 0..<10 * limit { last = crowd.reserve(1, now: now) }
+        #expect(last <= 10 * interval)
     }
 }

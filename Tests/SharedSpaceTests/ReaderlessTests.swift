@@ -44,9 +44,8 @@ struct ReaderlessTests {
                 return (try? leadership.isLeading()) == nil
             }
         )
+        // It looks in vain, and waits on.
         core.wakeOwnWaiters()
-        // It has looked, and gone away.
-        #expect(try await eventually { core.slots.inUse.load() == 0 })
         readers = []
         #expect(try leadership.isLeading())
         #expect(try election.depose())
@@ -56,19 +55,45 @@ struct ReaderlessTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// Who can't look for the answer gives the request up, which goes.
+    /// Who can't look for the answer until its time has passed gives the request up, which goes.
     @Test func aRequestThatCantBeLookedAtIsTakenBack() throws {
         let base = try core.enrolResponder("f", key: "base", isBase: true)
         let request = OutgoingRequest(name: "f", argument: Value.int(1).encodedElement)
         let ticket = try #require(try core.ask(request))
         var readers = takeReaders()
         let error = #expect(throws: SpaceError.self) {
-            try Requesting(core, request, .fails, timeout: nil).end(ticket)
+            try Requesting(core, request, .fails, timeout: .milliseconds(300)).end(ticket)
         }
         #expect(error?.code == .readersExhausted)
         readers = []
         #expect(try namespace.status().requests == [] && readers.isEmpty)
         try core.removeResponder(base, of: "f")
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Who waits for a tuple, and finds no reader, looks again.
+    @Test func whoWaitsLooksAgain() async throws {
+        var readers = takeReaders()
+        let task = Task { [namespace] () throws -> Int in
+            let job = try await namespace.take("job", any(Int.self))
+            return job.1
+        }
+        let thread = Task { [namespace] () throws -> Int? in
+            try await onThread { () throws -> Int? in
+                let job = try namespace.take("job", any(Int.self), timeout: watchdog)
+                return job?.1
+            }
+        }
+        #expect(try await eventually { core.slots.inUse.load() == 2 })
+        // Its time is over, and it has not looked once.
+        let error = #expect(throws: SpaceError.self) { try namespace.read("job", 3, timeout: .milliseconds(1)) }
+        #expect(error?.code == .readersExhausted)
+        readers = []
+        #expect(readers.isEmpty)
+        try namespace.write("job", 1)
+        try namespace.write("job", 2)
+        let taken: Set<Int?> = [try await task.value, try await thread.value]
+        #expect(taken == [1, 2])
         #expect(try namespace.verify() == [])
     }
 }

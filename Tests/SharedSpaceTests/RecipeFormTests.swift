@@ -309,17 +309,35 @@ struct RecipeFormTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// What the program has started in its turn may hold the output, and is not waited for.
-    @Test func cancellingDoesNotWaitForGrandchildren() async throws {
-        let (pipe, mark) = ("\(root.path)/pipe", "\(root.path)/mark")
-        #expect(mkfifo(pipe, 0o600) == 0)
-        let script = #"(read x < "\#(pipe)") & : > "\#(mark)"; exec sleep 1000"#
+    /// What the program has started in its turn may hold the output; it ends with the program.
+    @Test func cancellingEndsGrandchildrenToo() async throws {
+        let mark = "\(root.path)/mark"
+        let script = #"setsid sleep 1000 & echo $! > "\#(mark)"; exec sleep 1000"#
         let task = Task { try await namespace.evaluate(["/bin/sh", "-c", script]) }
-        #expect(try await eventually { access(mark, F_OK) == 0 })
+        #expect(try await eventually { number(in: mark) != nil })
+        let grandchild = try #require(number(in: mark))
         task.cancel()
         let cancelled = await #expect(throws: SpaceError.self) { try await task.value }
         #expect(cancelled?.code == .cancelled)
-        // fifo(7): opened for both, it waits for nobody; the other end reads the line, and ends.
+        #expect(hasEnded(grandchild))
+        #expect(try namespace.verify() == [])
+    }
+
+    /// What the program has left, when it ended by itself, goes on.
+    ///
+    /// It may hold the output, and is not waited for.
+    @Test func cancellingDoesNotWaitForGrandchildren() async throws {
+        let (pipe, mark) = ("\(root.path)/pipe", "\(root.path)/mark")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let script = #"(read x < "\#(pipe)") & echo $$ > "\#(mark)""#
+        let task = Task { try await namespace.evaluate(["/bin/sh", "-c", script]) }
+        #expect(try await eventually { number(in: mark) != nil })
+        let program = try #require(number(in: mark))
+        #expect(try await eventually { hasEnded(program) })
+        task.cancel()
+        let cancelled = await #expect(throws: SpaceError.self) { try await task.value }
+        #expect(cancelled?.code == .cancelled)
+        // fifo(7): opened for both, it waits for no other; the other end reads the line, and ends.
         let end = open(pipe, O_RDWR | O_CLOEXEC)
         #expect(end >= 0 && write(end, "\n", 1) == 1)
         var rest = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
@@ -327,4 +345,18 @@ struct RecipeFormTests {
         close(end)
         #expect(try namespace.verify() == [])
     }
+
+    /// The number in a file, once its line is whole.
+    private func number(in path: String) -> pid_t? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = read(file, &bytes, bytes.count)
+        guard count > 1, bytes[count - 1] == UInt8(ascii: "\n") else { return nil }
+        return pid_t(String(decoding: bytes[..<(count - 1)], as: UTF8.self))
+    }
+
+    /// Whether there is no such process, not even one that is to be waited for.
+    private func hasEnded(_ pid: pid_t) -> Bool { kill(pid, 0) == -1 && errno == ESRCH }
 }

@@ -59,6 +59,36 @@ struct RoomTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// What was freed is of use for values that need many pages in a row, each time anew.
+    @Test(arguments: StorageMode.allCases, [100_000, 1_000_000])
+    func anEmptiedNamespaceHasRoomForAsManyLargeValues(_ mode: StorageMode, _ size: Int) throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.namespace(mode, byteLimit: Limits.smallestByteLimit)
+        let body = [UInt8](repeating: 7, count: size)
+        var counts: [Int] = []
+        for round in 0..<6 {
+            let refused = try refusal { while true { try namespace.write("large", body) } }
+            #expect(refused.code == .limitReached)
+            counts.append(try namespace.count())
+            if round % 2 == 0 {
+                while try namespace.takeIfExists("large", any([UInt8].self)) != nil {}
+            } else {
+                // As a command takes: each is moved before it goes.
+                while true {
+                    let claims = try namespace.claimAll(matching: ["large", .any], max: 20)
+                    if claims.isEmpty { break }
+                    try namespace.complete(claims)
+                }
+            }
+            #expect(try namespace.count() == 0)
+        }
+        #expect(counts[0] * size > Limits.smallestByteLimit / 2)
+        // Here and there a page that is in use lies between free ones.
+        #expect(counts.allSatisfy { $0 * 4 >= counts[0] * 3 }, "\(counts)")
+        #expect(try dataFile(root).allocated <= Limits.smallestByteLimit)
+        #expect(try namespace.verify() == [])
+    }
+
     /// In and out a hundred times the limit's worth: the file does not grow with it.
     @Test func whatIsTakenMakesRoom() throws {
         let root = try TemporaryRoot()

@@ -42,7 +42,7 @@ import TupleCoding
         #expect(second.slot.interest == interest)
         // A sweeper that judged an earlier word frees nothing either.
         let old = WaitSlots.Word(.active, generation: 0)
-        #expect(!slots.free(second.slot, in: old, session: 9))
+        #expect(!slots.free(second.slot, in: old, ticket: first.ticket, session: 9))
         _ = slots.withdraw(second, session: 8)
         #expect(slots.inUse.load() == 0)
         #expect(try namespace.verify() == [])
@@ -104,6 +104,19 @@ import TupleCoding
         #expect(try namespace.verify() == [])
     }
 
+    /// More kinds than there is room for, one after the other: those that no process waits for any more make room.
+    @Test func kindsOfThePastCostNothing() throws {
+        for mask in 1...200 {
+            let fields = (0..<8).map { mask & 1 << $0 != 0 ? "\(mask)" : "\"?\"" }
+            let tenancy = try publish(Interest(Template(json: "[\(fields.joined(separator: ","))]"), isTaking: true))
+            #expect(isAwaited(Tuple(fields: Array(repeating: .int(mask), count: 8))))
+            #expect(!isAwaited(["other"]))
+            withdraw(tenancy)
+        }
+        #expect(!isAwaited(["other"]))
+        #expect(try namespace.verify() == [])
+    }
+
     /// Who was killed while filling a slot may not have been counted: freeing it takes nothing off those who wait.
     @Test func aSlotThatWasBeingFilledCountsForNobody() throws {
         let interest = Interest(["job", .any], isTaking: true)
@@ -117,10 +130,74 @@ import TupleCoding
         SharedWord64(at: dying.slot.ticket.address - 2).store(interest.selector)
         SharedWord64(at: dying.slot.ticket.address - 1).store(interest.hash)
         slots.inUse.add(1)
-        #expect(slots.free(dying.slot, in: filling, session: namespace.session))
+        #expect(slots.free(dying.slot, in: filling, ticket: 0, session: namespace.session))
         #expect(isAwaited(["job", 1]))
         withdraw(waiting)
         #expect(!isAwaited(["job", 1]) && slots.inUse.load() == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    // MARK: Later tenants
+
+    /// A slot's word comes again after 4,096 waits.
+    private func leaveUntilTheWordComesAgain(_ tenancy: WaitSlots.Tenancy, _ interest: Interest) throws
+        -> WaitSlots.Tenancy
+    {
+        let word = tenancy.slot.current
+        withdraw(tenancy)
+        for _ in 1..<4096 { withdraw(try publish(interest)) }
+        let later = try publish(interest)
+        #expect(later.slot.index == tenancy.slot.index && later.slot.current == word)
+        return later
+    }
+
+    @Test func whoSweepsLateFreesNoLaterTenant() throws {
+        let interest = Interest(["job", .any], isTaking: true)
+        let tenancy = try publish(interest)
+        let word = tenancy.slot.current
+        let later = try leaveUntilTheWordComesAgain(tenancy, interest)
+        #expect(!slots.free(tenancy.slot, in: word, ticket: tenancy.ticket, session: 9))
+        #expect(later.slot.current.state == .active && isAwaited(["job", 1]))
+        withdraw(later)
+        #expect(!isAwaited(["job", 1]) && slots.inUse.load() == 0)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A writer that is stopped between its choice of a waiter and the grant grants nothing to a later tenant of the slot.
+    @Test func whoGrantsLateGrantsTheNextInLine() throws {
+        let writer = try Agent(root, "n")
+        let oldest = try publish(Interest(["job", .any], isTaking: true))
+        let next = try publish(Interest(["job", .any], isTaking: true))
+        try writer.run("arm stop granting")
+        try writer.send("write [\"job\",1]")
+        try writer.waitUntilStopped()
+        let later = try leaveUntilTheWordComesAgain(oldest, Interest(["other", .any], isTaking: true))
+        writer.resume()
+        #expect(try writer.line()?.hasPrefix("ok") == true)
+        #expect(next.slot.current.state == .granted)
+        #expect(later.slot.current.state == .active)
+        withdraw(next)
+        withdraw(later)
+        #expect(try namespace.verify() == [])
+    }
+
+    // MARK: Segments
+
+    /// The table grows with a crowd, and what waits in a new segment is granted what it waits for.
+    @Test func aFullTableGrows() throws {
+        let crowd = try (0..<3000).map { (number: Int) -> WaitSlots.Tenancy in
+            try #require(
+                namespace.core.publishWait(Interest(Template(Tuple("job", number)), isTaking: true), doorbell: nil)
+            )
+        }
+        #expect(slots.segments == 3 && Set(crowd.map(\.slot.index)) == Set(0..<3000))
+        for (number, tenancy) in crowd.enumerated().reversed() {
+            #expect(tenancy.slot.current.state == .active)
+            try namespace.write("job", number)
+            #expect(tenancy.slot.current.state == .granted)
+            withdraw(tenancy)
+        }
+        #expect(slots.inUse.load() == 0)
         #expect(try namespace.verify() == [])
     }
 

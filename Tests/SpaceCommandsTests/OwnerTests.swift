@@ -120,6 +120,24 @@ struct OwnerTests {
         }
     }
 
+    @Test("In a PID namespace of its own PID 1 is an owner like any other", .enabled(if: geteuid() == 0, "unshare"))
+    func firstOfItsNamespace() throws {
+        try withRoot { (runner) throws in
+            let script = """
+                space write jobs '[1]'; echo $$ $?
+                export SHARED_SPACE_OWNER=$$
+                space write jobs '[1]'; space count jobs
+                space own jobs --pid 1; echo $?
+                space show jobs --json | grep -o '"pid":1,'
+                space disown jobs
+                space list
+                """
+            let words = ["-p", "-f", "--mount-proc", "/bin/sh", "-c", script]
+            let result = try runner.start("/usr/bin/unshare", words).finish()
+            #expect(result.output == "1 0\n2\n0\n\"pid\":1,\n", "\(result.errors)")
+        }
+    }
+
     @Test("A process that has exited can't be an owner")
     func deadOwner() throws {
         try withRoot { (runner) throws in
@@ -214,6 +232,30 @@ struct OwnerTests {
                 let words = ["-c", "space \(command); space disown jobs --pid $$; echo $?"]
                 #expect(try runner.start("/bin/sh", words).finish().output == "0\n", "space \(command)")
             }
+        }
+    }
+
+    @Test("What is named at creation must be so where the namespace exists, and the refusal names the command for it")
+    func optionsOfOneThatExists() throws {
+        try withRoot { (runner) throws in
+            let result = try runner.shell(
+                """
+                space write jobs '[1]'
+                for options in --persistent '--history 10'; do
+                    for command in "write jobs [2]" "set jobs k 1" "own jobs"; do
+                        space $command $options; echo $?
+                    done
+                done
+                space persist jobs && space history jobs 10
+                space write jobs --persistent --history 10 '[2]' && space write jobs --persistent --history 10 '[3]'
+                space write jobs --history 9 '[4]'; echo $?
+                space count jobs
+                space unpersist jobs
+                """
+            )
+            #expect(result.output == String(repeating: "69\n", count: 7) + "3\n", "\(result.errors)")
+            #expect(result.errors.contains("space persist jobs") && result.errors.contains("space history jobs 10"))
+            #expect(result.errors.contains("space history jobs 9"))
         }
     }
 

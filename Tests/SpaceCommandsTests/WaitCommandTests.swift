@@ -1,3 +1,4 @@
+import Glibc
 import SpaceTestSupport
 import Testing
 
@@ -99,6 +100,20 @@ struct WaitCommandTests {
                 _ = try waiting.readLine()
                 waiting.signal(15)
                 #expect(try waiting.wait() == .signalled(15))
+            }
+        }
+    }
+
+    @Test("Who waited and was killed is not shown as waiting")
+    func killedWaiter() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            for _ in 0..<3 {
+                let waiting = try runner.start("space", ["take", "jobs", "[2]", "--wait"])
+                try runner.awaitWaiter("jobs")
+                waiting.signal(SIGKILL)
+                try waiting.wait()
+                #expect(try runner.space("show", "jobs", "--json").output.contains(#""waiters":[]"#))
             }
         }
     }

@@ -33,6 +33,35 @@ struct FileLockTests {
         #expect(throws: Errno.invalidArgument) { try FileLock.tryExclusive(first.raw, byte: -1) }
     }
 
+    @Test func sharesAByteAndBarsTheWholeFile() throws {
+        let first = try folder.file("lock")
+        let second = try folder.file("lock")
+        let whole = try folder.file("lock")
+        #expect(try FileLock.tryShared(first.raw, byte: 0))
+        #expect(try FileLock.tryShared(second.raw, byte: 0))
+        #expect(try !FileLock.tryExclusive(whole.raw))
+        #expect(try !FileLock.isHeldExclusivelyByAnother(whole.raw, byte: 0))
+        try FileLock.unlock(first.raw)
+        #expect(try !FileLock.tryExclusive(whole.raw))
+        try FileLock.unlock(second.raw)
+        #expect(try FileLock.tryExclusive(whole.raw))
+        #expect(try !FileLock.tryShared(first.raw, byte: 0))
+        #expect(try FileLock.isHeldExclusivelyByAnother(first.raw, byte: 0))
+    }
+
+    @Test func listsWhatOthersHold() throws {
+        let asker = try folder.file("lock")
+        let first = try folder.file("lock")
+        let second = try folder.file("lock")
+        #expect(try FileLock.heldByOthers(asker.raw, from: 0, limit: 10) == [])
+        for byte in [1, 5, 1 << 62] { #expect(try FileLock.tryExclusive(first.raw, byte: byte)) }
+        for byte in [3, 9] { #expect(try FileLock.tryExclusive(second.raw, byte: byte)) }
+        #expect(try FileLock.tryExclusive(asker.raw, byte: 7))
+        let found = try FileLock.heldByOthers(asker.raw, from: 2, limit: 10)
+        #expect(Set(found) == [3..<4, 5..<6, 9..<10, 1 << 62..<(1 << 62) + 1])
+        #expect(try FileLock.heldByOthers(asker.raw, from: 2, limit: 2).count == 2)
+    }
+
     @Test func testingAcquiresNothing() throws {
         let owner = try folder.file("lock")
         let tester = try folder.file("lock")

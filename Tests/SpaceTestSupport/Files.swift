@@ -41,8 +41,10 @@ package struct Ledger: Sendable {
 extension TemporaryRoot {
     /// Removes a folder of the root, as somebody does who knows nothing of spaces.
     package func removeTree(_ folder: String) throws {
-        let descriptor = try OwnedDescriptor.open(path, flags: O_RDONLY | O_DIRECTORY)
-        try Directory.removeTree(at: descriptor.raw, folder)
+        let tree = FilePath(path).appending(folder)
+        let parent = tree.removingLastComponent().string
+        let descriptor = try OwnedDescriptor.open(parent, flags: O_RDONLY | O_DIRECTORY)
+        try Directory.removeTree(at: descriptor.raw, tree.lastComponent?.string ?? "")
     }
 
     /// The bytes of any file.
@@ -51,6 +53,17 @@ extension TemporaryRoot {
     /// The bytes of a file of the root.
     package func bytes(of file: String) throws -> [UInt8] {
         try FileBytes.read(at: AT_FDCWD, "\(path)/\(file)", limit: 1 << 26)
+    }
+
+    /// The first bytes of a file of the root.
+    package func prefix(of file: String, count: Int) throws -> [UInt8] {
+        let descriptor = try OwnedDescriptor.open("\(path)/\(file)", flags: O_RDONLY)
+        return try FileBytes.readPrefix(descriptor.raw, count: count)
+    }
+
+    /// How long a file of the root is.
+    package func length(of file: String) throws -> Int {
+        try Directory.info(at: AT_FDCWD, "\(path)/\(file)").size
     }
 
     /// Writes over a file of the root, from a position on; `length` then cuts it or makes it longer.

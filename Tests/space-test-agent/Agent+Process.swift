@@ -12,13 +12,20 @@ extension Agent {
         case "fork-holding": return "ok \(try forkHolding())"
         case "fork-using": return try forkUsing()
         case "fork-leaving": return try forkLeaving()
+        case "fork-opening": return "ok \(try forkOpening(try word(words, 0)))"
+        case "forget-robust-list": try forgetRobustList()
         case "exec":
             try becomeAnother()
         case "end-main-thread": try endMainThread()
         case "without-inotify": try becomeOneWithoutInotify()
         case "tmpfs": try mountSmall(try word(words, 0), size: try number(words, 1))
+        case "chdir":
+            guard chdir(try word(words, 0)) == 0 else { throw Failure("chdir: errno \(errno)") }
+        case "interrupt-every": try beInterrupted(every: try number(words, 0))
         case "uid":
             guard setuid(try number(words, 0)) == 0 else { throw Failure("setuid: errno \(errno)") }
+        case "become": try becomeAnotherUser(words)
+        case "alarms": try ringAlarms(everyMilliseconds: try number(words, 0))
         case "fill-file": try fillFile(try word(words, 0))
         case "remove-file":
             guard unlink(try word(words, 0)) == 0 else { throw Failure("unlink: errno \(errno)") }
@@ -36,6 +43,19 @@ extension Agent {
         // The hard one stays, so that it can be raised again.
         limit.rlim_cur = value
         guard setrlimit(resource, &limit) == 0 else { throw Failure("setrlimit: errno \(errno)") }
+    }
+
+    /// Has a signal interrupt this process again and again; what it was doing goes on then.
+    private func beInterrupted(every milliseconds: Int) throws {
+        var action = sigaction()
+        // No SA_RESTART: a blocked call ends with EINTR.
+        action.__sigaction_handler = .init(sa_handler: { _ in })
+        sigaction(SIGALRM, &action, nil)
+        let interval = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
+        var timer = itimerval(it_interval: interval, it_value: interval)
+        guard setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &timer, nil) == 0 else {
+            throw Failure("setitimer: errno \(errno)")
+        }
     }
 
     /// A child that keeps every descriptor it inherited until it is killed.
@@ -79,6 +99,36 @@ extension Agent {
         var status: CInt = 0
         while waitpid(child, &status, 0) < 0 && errno == EINTR {}
         return "ok \(status)"
+    }
+
+    /// A child that opens a namespace, and says what comes of it; 3: it could.
+    private func forkOpening(_ name: String) throws -> Int32 {
+        try inChild {
+            do throws(SpaceError) {
+                guard let space = self.space else { return 4 }
+                _ = try space.namespace(name)
+                return 3
+            } catch {
+                say(describe(error))
+                return 0
+            }
+        }
+    }
+
+    /// Tells the kernel of an empty list in place of the one of the locks that this thread holds (get_robust_list(2)): as if
+    /// that list were broken, so that the kernel can't tell of this thread's death.
+    private func forgetRobustList() throws {
+        let call = try hidden("syscall", as: (@convention(c) (CLong, UnsafeMutableRawPointer, Int) -> CLong).self)
+        // struct robust_list_head: the first entry, which is the head itself in an empty list; an offset; none pending.
+        let head = UnsafeMutableRawPointer.allocate(byteCount: 24, alignment: 8)
+        head.initializeMemory(as: UInt8.self, repeating: 0, count: 24)
+        head.storeBytes(of: UInt(bitPattern: head), as: UInt.self)
+        #if arch(x86_64)
+        let number = 273
+        #else
+        let number = 99
+        #endif
+        guard call(number, head, 24) == 0 else { throw Failure("set_robust_list: errno \(errno)") }
     }
 
     /// Runs `body` in a child made by fork.
@@ -166,6 +216,36 @@ extension Agent {
         guard access(path, F_OK) == 0 else { return [] }
         let folder = try OwnedDescriptor.open(path, flags: O_RDONLY | O_DIRECTORY)
         return try Directory.list(folder.raw)
+    }
+
+    /// `become <uid> <group>…`: begins anew as another user with these groups, the first of which is its own.
+    ///
+    /// proc(5): a process that only changed its user may not look at its own descriptors in /proc.
+    private func becomeAnotherUser(_ words: [String]) throws {
+        let groups = try words.indices.dropFirst().map { try number(words, $0) as gid_t }
+        guard let group = groups.first, setgroups(groups.count, groups) == 0, setgid(group) == 0,
+            setuid(try number(words, 0)) == 0
+        else { throw Failure("becoming another user: errno \(errno)") }
+        let again: [UnsafeMutablePointer<CChar>?] = [strdup("space-test-agent"), strdup("again"), nil]
+        execv("/proc/self/exe", again)
+        throw Failure("execv: errno \(errno)")
+    }
+
+    /// A signal that is handled, again and again: what waits in the kernel is interrupted (signal(7)).
+    private func ringAlarms(everyMilliseconds milliseconds: Int) throws {
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in }
+        action.sa_flags = SA_RESTART
+        guard sigaction(SIGUSR1, &action, nil) == 0 else { throw Failure("sigaction: errno \(errno)") }
+        let thread = pthread_self()
+        try DetachedThread.start {
+            while true {
+                usleep(UInt32(milliseconds) * 1000)
+                // To the process: any thread that waits may get it.
+                kill(getpid(), SIGUSR1)
+                pthread_kill(thread, SIGUSR1)
+            }
+        }
     }
 
     /// Functions that Swift's Glibc module hides, found by name.

@@ -24,14 +24,16 @@ extension Agent {
             let count: Int = try number(words, 3)
             return try hold(words) { timeout throws(SpaceError) in try semaphore.acquire(count, timeout: timeout) }
         case "unlock":
-            guard let held = held.removeValue(forKey: try word(words, 0)) else {
+            guard let held = held.removeValue(forKey: Name(try word(words, 0))) else {
                 throw Failure("it holds no such thing")
             }
             try held.hold.release()
         case "drop-hold":
-            guard held.removeValue(forKey: try word(words, 0)) != nil else { throw Failure("it holds no such thing") }
+            guard held.removeValue(forKey: Name(try word(words, 0))) != nil else {
+                throw Failure("it holds no such thing")
+            }
         case "is-held":
-            guard let held = held[try word(words, 0)] else { throw Failure("it holds no such thing") }
+            guard let held = held[Name(try word(words, 0))] else { throw Failure("it holds no such thing") }
             return "ok \(try held.hold.isHeld())"
         case "elect":
             // `elect <name> <ms> [tells]`.
@@ -123,7 +125,7 @@ extension Agent {
     private func hold(_ words: [String], _ acquire: (Duration) throws(SpaceError) -> Hold) throws -> String {
         say("waiting")
         let held = Held(try acquire(.milliseconds(try number(words, 1) as Int)))
-        self.held[words[0]] = held
+        self.held[Name(words[0])] = held
         return "ok \(held.hold.fencing)"
     }
 }

@@ -73,12 +73,12 @@ extension Agent {
         case "hold-anew": behaviour = Behaviour()
         case "unrespond": responders.removeAll()
         case "request":
-            // `request <name> <milliseconds> <value>`.
-            let timeout = Duration.milliseconds(try number(words, 1) as Int)
+            // `request <name> <milliseconds> <value>`, with `-` for no limit.
+            let timeout = try limit(words, 1)
             let value = try Value(json: rest(words, from: 2))
             return "ok " + (try await namespace().request(try word(words, 0), value, as: String.self, timeout: timeout))
         case "request-blocking":
-            let timeout = Duration.milliseconds(try number(words, 1) as Int)
+            let timeout = try limit(words, 1)
             return "ok " + (try requestBlocking(try word(words, 0), try Value(json: rest(words, from: 2)), timeout))
         case "request-waiting":
             say("waiting")
@@ -96,8 +96,13 @@ extension Agent {
         return "ok"
     }
 
-    private func requestBlocking(_ name: String, _ value: Value, _ timeout: Duration) throws -> String {
-        try namespace().request(name, value, as: String.self, timeout: timeout)
+    private func limit(_ words: [String], _ index: Int) throws -> Duration? {
+        try word(words, index) == "-" ? nil : .milliseconds(try number(words, index) as Int)
+    }
+
+    private func requestBlocking(_ name: String, _ value: Value, _ timeout: Duration?) throws -> String {
+        // The blocking form has a limit always: here one that no test reaches.
+        try namespace().request(name, value, as: String.self, timeout: timeout ?? .seconds(3600))
     }
 
     /// Asks so often, and returns how often the reply was another's than it should.

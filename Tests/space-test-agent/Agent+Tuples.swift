@@ -28,15 +28,24 @@ extension Agent {
             let claimed = try namespace().claimAll(matching: try template(words, from: 0))
             claims += claimed
             return claimed.first.map { "ok \($0.tuple)" } ?? "none"
-        case "claim-all":
+        case "claim-batch":
             let claimed = try namespace().claimAll(matching: .any, max: .max)
             claims += claimed
             return "ok \(claimed.count)"
+        case "claim-all":
+            let before = claims.count
+            // As many at once as one transaction moves easily.
+            while true {
+                let claimed = try namespace().claimAll(matching: .any, max: .max)
+                if claimed.isEmpty { return "ok \(claims.count - before)" }
+                claims += claimed
+            }
         case "complete":
             try namespace().complete(claims)
             claims = []
         case "release":
-            try namespace().release(claims)
+            // One by one: in a full namespace not all can be moved at once.
+            for claim in claims { try namespace().release([claim]) }
             claims = []
         default: return nil
         }

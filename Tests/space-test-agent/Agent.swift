@@ -10,7 +10,7 @@ final class Agent {
     private(set) var handle: Namespace?
     var space: Space?
     var claims: [HeldClaim] = []
-    var held: [String: Held] = [:]
+    var held: [Name: Held] = [:]
     var leaderships: [Leading] = []
     var items: [Working] = []
     var ledger: LedgerFile?
@@ -75,7 +75,9 @@ final class Agent {
             return try performOnTuples(command, words) ?? performOnClaims(command, words)
                 ?? performOnRecipes(command, words)
                 ?? performInBulk(command, words)
+                ?? performInCrowds(command, words)
                 ?? performFilling(command, words)
+                ?? performEverything(command, words)
                 ?? performOnProcess(command, words)
         }
         return "ok"
@@ -89,7 +91,7 @@ final class Agent {
     }
 
     /// `open <root> <name> [owning=0] [creates=0] [timeout=<ms>] [mode=<mode>] [persistent=1] [limit=<bytes>]
-    /// [history=<changes>]`.
+    /// [history=<changes>] [group=<gid>]`.
     private func open(_ words: [String]) throws {
         var settings: [String: String] = [:]
         for setting in words.dropFirst(2) {
@@ -104,6 +106,7 @@ final class Agent {
         options.mode = settings["mode"].flatMap(StorageMode.init)
         options.isPersistent = settings["persistent"] == "1"
         options.byteLimit = settings["limit"].flatMap(Int.init)
+        options.group = settings["group"].flatMap(UInt32.init)
         options.history = settings["history"].flatMap(Int.init).map { History(changes: $0) }
         let name = try word(words, 1)
         let isOwning = settings["owning"] != "0"

@@ -87,9 +87,7 @@ struct ElectionTrial: Trial {
             let before = lastTerm.exchange(term)
             if before >= term { noteFault(unfenced, "term \(term) after term \(before)") }
         }
-        let found = places(life).enter(life.worker, UInt32(truncatingIfNeeded: term)) { other in
-            !isDeposed(UInt64(other)) || life.isFaulty
-        }
+        let found = places(life).enter(life.worker, Self.tag(term)) { other in !isDeposed(tag: other) || life.isFaulty }
         if found > 0 { noteFault(overlaps, "in term \(term) another leads too") }
     }
 
@@ -115,8 +113,15 @@ struct ElectionTrial: Trial {
         return HeldPlaces(workers: life.workers, patience: life.patience) { ledger.row($0) }
     }
 
-    /// Terms fit 32 bits in a round.
     private func isDeposed(_ term: UInt64) -> Bool { mark(term).loadSequential() == term }
+
+    /// What a place says of a term, for which it has 32 bits: the lower half, in which the terms of a round differ.
+    private static func tag(_ term: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: term) }
+
+    private func isDeposed(tag: UInt32) -> Bool {
+        let marked = mark(UInt64(tag)).loadSequential()
+        return marked != 0 && Self.tag(marked) == tag
+    }
 
     func attend(_ namespace: Namespace) throws {
         let term = offered.exchange(0)

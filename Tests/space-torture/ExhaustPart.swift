@@ -120,11 +120,13 @@ struct ExhaustPart {
         let writer = try round.player()
         let tasks = [try round.player(), try round.player()]
         for agent in tasks {
+            try agent.run("keep-slots-few")
             try agent.send("takers-async 600 [\"fill\", \"?int\", \"?\"]")
             try round.expect(agent, says: "waiting")
         }
         round.check(try eventually { Int(try writer.run("waiters")) == 1024 }, "the slots are not all in use")
         let late = try round.player()
+        try late.run("keep-slots-few")
         try late.send("take-wait 60000 [\"late\", \"?int\"]")
         try round.expect(late, says: "waiting")
         try writer.run("write [\"late\", 1]")

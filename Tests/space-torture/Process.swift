@@ -30,6 +30,9 @@ enum Process {
         return child
     }
 
+    /// The same beside other threads, which the child has not got: it may do very little.
+    static func startBesideThreads(_ body: () -> CInt) throws -> pid_t { try start(body) }
+
     /// Forks a child that works, as below.
     static func startWorker(_ body: () throws -> Void) throws -> pid_t {
         try start { work(body) }

@@ -4,8 +4,8 @@ import SpaceSystem
 
 /// A rate limit that workers acquire from, in every way there is, and are killed, also while they wait for their moment.
 ///
-/// The ledger has when each acquisition began and ended; the moment it got lies between. So of those that lie within a
-/// time no more may be than the limit, and what is free in that time.
+/// The ledger has when each acquisition began and ended; the moment it got lies between. So of those that lie within an
+/// interval no more may be than the limit, and in any time no more than in as many intervals as it takes to hold it.
 struct RateTrial: Trial {
     let name = "rates"
     let ledger: TrialLedger
@@ -91,16 +91,16 @@ struct RateTrial: Trial {
             return number == 0 ? nil : (Int(ledger.row(3 * row).load()), Int(ledger.row(3 * row + 1).load()), number)
         }
         let ordered = all.sorted { $0.end < $1.end }
-        let share = Int(Self.interval / .nanoseconds(1)) / Self.limit
-        // The namespace's clock counts milliseconds.
-        let clock = 1_000_000
+        let interval = Int(Self.interval / .nanoseconds(1))
+        // The namespace's clock counts milliseconds, and what passes at once does so before the next.
+        let clock = 2_000_000
         // From some of the beginnings on: a rate that is exceeded is so from many.
         for first in stride(from: 0, to: all.count, by: max(1, all.count / 100)) {
             let begin = all[first].begin
             var sum = 0
             for one in ordered where one.begin >= begin {
                 sum += one.number
-                if sum > Self.limit + (one.end - begin + clock) / share {
+                if sum > Self.limit * ((one.end - begin + clock) / interval + 1) {
                     noteFault(
                         over,
                         "\(sum) within \((one.end - begin) / 1000) µs, of \(Self.limit) in \(Self.interval)"

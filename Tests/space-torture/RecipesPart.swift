@@ -201,7 +201,7 @@ struct RecipesWorker {
         try namespace.queue(Self.name).put(
             .int(number),
             priority: Int.random(in: 0..<3, using: &generator),
-            delay: .milliseconds(Int.random(in: -3...3, using: &generator)),
+            delay: .milliseconds(max(0, Int.random(in: -3...3, using: &generator))),
             group: "group \(number % Self.groups)"
         )
         _ = ledger.done(number).setBits(RecipesLedger.acknowledged)

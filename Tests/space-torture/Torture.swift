@@ -39,12 +39,14 @@ struct Torture {
 }
 
 enum Part: String, CaseIterable {
-    case kill, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects
+    case kill, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects, churn,
+        hostile, surroundings, damage
 
     /// Runs it in this process, which may end with it.
     func run(_ options: Options, _ report: (Report) throws -> Void) throws {
         switch self {
         case .kill: try KillPart(options).run(report)
+        case .churn: try ChurnPart(options).run(report)
         case .handoff: try HandOffPart(options).run(report)
         case .recipes: try RecipesPart(options).run(report)
         case .history: try report(HistoryPart(options).run())
@@ -55,6 +57,9 @@ enum Part: String, CaseIterable {
         case .exhaust: try report(ExhaustPart(options: options).run())
         case .reap: try report(ReapPart(options: options).run())
         case .disk: try report(DiskPart(options: options).run())
+        case .hostile: try report(HostilePart(options: options).run())
+        case .surroundings: try report(SurroundingsPart(options: options).run())
+        case .damage: try report(DamagePart(options: options).run())
         }
     }
 }

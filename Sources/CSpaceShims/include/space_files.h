@@ -26,8 +26,16 @@ int space_ofd_set_lock(int descriptor, int16_t type, int64_t start, int64_t leng
 /// F_OFD_GETLK: 1 if an exclusive lock would conflict with somebody else's, 0 if not. Acquires nothing.
 int space_ofd_is_locked(int descriptor, int64_t start, int64_t length);
 
+/// F_OFD_GETLK: 1 and the range of a lock of another open file that conflicts with one of `type` on the given range, 0 if
+/// there is none. The kernel names any such lock, not the first. Acquires nothing.
+int space_ofd_conflict(int descriptor, int16_t type, int64_t *_Nonnull start, int64_t *_Nonnull length);
+
+/// F_GETLK: 1 if a shared POSIX lock would conflict with another process's exclusive one, and names that process (-1: a lock of
+/// an open file), 0 if not. Acquires nothing.
+int space_lock_writer(int descriptor, int64_t start, int64_t length, int32_t *_Nonnull holder);
+
 /// renameat2(2) with RENAME_NOREPLACE: -EEXIST when the target exists. One step, unlike link-and-unlink, and it works on
-/// directories.
+/// directories. Where the call is refused a directory is renamed by renameat(2), which replaces nothing but an empty one.
 int space_rename_no_replace(
     int fromDirectory, const char *_Nonnull from, int toDirectory, const char *_Nonnull to);
 

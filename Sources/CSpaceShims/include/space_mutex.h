@@ -32,6 +32,13 @@ int space_mutex_lock_until(void *_Nonnull mutex, int64_t deadline);
 /// The thread that holds it, 0 if none; a robust mutex's futex word says so from the first instant to the last.
 int32_t space_mutex_owner(const void *_Nonnull mutex);
 
+/// Does for a thread that no longer exists what the kernel does for one that dies (robust-futex-ABI): the next to lock learns
+/// of its death. 1: done; 0: that thread doesn't hold it.
+int space_mutex_abandon(void *_Nonnull mutex, int32_t thread);
+
+/// Whether the memory holds a robust, process-shared mutex of the default type, as LMDB makes its own; 1 or 0.
+int space_mutex_is_robust_shared(const void *_Nonnull mutex);
+
 int space_mutex_mark_consistent(void *_Nonnull mutex);
 int space_mutex_unlock(void *_Nonnull mutex);
 

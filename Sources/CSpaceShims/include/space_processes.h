@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/// After -ENOSYS: the system call that this thread was refused, by the kernel or by a seccomp filter.
+const char *_Nonnull space_refused_call(void);
+
 /// A close-on-exec descriptor of process `pid` (pidfd_open(2) sets the flag itself).
 int space_pidfd_open(int32_t pid);
 int space_pidfd_send_signal(int pidfd, int signal);
@@ -23,15 +26,6 @@ int32_t space_thread_id(void);
 /// Asks for `signal` when the parent dies (PR_SET_PDEATHSIG), and returns -ESRCH if the parent is no longer
 /// `expectedParent`: it may have died before the request, and then no signal comes.
 int space_die_with_parent(int signal, int32_t expectedParent);
-
-/// Starts a program, found as execvp(3) does, that is killed (SIGKILL) when the calling thread ends; posix_spawn(3) has no
-/// place for that. It gets the descriptor `input` as its standard input, and unless negative `output`,
-/// which is none of the first three, as its standard output, this process's environment and signal mask, and
-/// default dispositions for the signals that are handled here; those that are ignored stay ignored, but for SIGPIPE if
-/// `resetBrokenPipe`. Returns its PID, or the error of fork(2) or of execve(2) in the child, which has been waited for then.
-int space_spawn_bound(
-    const char *_Nonnull file, char *_Nullable const *_Nonnull words, int input, int output,
-    bool resetBrokenPipe);
 
 /// How many processors this thread may run on, at least 1.
 int space_usable_processors(void);

@@ -36,7 +36,7 @@ public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
     /// How often a claim on the tuple had come back before this one: 0 at its first delivery.
     public var deliveries: Int { hold.claim.deliveries }
 
-    /// The claim's number, which no other claim in the namespace ever has.
+    /// The claim's number, which no other claim in the namespace ever has, in this life of it or a later one.
     public var number: UInt64 { hold.claim.number }
 
     /// Ends the claim: the tuple is gone for good.
@@ -72,7 +72,7 @@ public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
 
     /// Moves the deadline to `duration` from now, if that is later; a claim without a deadline stays without.
     ///
-    /// - Throws: What ``complete()`` does.
+    /// - Throws: What ``complete()`` does, and `invalidArgument` for a negative duration.
     public func extend(by duration: Duration) throws(SpaceError) {
         try hold.use("extend a claim") { (core, claim) throws(SpaceError) in try core.extend(claim, by: duration) }
     }

@@ -248,7 +248,10 @@ extension NamespaceCore {
         guard !isClaimant.load(ordering: .relaxed),
             !isClaimant.exchange(true, ordering: .acquiringAndReleasing)
         else { return }
-        try? session.setClaimant()
+        let operation = "announce a claim"
+        if let folder = (try? openFolder(operation)) ?? nil, let sessions = try? folder.sessions(operation) {
+            try? session.setClaimant(in: sessions, mode: folder.fileMode)
+        }
         ringForClaimants()
     }
 

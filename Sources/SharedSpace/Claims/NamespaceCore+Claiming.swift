@@ -28,10 +28,13 @@ extension NamespaceCore {
 
     /// Claims the tuple of an id; `nil` when it is not visible.
     func claim(id: TupleID, _ terms: ClaimTerms) throws(SpaceError) -> Claimed<Tuple>? {
-        _ = try returnDueClaims("claim")
-        let match = try read("claim") { (snapshot) throws(SpaceError) in
-            try snapshot.tupleRow(id.rawValue).map { Match(id.rawValue, $0) }
+        func look() throws(SpaceError) -> Match? {
+            try read("claim") { (snapshot) throws(SpaceError) in
+                try snapshot.tupleRow(id.rawValue).map { Match(id.rawValue, $0) }
+            }
         }
+        var match = try look()
+        if match == nil, try returnEndedClaims("claim") { match = try look() }
         guard let match else { return nil }
         let tuple = try match.tuple()
         let size = match.bytes.count
@@ -88,6 +91,7 @@ extension Namespace {
     /// What a claim of this process begins with: others listen for its end from now on.
     func claimingCore(_ deadline: Duration?) throws(SpaceError) -> (NamespaceCore, ClaimTerms) {
         let core = try usableCore("claim")
+        try core.checkNotNegative(deadline, "a deadline", "claim")
         try core.checkUsable("claim")
         core.announceClaimant()
         // It looks before it writes, and what this process has let go of is to be there.
@@ -109,6 +113,7 @@ extension Namespace {
         interruption: Interruption?
     ) throws(SpaceError) -> HeldClaim? {
         let core = try usableCore("claim")
+        try core.checkNotNegative(deadline, "a deadline", "claim")
         let terms = ClaimTerms(holder: .process(holder), deadline: deadline)
         let claimed = try core.claimBlocking(template, order, terms, timeout: timeout, interruption: interruption) {
             (_) throws(SpaceError) in
@@ -118,6 +123,9 @@ extension Namespace {
         core.ringForClaimants()
         return claimed.claim
     }
+
+    /// Whether a number is too small for a claim that was made since the namespace was created.
+    package func isOfEarlierLife(claim number: UInt64) -> Bool { number < core.control.header.firstClaim }
 
     /// A claim by its number, held by this process or for another one; `nil` when there is none.
     package func claim(numbered number: UInt64) throws(SpaceError) -> HeldClaim? {

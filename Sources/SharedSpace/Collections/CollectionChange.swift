@@ -81,7 +81,8 @@ public struct CollectionObservationOptions: OptionSet, Sendable, Hashable {
     /// Makes options of bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// At first, a reset with what is there; no change that it holds is told again.
+    /// At first, a reset with what was there at the registration; no change that it holds is told again, and each later one is
+    /// told as what it is.
     public static let initial = CollectionObservationOptions(rawValue: 1)
     /// Moves and exchanges as removals and insertions, for observers that know no moves.
     public static let movesAsPairs = CollectionObservationOptions(rawValue: 2)
@@ -111,6 +112,10 @@ struct OrderedSetSource<Element: Codable & Sendable>: CollectionSource {
     func reset(for change: Change) throws(SpaceError) -> (told: CollectionChange<Element>, sequence: UInt64) {
         let (all, sequence) = try elements.read(0..<Int.max, "observe")
         return (CollectionChange(.reset(all), change, sequence: sequence), sequence)
+    }
+
+    func checkIsThere() throws(SpaceError) {
+        _ = try elements.read("observe") { (list) throws(SpaceError) in list.count }
     }
 
     func end(with change: Change) -> CollectionChange<Element> { CollectionChange(.removed, change) }

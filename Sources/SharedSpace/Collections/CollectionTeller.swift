@@ -18,6 +18,9 @@ protocol CollectionSource: Sendable {
     /// Throws: `closed` when the collection has been removed.
     func reset(for change: Change) throws(SpaceError) -> (told: Told, sequence: UInt64)
 
+    /// Throws: `closed` when the collection has been removed.
+    func checkIsThere() throws(SpaceError)
+
     /// That nothing follows.
     func end(with change: Change) -> Told
 }
@@ -38,6 +41,10 @@ enum Telling<Told> {
 /// Guarantees: whoever applies it to a copy, from a reset on, has after each change what the collection had then. A reset is read
 /// from a snapshot that is later than the change that calls for it; so changes up to that snapshot are not told again. The end is
 /// told once, also where the change that says so is among those that were missed.
+///
+/// The initial state is read once the watcher is registered and before the observer is handed to its caller. So each edit that the
+/// caller makes later is told as an edit, however late the first call comes; an edit that another process makes between the
+/// registration and the reading is in the initial state, and is not told again.
 final class CollectionTeller<Source: CollectionSource>: Sendable {
     private let source: Source
     private let options: CollectionObservationOptions
@@ -51,11 +58,27 @@ final class CollectionTeller<Source: CollectionSource>: Sendable {
         /// A reset was told.
         var hasBegun = false
         var hasEnded = false
+        /// What was there when the observer was registered, until it is told.
+        var initial: Result<(told: Source.Told, sequence: UInt64), SpaceError>?
     }
 
     init(_ source: Source, _ options: CollectionObservationOptions) {
         self.source = source
         self.options = options
+    }
+
+    /// Reads what is there, for an observer that asked for it; called once, after the registration.
+    ///
+    /// Throws: `closed` when the collection has been removed. What does not decode is the observer's to be told, in its turn.
+    func begin() throws(SpaceError) {
+        guard options.contains(.initial) else { return try source.checkIsThere() }
+        let initial: Result<(told: Source.Told, sequence: UInt64), SpaceError>
+        do throws(SpaceError) {
+            initial = .success(try source.reset(for: Change(presentCollection: source.name, at: 0)))
+        } catch  where error.code == .badData || error.code == .damaged {
+            initial = .failure(error)
+        }
+        state.withLock { $0.initial = initial }
     }
 
     /// Returns: `nil` for what the observer knows already, or does not want.
@@ -82,7 +105,11 @@ final class CollectionTeller<Source: CollectionSource>: Sendable {
 
     private func reset(_ change: Change) throws(SpaceError) -> Source.Told? {
         do throws(SpaceError) {
-            let (told, sequence) = try source.reset(for: change)
+            let initial = state.withLock { state in
+                defer { if change.isPresent { state.initial = nil } }
+                return change.isPresent ? state.initial : nil
+            }
+            let (told, sequence) = if let initial { try initial.get() } else { try source.reset(for: change) }
             state.withLock { state in
                 state.position = sequence
                 state.mustReset = false
@@ -108,8 +135,15 @@ final class CollectionTeller<Source: CollectionSource>: Sendable {
     /// The first of all: what is there, once, for an observer that asked for it.
     fileprivate func initial() throws(SpaceError) -> Source.Told? {
         guard options.contains(.initial), state.withLock({ !$0.hasBegun }) else { return nil }
+        // Who left it is told nothing.
+        guard (try? source.namespace.usableCore("observe")) != nil else { return nil }
         return try tell(Change(presentCollection: source.name, at: 0))
     }
+
+    var name: String { source.name }
+
+    /// Whether the observer asked for what is there.
+    var tellsInitial: Bool { options.contains(.initial) }
 
     /// Whether the collection has gone.
     fileprivate var hasEnded: Bool { state.withLock { $0.hasEnded } }

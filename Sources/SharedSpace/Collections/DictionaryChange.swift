@@ -5,6 +5,8 @@ public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
     /// What can happen.
     public enum Event: Sendable {
         /// The entries are these: at first, and after changes that were missed. An observer of one key is given that alone.
+        ///
+        /// Of keys that are equal to Swift and differ as UTF-8 a Swift dictionary holds one: ``DictionaryChange/entries`` has all.
         case reset([String: Value])
         /// The value of a key was set; `old` is `nil` where there was none, or one that does not decode.
         case set(_ key: String, Value, old: Value?)
@@ -25,8 +27,12 @@ public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
     /// The transaction: changes with the same number were committed together; 0 of a reset.
     public let batch: UInt64
 
-    init(_ event: Event, _ change: Change, sequence: UInt64? = nil) {
+    /// Of a reset: all entries, also those whose keys are equal to Swift; of everything else `nil`.
+    public let entries: SharedDictionary<Value>.Entries?
+
+    init(_ event: Event, _ change: Change, sequence: UInt64? = nil, entries: SharedDictionary<Value>.Entries? = nil) {
         self.event = event
+        self.entries = entries
         self.sequence = sequence ?? change.lastSequence
         time = change.time
         pid = change.pid
@@ -35,7 +41,8 @@ public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
 
     /// Does the same to a copy of the entries.
     ///
-    /// A copy that is begun with a reset and is given every change since equals the dictionary.
+    /// A copy that is begun with a reset and is given every change since equals the dictionary, as long as no two keys of it are
+    /// equal to Swift and differ as UTF-8. Where that may be, keep the copy as ``SharedDictionary/Entries``.
     public func apply(to copy: inout [String: Value]) {
         switch event {
         case .reset(let entries): copy = entries
@@ -44,9 +51,37 @@ public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
         case .removed: copy = [:]
         }
     }
+
+    /// Does the same to a copy of the entries whose keys compare as UTF-8.
+    ///
+    /// A copy that is begun with a reset and is given every change since equals the dictionary.
+    ///
+    /// - Complexity: O(1) but for a reset.
+    public func apply(to copy: inout SharedDictionary<Value>.Entries) {
+        switch event {
+        case .reset: copy = entries ?? copy
+        case .set(let key, let value, _): copy[key] = value
+        case .unset(let key, _): copy[key] = nil
+        case .removed: copy = SharedDictionary<Value>.Entries()
+        }
+    }
 }
 
-extension DictionaryChange.Event: Equatable where Value: Equatable {}
+extension DictionaryChange.Event: Equatable where Value: Equatable {
+    /// Whether both tell the same; keys compare as UTF-8.
+    public static func == (left: Self, right: Self) -> Bool {
+        switch (left, right) {
+        case (.reset(let left), .reset(let right)):
+            SharedDictionary<Value>.Entries(left) == SharedDictionary<Value>.Entries(right)
+        case (.set(let key, let new, let old), .set(let otherKey, let otherNew, let otherOld)):
+            key.isSame(as: otherKey) && new == otherNew && old == otherOld
+        case (.unset(let key, let old), .unset(let otherKey, let otherOld)):
+            key.isSame(as: otherKey) && old == otherOld
+        case (.removed, .removed): true
+        default: false
+        }
+    }
+}
 
 /// What a dictionary, or one key of it, tells its observers.
 struct DictionarySource<Value: Codable & Sendable>: CollectionSource {
@@ -81,8 +116,11 @@ struct DictionarySource<Value: Codable & Sendable>: CollectionSource {
 
     func reset(for change: Change) throws(SpaceError) -> (told: DictionaryChange<Value>, sequence: UInt64) {
         let (entries, sequence) = try dictionary.entries("observe", of: key)
-        return (DictionaryChange(.reset(entries), change, sequence: sequence), sequence)
+        let reset = DictionaryChange<Value>.Event.reset(entries.asDictionary)
+        return (DictionaryChange(reset, change, sequence: sequence, entries: entries), sequence)
     }
+
+    func checkIsThere() throws(SpaceError) { try dictionary.read("observe") { _ in } }
 
     func end(with change: Change) -> DictionaryChange<Value> { DictionaryChange(.removed, change) }
 }

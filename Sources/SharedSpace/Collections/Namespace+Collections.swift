@@ -4,7 +4,8 @@ import TupleCoding
 /// A named object of a namespace, for those who look on.
 public struct SharedObjectInfo: Sendable, Hashable {
     /// The name.
-    public let name: String
+    public var name: String { named.text }
+    let named: Name
     /// What it is: `orderedSet`, `dictionary` and so on.
     public let kind: String
     /// Of an ordered set, the name of the type of its elements; of a dictionary, of its values.
@@ -159,7 +160,7 @@ extension Snapshot {
         guard let details = CollectionDetails(object.details) else {
             throw damaged("the object \(name.quotedForPeople)")
         }
-        guard details.elementType == elementType else {
+        guard details.elementType.isSame(as: elementType) else {
             throw SpaceError(
                 .typeMismatch,
                 operation,
@@ -186,7 +187,7 @@ extension Snapshot {
                 }
             infos.append(
                 SharedObjectInfo(
-                    name: name,
+                    named: Name(name),
                     kind: "\(object.kind)",
                     elementType: object.kind.isCollection ? CollectionDetails(object.details)?.elementType : nil,
                     count: count,

@@ -32,8 +32,8 @@ extension SharedDictionary {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (DictionaryChange<Value>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        let handler = ObserverHandler(try teller(key, options).tell, handler, on: queue)
-        return ObservationToken(try add(options, nil, handler, onError), core)
+        let teller = try teller(key, options)
+        return ObservationToken(try add(teller, nil, ObserverHandler(teller.tell, handler, on: queue), onError), core)
     }
 
     /// Calls an asynchronous handler with each change, in a task; the next call comes when it has returned.
@@ -51,8 +51,8 @@ extension SharedDictionary {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (DictionaryChange<Value>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        let handler = ObserverHandler(try teller(key, options).tell, handler)
-        return ObservationToken(try add(options, nil, handler, onError), core)
+        let teller = try teller(key, options)
+        return ObservationToken(try add(teller, nil, ObserverHandler(teller.tell, handler), onError), core)
     }
 
     // MARK: Objects
@@ -76,8 +76,9 @@ extension SharedDictionary {
         _ handler: @escaping @isolated(any) @Sendable (Object, DictionaryChange<Value>) throws -> Void
     ) throws(SpaceError) {
         let object = WeakObject(object)
-        let handler = ObserverHandler(object, try teller(key, options).tell, handler, on: queue)
-        _ = try add(options, Observer.Subject(object), handler, onError)
+        let teller = try teller(key, options)
+        let handler = ObserverHandler(object, teller.tell, handler, on: queue)
+        _ = try add(teller, Observer.Subject(object), handler, onError)
     }
 
     // MARK: Sequences
@@ -100,7 +101,7 @@ extension SharedDictionary {
     ) throws(SpaceError) -> DictionaryChanges<Value> {
         let teller = try teller(key, options)
         let source = try namespace.changes(.collection(name))
-        try checkIsThere()
+        try teller.begin()
         return DictionaryChanges(source: source, teller: teller)
     }
 
@@ -119,16 +120,13 @@ extension SharedDictionary {
     }
 
     private func add(
-        _ options: CollectionObservationOptions,
+        _ teller: CollectionTeller<DictionarySource<Value>>,
         _ subject: Observer.Subject?,
         _ handler: ObserverHandler,
         _ onError: ObservationErrorHandler?
     ) throws(SpaceError) -> Observer {
-        try namespace.add(collection: name, options, subject, handler, onError, checkIsThere)
+        try namespace.add(toldBy: teller, subject, handler, onError)
     }
-
-    /// After the registration: if it goes later, there is a change that says so.
-    private func checkIsThere() throws(SpaceError) { try read("observe") { _ in } }
 }
 
 /// The changes of a dictionary, one after the other.

@@ -99,17 +99,37 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
 
     /// The entries of one moment, as a dictionary of its own that later changes don't change.
     ///
-    /// Keys that are equal for Swift, but not as UTF-8, come once.
+    /// - Throws: `badData` when a value does not decode as the type, and when two keys are equal to Swift and differ as UTF-8, so
+    ///   that a Swift dictionary has room for one of them: ``entries()`` reads both.
+    /// - Complexity: O(n).
+    public func snapshot() throws(SpaceError) -> [String: Value] {
+        let operation = "read the entries"
+        let entries = try entries(operation).entries
+        let dictionary = entries.asDictionary
+        guard dictionary.count == entries.count else {
+            throw SpaceError(
+                .badData,
+                operation,
+                namespace: namespace.name,
+                reason:
+                    "\(title) has keys that a Swift dictionary takes for one, since they differ only in their Unicode form",
+                advice: "read them with entries(), or remove one of them"
+            )
+        }
+        return dictionary
+    }
+
+    /// The entries of one moment, by keys that compare as UTF-8.
     ///
     /// - Throws: `badData` when a value does not decode as the type.
     /// - Complexity: O(n).
-    public func snapshot() throws(SpaceError) -> [String: Value] { try entries("read the entries").entries }
+    public func entries() throws(SpaceError) -> Entries { try entries("read the entries").entries }
 
     /// Of one key or all, with the number of the last change that they hold.
     func entries(
         _ operation: String,
         of key: String? = nil
-    ) throws(SpaceError) -> (entries: [String: Value], sequence: UInt64) {
+    ) throws(SpaceError) -> (entries: Entries, sequence: UInt64) {
         let cell = try key.map { (key) throws(SpaceError) in try cellKey(key, operation) }
         let (values, sequence) = try read(operation) { (snapshot) throws(SpaceError) in
             var values: [(key: String, value: TupleCoding.Value)] = []
@@ -123,8 +143,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
             }
             return (values, try snapshot.counters().sequence)
         }
-        var entries: [String: Value] = [:]
-        entries.reserveCapacity(values.count)
+        var entries = Entries()
         for (key, value) in values { entries[key] = try decode(value, key, operation) }
         return (entries, sequence)
     }

@@ -34,10 +34,8 @@ extension SharedOrderedSet {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        ObservationToken(
-            try add(options, nil, ObserverHandler(teller(options).tell, handler, on: queue), onError),
-            core
-        )
+        let teller = teller(options)
+        return ObservationToken(try add(teller, nil, ObserverHandler(teller.tell, handler, on: queue), onError), core)
     }
 
     /// Calls an asynchronous handler with each change, in a task; the next call comes when it has returned.
@@ -53,7 +51,8 @@ extension SharedOrderedSet {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        ObservationToken(try add(options, nil, ObserverHandler(teller(options).tell, handler), onError), core)
+        let teller = teller(options)
+        return ObservationToken(try add(teller, nil, ObserverHandler(teller.tell, handler), onError), core)
     }
 
     // MARK: Objects
@@ -75,8 +74,9 @@ extension SharedOrderedSet {
         _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) throws -> Void
     ) throws(SpaceError) {
         let object = WeakObject(object)
-        let handler = ObserverHandler(object, teller(options).tell, handler, on: queue)
-        _ = try add(options, Observer.Subject(object), handler, onError)
+        let teller = teller(options)
+        let handler = ObserverHandler(object, teller.tell, handler, on: queue)
+        _ = try add(teller, Observer.Subject(object), handler, onError)
     }
 
     // MARK: Who observes
@@ -115,8 +115,9 @@ extension SharedOrderedSet {
         Element
     > {
         let source = try namespace.changes(.collection(name))
-        try checkIsThere()
-        return CollectionChanges(source: source, teller: teller(options))
+        let teller = teller(options)
+        try teller.begin()
+        return CollectionChanges(source: source, teller: teller)
     }
 
     // MARK: Helpers
@@ -130,46 +131,36 @@ extension SharedOrderedSet {
     }
 
     private func add(
-        _ options: CollectionObservationOptions,
+        _ teller: CollectionTeller<OrderedSetSource<Element>>,
         _ subject: Observer.Subject?,
         _ handler: ObserverHandler,
         _ onError: ObservationErrorHandler?
     ) throws(SpaceError) -> Observer {
-        try namespace.add(collection: name, options, subject, handler, onError, checkIsThere)
-    }
-
-    /// After the registration: if it goes later, there is a change that says so.
-    private func checkIsThere() throws(SpaceError) {
-        _ = try read("observe") { (list) throws(SpaceError) in list.count }
+        try namespace.add(toldBy: teller, subject, handler, onError)
     }
 }
 
 extension Namespace {
-    /// Adds an observer of a collection; `checkIsThere` throws where that has gone.
-    func add(
-        collection name: String,
-        _ options: CollectionObservationOptions,
+    /// Adds an observer of a collection.
+    ///
+    /// Throws: `closed` where the collection has been removed.
+    func add<Source>(
+        toldBy teller: CollectionTeller<Source>,
         _ subject: Observer.Subject?,
         _ handler: ObserverHandler,
-        _ onError: ObservationErrorHandler?,
-        _ checkIsThere: () throws(SpaceError) -> Void
+        _ onError: ObservationErrorHandler?
     ) throws(SpaceError) -> Observer {
-        let observer = try add(
-            ObservationRequest(
-                filter: .collection(name),
-                options: options.contains(.initial) ? [.initial, .old, .new] : [.old, .new],
-                subject: subject,
-                handler: handler,
-                onError: onError
-            )
+        let request = ObservationRequest(
+            filter: .collection(teller.name),
+            options: teller.tellsInitial ? [.initial, .old, .new] : [.old, .new],
+            subject: subject,
+            handler: handler,
+            onError: onError
         )
-        do throws(SpaceError) {
-            try checkIsThere()
-        } catch {
-            core.observations.end(observer, of: core)
-            throw error
+        // After the registration: if the collection goes later, there is a change that says so.
+        return try usableCore("observe").observations.add(request, handle: self) { () throws(SpaceError) in
+            try teller.begin()
         }
-        return observer
     }
 }
 

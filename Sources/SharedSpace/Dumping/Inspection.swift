@@ -37,29 +37,36 @@ package struct Inspection: Sendable {
     static let operation = "inspect the namespace"
 
     package init(_ subject: Subject, checking: Bool, timeout: Duration = .seconds(1)) throws(SpaceError) {
+        try self.init(Self.folder(subject, for: Self.operation), checking: checking, timeout: timeout)
+    }
+
+    /// Opens the folder of what is to be looked at.
+    static func folder(_ subject: Subject, for operation: String) throws(SpaceError) -> NamespaceFolder {
         let (root, name) = try Self.locate(subject)
-        guard let rootFolder = try root.open(create: false, for: Self.operation),
-            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Self.operation)
+        guard let rootFolder = try root.open(create: false, for: operation),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation)
         else {
             throw SpaceError(
                 .namespaceNotFound,
-                Self.operation,
+                operation,
                 namespace: name.text,
                 reason: "there is no such namespace in \(root.path.quotedForPeople)",
                 advice: "look at the others with: space list"
             )
         }
-        try self.init(folder, checking: checking, timeout: timeout)
+        return folder
     }
 
     /// The names of the namespaces in a root, without reaping any.
     package static func names(root path: String?) throws(SpaceError) -> [String] {
         let root = SpaceRoot(path: path)
+        try root.check(mustExist: true, for: operation)
         guard let folder = try root.open(create: false, for: operation) else { return [] }
         let entries = try system(operation, root.path.quotedForPeople) { () throws(Errno) in
             try Directory.list(folder.raw)
         }
-        return entries.compactMap { NamespaceName(folder: $0)?.text }.sorted()
+        return entries.filter { (try? Directory.info(at: folder.raw, $0))?.kind == .directory }
+            .compactMap { NamespaceName(folder: $0)?.text }.sortedByBytes()
     }
 
     private static func locate(_ subject: Subject) throws(SpaceError) -> (SpaceRoot, NamespaceName) {
@@ -89,11 +96,20 @@ package struct Inspection: Sendable {
         let name = folder.name.text
         var lockFree: String?
         let finding = try ControlFinding.look(at: folder, host: host, for: Self.operation)
-        if finding.standing == .stale { lockFree = "its locks are from before a reboot, or it is a copy" }
+        if finding.standing != .current {
+            lockFree = "its locks are another system's or from before a reboot, or it is a copy"
+        } else {
+            do throws(SpaceError) {
+                let isUsable = try finding.enter(timeout: timeout, Self.operation, name)
+                if !isUsable { lockFree = "another process is making it usable" }
+            } catch {
+                lockFree = error.reason
+            }
+        }
         let control = try Self.map(finding, name)
         let view = try View(folder, control, lockFree: lockFree, timeout: timeout)
         let sightings = try folder.sightings(Self.operation)
-        let clock = NamespaceClock(mode: control.header.mode)
+        let clock = NamespaceClock(control.header, seenFrom: host)
         let bytes = (view.environment.info.lastPage + 1) * view.environment.pageSize
         view.reader.names.begin(Self.operation)
         let snapshot = Snapshot(
@@ -107,7 +123,12 @@ package struct Inspection: Sendable {
             var check = IntegrityCheck(snapshot)
             try check.run()
             damage = check.damage
-            if view.lockFree == nil, bytes > Int(clamping: control.reserved.load()) {
+            let life = try snapshot.lmdb { () throws(LMDBError) in try LifeRow.get(snapshot.access, snapshot.tables) }
+            if let life, life != control.header.life {
+                damage.append("the data file is of the life \(life), and the control file of \(control.header.life)")
+            }
+            // After an adoption the first opener finds out how much is reserved.
+            if view.lockFree == nil, control.isAdopted.load() == 0, bytes > Int(clamping: control.reserved.load()) {
                 damage.append("the data file uses \(bytes) bytes, and only \(control.reserved.load()) are reserved")
             }
             for sighting in sightings where sighting.record == nil {
@@ -132,7 +153,7 @@ package struct Inspection: Sendable {
         self.clock = clock
     }
 
-    private static func map(_ finding: borrowing ControlFinding, _ name: String) throws(SpaceError) -> ControlFile {
+    static func map(_ finding: borrowing ControlFinding, _ name: String) throws(SpaceError) -> ControlFile {
         let (descriptor, header, info) = (finding.descriptor.raw, finding.header, finding.info)
         return try system(operation, "the control file", namespace: name) { () throws(Errno) in
             try ControlFile(descriptor: descriptor, header: header, identity: info)
@@ -163,14 +184,14 @@ package struct Inspection: Sendable {
             timeout: Duration
         ) throws(SpaceError) {
             if let obstacle = lockFree ?? Self.lock(control, timeout, folder.name.text) {
-                self = try Self.open(folder, control, flags: [.readOnly, .noLock], lockFree: obstacle)
+                self = try Self.open(folder, control, flags: [.readOnly, .noLock], lockFree: obstacle, nil)
                 return
             }
             defer {
                 control.gate.release()
                 control.door.release()
             }
-            self = try Self.open(folder, control, flags: [.readOnly], lockFree: nil)
+            self = try Self.open(folder, control, flags: [.readOnly], lockFree: nil, timeout)
         }
 
         /// Takes door and gate.
@@ -179,7 +200,9 @@ package struct Inspection: Sendable {
         private static func lock(_ control: ControlFile, _ timeout: Duration, _ name: String) -> String? {
             do throws(ProcessLock.Failure) {
                 // Nothing is enrolled, so what a killed holder of the door left need not be looked at here.
-                _ = try control.door.acquire(timeout: timeout)
+                _ = try control.enterDoor { () throws(ProcessLock.Failure) in
+                    try control.door.acquire(timeout: timeout)
+                }
                 do throws(ProcessLock.Failure) {
                     if try control.gate.acquire(timeout: timeout) { control.gateNeedsRecovery.store(1) }
                 } catch {
@@ -196,11 +219,13 @@ package struct Inspection: Sendable {
             _ folder: borrowing NamespaceFolder,
             _ control: ControlFile,
             flags: Environment.Flags,
-            lockFree: String?
+            lockFree: String?,
+            _ timeout: Duration?
         ) throws(SpaceError) -> View {
+            let place = try DataPlace(folder, creates: false, timeout: timeout, Inspection.operation)
             do throws(LMDBError) {
                 let environment = try Environment(
-                    path: folder.descriptor.procPath,
+                    path: place.path,
                     mapSize: Int(control.header.mapSize),
                     maxReaders: Int(control.header.maxReaders),
                     maxDatabases: Tables.named,

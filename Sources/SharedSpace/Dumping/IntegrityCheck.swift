@@ -285,8 +285,11 @@ package struct IntegrityCheck {
     /// Whatever the main database has is a row of a table, or the root of one.
     private mutating func checkMain() throws(SpaceError) {
         let tables = snapshot.tables
-        // The counters, too.
-        var known = 1 + Tables.named
+        // The counters and the life, too.
+        var known = 2 + Tables.named
+        if try snapshot.lmdb({ () throws(LMDBError) in try LifeRow.get(snapshot.access, tables) }) == nil {
+            report("the row that names the namespace's life is missing or damaged")
+        }
         for table in tables.sections { known += try count(table) }
         let all = try snapshot.lmdb { () throws(LMDBError) in
             try snapshot.access.statistics(tables.main).entries

@@ -5,10 +5,13 @@ import TupleCoding
 
 extension NamespaceFolder {
     func sightings(_ operation: String) throws(SpaceError) -> [SessionFolder.Sighting] {
-        let sessions = try sessions(operation)
-        return try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in
-            try sessions.sightings()
-        }
+        try sessions(operation).sightings(operation, name.text)
+    }
+}
+
+extension SessionFolder {
+    func sightings(_ operation: String, _ name: String) throws(SpaceError) -> [Sighting] {
+        try system(operation, "its sessions", namespace: name) { () throws(Errno) in try sightings() }
     }
 }
 
@@ -49,6 +52,7 @@ extension NamespaceStatus {
         isPersistent = control.persistent.load() != 0
         version = Int(control.header.version)
         created = control.header.createdMilliseconds
+        life = control.header.life
         sequence = counters.sequence
         byteLimit = Int(control.header.byteLimit)
         history = counters.history(limit: control.header.byteLimit)
@@ -60,12 +64,12 @@ extension NamespaceStatus {
                 try snapshot.access.statistics(snapshot.tables.cells).entries
             )
         }
-        waiters = Self.waiters(control.slots, pids)
+        waiters = Self.waiters(control, sightings, pids)
         watchers = try snapshot.watchers().map { (_, row) in
             Watcher(
                 pid: pids[row.session],
-                subscription: row.subscription.isEmpty ? nil : row.subscription,
-                filter: row.filter,
+                subscribed: row.subscription.isEmpty ? nil : Name(row.subscription),
+                shown: Name(row.filter),
                 position: row.position
             )
         }
@@ -79,16 +83,29 @@ extension NamespaceStatus {
         }
     }
 
-    private static func waiters(_ slots: WaitSlots, _ pids: [UInt64: Int32]) -> [Waiter] {
+    /// Those who wait and live: the slot of one that was killed is freed at the others' next tick.
+    private static func waiters(
+        _ control: ControlFile,
+        _ sightings: [SessionFolder.Sighting],
+        _ pids: [UInt64: Int32]
+    ) -> [Waiter] {
         var waiters: [Waiter] = []
-        for index in slots.range {
-            let slot = slots.slot(index)
+        let dead = Set(sightings.filter { !$0.isAlive }.compactMap { UInt64($0.name) })
+        for index in control.slots.range {
+            let slot = control.slots.slot(index)
             let word = slot.current
             guard word.state == .active || word.state == .granted else { continue }
+            let session = slot.session.load()
+            // Without a file its lock tells.
+            guard
+                pids[session] != nil
+                    || !dead.contains(session)
+                        && (sightings.contains { $0.name == String(session) } || control.mayLive(session: session))
+            else { continue }
             waiters.append(
                 Waiter(
                     pid: pids[slot.session.load()],
-                    template: slot.text,
+                    shown: Name(slot.text),
                     isTaking: slot.interest.isTaking,
                     since: Int64(clamping: slot.sinceMilliseconds.load())
                 )

@@ -34,7 +34,8 @@ public struct NamespaceStatus: Sendable {
         /// The process; `nil` when its session has gone.
         public let pid: Int32?
         /// What it waits for, in JSON form, cut when long; empty while it has not gone to sleep yet.
-        public let template: String
+        public var template: String { shown.text }
+        let shown: Name
         /// Whether it takes, or only reads.
         public let isTaking: Bool
         /// Since when.
@@ -46,9 +47,11 @@ public struct NamespaceStatus: Sendable {
         /// The process; `nil` for a subscription whose process is away.
         public let pid: Int32?
         /// The subscription's name; `nil`: none.
-        public let subscription: String?
+        public var subscription: String? { subscribed?.text }
+        let subscribed: Name?
         /// What it is told of, as text.
-        public let filter: String
+        public var filter: String { shown.text }
+        let shown: Name
         /// The change that it has acknowledged, or began after.
         public let position: UInt64
     }
@@ -72,7 +75,8 @@ public struct NamespaceStatus: Sendable {
     /// A place in the queue of something that is held by name: a lock, a semaphore, an election, a barrier.
     public struct Hold: Sendable, Hashable {
         /// The name.
-        public let name: String
+        public var name: String { named.text }
+        let named: Name
         /// What it is, such as `lock` and `semaphore`.
         public let kind: String
         /// Whether it is held, or waited for.
@@ -109,6 +113,8 @@ public struct NamespaceStatus: Sendable {
     public let version: Int
     /// When it was created.
     public let created: Int64
+    /// Which of the lives of a namespace of this name it is.
+    public let life: NamespaceLife
     /// The number of the last change.
     public let sequence: UInt64
     /// How many tuples are visible or expired and not yet removed.
@@ -147,9 +153,13 @@ public struct NamespaceStatus: Sendable {
 
 extension Namespace {
     /// Looks at everything but the tuples and cells themselves.
+    ///
+    /// What dead processes had claimed or held returns first, so that none of them is shown as a holder; where the gate is not to be
+    /// had for that, it is shown without a process.
     public func status() throws(SpaceError) -> NamespaceStatus {
         let operation = "look at the namespace"
         let core = try usableCore(operation)
+        core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
         guard let folder = try core.openFolder(operation) else { throw core.goneError(operation) }
         let sightings = try folder.sightings(operation)
         return try core.read(operation) { (snapshot) throws(SpaceError) in

@@ -70,8 +70,17 @@ package struct ObjectStateDump: Sendable {
     package enum State: Sendable, Equatable {
         case counter(Int)
         case latch(count: Int, left: Int)
-        /// `until`: up to when all is reserved, milliseconds since 1970.
-        case rateLimit(limit: Int, nanoseconds: Int, until: Int64)
+        case rateLimit(limit: Int, nanoseconds: Int, moments: [Moment])
+    }
+
+    /// A moment of a rate limit that was reserved.
+    package struct Moment: Sendable, Equatable {
+        /// Milliseconds since 1970.
+        package let time: Int64
+        /// How many have it.
+        package let count: Int
+
+        package init(time: Int64, count: Int) { (self.time, self.count) = (time, count) }
     }
 
     package let name: String
@@ -129,24 +138,57 @@ extension Snapshot {
     }
 
     private func state(of object: SharedObjectRow, _ name: String) throws(SpaceError) -> ObjectStateDump.State? {
+        guard object.kind.isState else { return nil }
+        guard let state = ObjectStateDump.State(object, clock) else {
+            throw damaged("the object \(name.quotedForPeople)")
+        }
+        return state
+    }
+}
+
+extension SharedObjectKind {
+    /// Whether all that there is of it stands in its details.
+    var isState: Bool { self == .counter || self == .latch || self == .rateLimit }
+}
+
+extension ObjectStateDump.State {
+    /// `nil` unless the details are such as the kind has.
+    init?(_ object: SharedObjectRow, _ clock: NamespaceClock) {
+        let numbers = object.details.integers
         switch (object.kind, object.details) {
-        case (.counter, .int(let number)): return .counter(number)
-        case (.latch, let details):
-            let numbers = details.integers
-            if numbers.count == 2 { return .latch(count: numbers[0], left: numbers[1]) }
+        case (.counter, .int(let number)): self = .counter(number)
+        case (.latch, _) where numbers.count == 2: self = .latch(count: numbers[0], left: numbers[1])
         case (.rateLimit, let details):
-            let numbers = details.integers
-            if numbers.count == 4 {
-                return .rateLimit(
-                    limit: numbers[0],
-                    nanoseconds: numbers[1],
-                    until: clock.realtime(Int64(numbers[2] / 1_000_000))
-                )
-            }
-        case (.counter, _): break
+            guard let moments = RateMoments(details, Int(clock.milliseconds) * RateMoments.tick) else { return nil }
+            self = .rateLimit(
+                limit: moments.limit,
+                nanoseconds: moments.interval,
+                moments: moments.moments.map {
+                    .init(time: clock.realtime(Int64($0.time / RateMoments.tick)), count: $0.count)
+                }
+            )
         default: return nil
         }
-        throw damaged("the object \(name.quotedForPeople)")
+    }
+
+    private static func areWithin(_ limit: Int, _ counts: [Int]) -> Bool {
+        var left = limit
+        for count in counts {
+            guard count > 0, count <= left else { return false }
+            left -= count
+        }
+        return true
+    }
+
+    /// Whether it can be one's state.
+    var isPossible: Bool {
+        switch self {
+        case .counter: true
+        case .latch(let count, let left): count >= 0 && (0...count).contains(left)
+        case .rateLimit(let limit, let nanoseconds, let moments):
+            limit > 0 && nanoseconds > 0 && .nanoseconds(nanoseconds) <= RateLimit.longestInterval
+                && moments.count <= RateMoments.most && Self.areWithin(limit, moments.map(\.count))
+        }
     }
 }
 
@@ -192,14 +234,7 @@ extension RecipesDump {
         }
         for state in states {
             try namespace.checkObjectName(state.name, operation)
-            let isPossible =
-                switch state.state {
-                case .counter: true
-                case .latch(let count, let left): count >= 0 && (0...count).contains(left)
-                case .rateLimit(let limit, let nanoseconds, _):
-                    limit > 0 && nanoseconds > 0 && .nanoseconds(nanoseconds) <= RateLimit.longestInterval
-                }
-            guard isPossible else {
+            guard state.state.isPossible else {
                 throw bad("\(state.name.quotedForPeople) has numbers that \(state.kind.phrase) can't have")
             }
         }
@@ -235,10 +270,16 @@ extension RecipesDump {
         switch dump.state {
         case .counter(let number): (details, fixed) = (.int(number), 0)
         case .latch(let count, let left): (details, fixed) = (.array([.int(count), .int(left)]), 1)
-        case .rateLimit(let limit, let nanoseconds, let until):
-            let next = min(Int(scope.clock.time(ofLoaded: until)), RateLimit.latest / 1_000_000) * 1_000_000
-            let now = Int(scope.clock.milliseconds) * 1_000_000
-            (details, fixed) = (.array([.int(limit), .int(nanoseconds), .int(max(now, next)), .int(now)]), 2)
+        case .rateLimit(let limit, let nanoseconds, let dumped):
+            let moments = dumped.map {
+                RateMoments.Moment(time: scope.clock.moment(ofLoaded: $0.time) * RateMoments.tick, count: $0.count)
+            }
+            let rate = RateMoments(
+                limit: limit,
+                interval: nanoseconds,
+                moments: moments.sorted { $0.time < $1.time }
+            )
+            (details, fixed) = (rate.value(Int(scope.clock.milliseconds) * RateMoments.tick), 2)
         }
         guard let row = try scope.snapshot.object(dump.name, dump.kind) else {
             _ = try scope.makeObject(dump.name, dump.kind, details: details)
@@ -260,6 +301,17 @@ extension NamespaceClock {
         let (left, overflow) = realtime.subtractingReportingOverflow(Clock.realtimeMilliseconds())
         guard !overflow, left > 0 else { return 0 }
         return time(after: .milliseconds(left))
+    }
+}
+
+extension NamespaceClock {
+    /// A moment of a dump, milliseconds since 1970, on this clock: it may be past, and what is out of bounds is at the nearest.
+    fileprivate func moment(ofLoaded realtime: Int64) -> Int {
+        let (left, overflow) = realtime.subtractingReportingOverflow(Clock.realtimeMilliseconds())
+        guard !overflow else { return realtime < 0 ? 0 : RateLimit.latest / RateMoments.tick }
+        let (time, isBeyond) = milliseconds.addingReportingOverflow(left)
+        return isBeyond
+            ? RateLimit.latest / RateMoments.tick : min(max(0, Int(time)), RateLimit.latest / RateMoments.tick)
     }
 }
 

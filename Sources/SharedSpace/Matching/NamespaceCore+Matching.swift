@@ -62,39 +62,58 @@ extension NamespaceCore {
                 return found
             }
             if let found { return found }
-        } while try returnDueClaims(operation)
+        } while try returnEndedClaims(operation)
         return nil
     }
 
-    /// All matches of one snapshot, at most `max`.
-    func readAll(_ operation: String, _ template: Template, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match]
-    {
+    /// All matches of one snapshot, at most `max`, and, the first apart, no more than `maxBytes`.
+    func readAll(
+        _ operation: String,
+        _ template: Template,
+        _ order: MatchOrder,
+        max: Int,
+        maxBytes: Int = .max
+    ) throws(SpaceError) -> [Match] {
         guard max > 0 else { return [] }
-        return try read(operation) { (snapshot) throws(SpaceError) in
-            var found: [Match] = []
-            var search = try search(snapshot, template, order)
-            try search.forEach { (id, row) throws(SpaceError) in
-                found.append(Match(id, row))
-                return found.count < max
+        while true {
+            let (found, mayBeMore) = try read(operation) { (snapshot) throws(SpaceError) -> ([Match], Bool) in
+                var found: [Match] = []
+                var bytes = 0
+                var search = try search(snapshot, template, order)
+                try search.forEach { (id, row) throws(SpaceError) in
+                    let match = Match(id, row)
+                    bytes += match.bytes.count
+                    guard bytes <= maxBytes || found.isEmpty else { return false }
+                    found.append(match)
+                    return found.count < max
+                }
+                guard found.count < max, bytes <= maxBytes else { return (found, false) }
+                return (found, try snapshot.counters().claimed > 0)
             }
-            return found
+            guard mayBeMore, try returnEndedClaims(operation) else { return found }
         }
     }
 
     func count(_ template: Template) throws(SpaceError) -> Int {
-        try read("count") { (snapshot) throws(SpaceError) in
-            if template.shape == .anything, try snapshot.counters().expiring == 0 {
-                return try snapshot.lmdb { () throws(LMDBError) in
-                    try snapshot.access.statistics(tables.tuples).entries
+        while true {
+            let (count, mayBeMore) = try read("count") { (snapshot) throws(SpaceError) -> (Int, Bool) in
+                let counters = try snapshot.counters()
+                let mayBeMore = counters.claimed > 0
+                if template.shape == .anything, counters.expiring == 0 {
+                    let count = try snapshot.lmdb { () throws(LMDBError) in
+                        try snapshot.access.statistics(tables.tuples).entries
+                    }
+                    return (count, mayBeMore)
                 }
+                var count = 0
+                var search = try search(snapshot, template, .oldestFirst)
+                try search.forEach { (_, _) throws(SpaceError) in
+                    count += 1
+                    return true
+                }
+                return (count, mayBeMore)
             }
-            var count = 0
-            var search = try search(snapshot, template, .oldestFirst)
-            try search.forEach { (_, _) throws(SpaceError) in
-                count += 1
-                return true
-            }
-            return count
+            guard mayBeMore, try returnEndedClaims("count") else { return count }
         }
     }
 
@@ -122,8 +141,8 @@ extension NamespaceCore {
                 return (snapshot.access.id, search.shapes, search.examined)
             }
             guard let candidate else {
-                // Claims whose time has passed come back first; nobody may have written or ticked since.
-                if try returnDueClaims(operation) { continue }
+                // Claims that are overdue, and those of dead processes, return first: there may have been no write and no tick.
+                if try returnEndedClaims(operation) { continue }
                 followUp(template.shape, shapes, examined: examined)
                 return nil
             }
@@ -165,28 +184,30 @@ extension NamespaceCore {
         }
     }
 
-    /// Takes all matches, at most `max`, in one transaction; none if one does not decode.
+    /// Takes all matches, at most `max`, and, the first apart, no more than `maxBytes`, in one transaction; none if one does
+    /// not decode.
     func takeAll<T, R>(
         _ operation: String,
         _ template: Template,
         _ order: MatchOrder,
         max: Int,
+        maxBytes: Int = .max,
         isMoving: Bool = false,
         decode: (Match) throws(SpaceError) -> T,
         _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
     ) throws(SpaceError) -> [Taken<T, R>] {
+        var (fruitless, last) = (0, 0)
         while true {
-            let candidates = try readAll(operation, template, order, max: max)
-            guard !candidates.isEmpty else {
-                if try returnDueClaims(operation) { continue }
-                return []
-            }
+            let candidates = try readAll(operation, template, order, max: max, maxBytes: maxBytes)
+            guard !candidates.isEmpty else { return [] }
             var contents: [T] = []
             contents.reserveCapacity(candidates.count)
             for candidate in candidates { contents.append(try decode(candidate)) }
             let bytes = candidates.reduce(0) { $0 + $1.bytes.count + 64 }
             let demand = Room.Demand.removing(candidates.count, bytes: isMoving ? bytes : 0, removed: bytes)
+            var transaction = 0
             let taken = try write(operation, demand) { (scope) throws(SpaceError) in
+                transaction = scope.access.id
                 var taken: [Taken<T, R>] = []
                 for (candidate, content) in zip(candidates, contents) {
                     let id = candidate.id.rawValue
@@ -195,8 +216,14 @@ extension NamespaceCore {
                 }
                 return taken
             }
-            // Others took all of them meanwhile: there may be more.
             if !taken.isEmpty { return taken }
+            // Others took all of them meanwhile, or their time has passed; there may be more. But nothing was committed between
+            // rounds with one transaction's number: many of them find what can't be taken.
+            fruitless = transaction == last ? fruitless + 1 : 0
+            last = transaction
+            guard fruitless < 100 else {
+                throw .damaged(operation, namespace: name.text, "tuples that a walk finds are not found by their ids")
+            }
         }
     }
 }

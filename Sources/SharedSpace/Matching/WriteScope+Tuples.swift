@@ -83,7 +83,11 @@ extension WriteScope {
         try copy.withBytes { (bytes) throws(SpaceError) in
             try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
         }
-        _ = try lmdb { () throws(LMDBError) in try access.delete(tables.tuples, id) }
+        // A walk may have found what its key does not lead to; it would be given again and again.
+        let wasThere = try lmdb { () throws(LMDBError) in try access.delete(tables.tuples, id) }
+        guard wasThere || !Safeguard.secondLook.stands else {
+            throw snapshot.damaged("tuple \(id) is not found by its id")
+        }
         appeared.remove(id)
     }
 

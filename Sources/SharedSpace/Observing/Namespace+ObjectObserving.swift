@@ -148,7 +148,8 @@ extension Namespace {
         )
         // Only older ones: of two that are added at once the younger stays.
         core.observations.end(core) { other in
-            other.isCoarse && other.subject?.id == object.id && other.filter.text == filter.text && other.id < added.id
+            other.isCoarse && other.subject?.id == object.id && other.filter.text.isSame(as: filter.text)
+                && other.id < added.id
         }
     }
 

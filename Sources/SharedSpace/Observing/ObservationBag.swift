@@ -1,4 +1,5 @@
 import Synchronization
+import TupleCoding
 
 /// Many observations, held together: they end when the bag goes.
 ///
@@ -12,7 +13,7 @@ public final class ObservationBag: Sendable {
 
     private struct Contents {
         var unnamed: [ObservationToken] = []
-        var named: [String: ObservationToken] = [:]
+        var named: [Name: ObservationToken] = [:]
 
         var all: [ObservationToken] { unnamed + named.values }
     }
@@ -34,7 +35,7 @@ public final class ObservationBag: Sendable {
     /// Adds an observation under a name; one that has the name already ends.
     public func add(_ token: ObservationToken, named name: String) {
         // The old one may go with this: outside the lock, since its end may run anything.
-        let old = contents.withLock { $0.named.updateValue(token, forKey: name) }
+        let old = contents.withLock { $0.named.updateValue(token, forKey: Name(name)) }
         if let old, old !== token { old.cancel() }
     }
 
@@ -43,7 +44,7 @@ public final class ObservationBag: Sendable {
     /// - Returns: Whether there was one.
     @discardableResult
     public func remove(named name: String) -> Bool {
-        let old = contents.withLock { $0.named.removeValue(forKey: name) }
+        let old = contents.withLock { $0.named.removeValue(forKey: Name(name)) }
         old?.cancel()
         return old != nil
     }

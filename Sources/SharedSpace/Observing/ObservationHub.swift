@@ -75,7 +75,13 @@ final class ObservationHub: Sendable {
     // MARK: Coming and going
 
     /// Registers an observer, which is told of what is later than its registration.
-    func add(_ request: ObservationRequest, handle: Namespace) throws(SpaceError) -> Observer {
+    ///
+    /// `afterRegistering`: Called before the observer is told of anything; if it throws, the registration ends.
+    func add(
+        _ request: ObservationRequest,
+        handle: Namespace,
+        afterRegistering: () throws(SpaceError) -> Void = { () throws(SpaceError) in }
+    ) throws(SpaceError) -> Observer {
         let core = handle.core
         let isFirst = state.withLock { $0.entries.isEmpty }
         // Before the registration: what is written from then on rings.
@@ -85,6 +91,13 @@ final class ObservationHub: Sendable {
             registration = try core.registerWatcher(request.filter, start: .now, subscription: "")
         } catch {
             BellRoom.shared.end(core)
+            throw error
+        }
+        do throws(SpaceError) {
+            try afterRegistering()
+        } catch {
+            BellRoom.shared.end(core)
+            remove([registration.number], core)
             throw error
         }
         let observer = Observer(row: registration.number, handle: handle, request)
@@ -137,7 +150,11 @@ final class ObservationHub: Sendable {
         guard !observers.isEmpty else { return }
         take(observers)
         BellRoom.shared.end(core, users: observers.count)
-        let rows = observers.map(\.row)
+        remove(observers.map(\.row), core)
+    }
+
+    /// Removes registrations, now or as soon as it can be.
+    private func remove(_ rows: [UInt64], _ core: NamespaceCore) {
         // Without waiting for the gate: this may be a deinit, or a handler on the thread that listens for all.
         core.letGo(patience: NamespaceCore.upkeepPatience) { core, patience throws(SpaceError) in
             try core.removeWatchers(rows, timeout: patience)

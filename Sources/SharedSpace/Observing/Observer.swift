@@ -168,10 +168,7 @@ extension Change {
     /// Of a cell: the part of its values that a path leads to.
     fileprivate mutating func narrow(to path: String, in key: String) {
         guard path.utf8.count > key.utf8.count else { return }
-        let names = path.utf8.dropFirst(key.utf8.count + 1).split(
-            separator: UInt8(ascii: "."),
-            omittingEmptySubsequences: false
-        ).map { String(decoding: $0, as: UTF8.self) }
+        let names = path.utf8.components(from: key.utf8.count + 1)
         func part(_ value: Value?) -> Value? {
             var value = value
             for name in names {

@@ -19,14 +19,8 @@ struct ObserverIndex: Sendable {
     private var everyPost: List = []
     private var everyTuple: List = []
 
-    /// A name as bytes, as everything in the namespace compares.
-    private struct Name: Hashable {
-        let bytes: [UInt8]
-        init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
-    }
-
-    private static func firstComponent(_ key: some Sequence<UInt8>) -> Name {
-        Name(key.prefix { $0 != UInt8(ascii: ".") })
+    private static func firstComponent(_ key: some Collection<UInt8>) -> Name {
+        Name(utf8: key.prefix { $0 != UInt8(ascii: ".") })
     }
 
     /// Whether an observer stands in one of the lists that a cell's key leads to.
@@ -57,13 +51,13 @@ struct ObserverIndex: Sendable {
         switch filter.notifications {
         case .none: break
         case .all: change(&everyPost)
-        case .named(let name), .sent(_, named: let name?): update(&posts, Name(name.utf8))
+        case .named(let name), .sent(_, named: let name?): update(&posts, Name(name))
         case .sent(_, named: nil): change(&everyPost)
         }
         switch filter.collections {
         case .none: break
         case .all: change(&everyCollection)
-        case .named(let name): update(&collections, Name(name.utf8))
+        case .named(let name): update(&collections, Name(name))
         }
         guard let template = filter.tuples else { return }
         let interest = Interest(template, isTaking: false)
@@ -79,15 +73,15 @@ struct ObserverIndex: Sendable {
             everyCell.forEach(body)
             if !keys.isEmpty { keys[Self.firstComponent(row.name)]?.forEach(body) }
             guard !collections.isEmpty, let name = row.dictionary else { return }
-            for observer in collections[Name(name)] ?? [] where !Self.isFound(observer, byKey: row.name) {
+            for observer in collections[Name(utf8: name)] ?? [] where !Self.isFound(observer, byKey: row.name) {
                 body(observer)
             }
         case .post:
             everyPost.forEach(body)
-            if !posts.isEmpty { posts[Name(row.name)]?.forEach(body) }
+            if !posts.isEmpty { posts[Name(utf8: row.name)]?.forEach(body) }
         case let kind where kind.isOfCollection:
             everyCollection.forEach(body)
-            if !collections.isEmpty { collections[Name(row.name)]?.forEach(body) }
+            if !collections.isEmpty { collections[Name(utf8: row.name)]?.forEach(body) }
         default:
             everyTuple.forEach(body)
             guard !templates.isEmpty, let tuple = row.tuple else { return }

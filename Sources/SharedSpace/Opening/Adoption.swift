@@ -1,90 +1,171 @@
 import Glibc
+import LMDB
 import SpaceSystem
+import Synchronization
 import SystemPackage
 
-/// A namespace from before a reboot, or a copy of one: its owners are gone, and the mutexes in its control file may be
-/// locked by threads that no longer exist.
+/// A namespace whose header names another boot, PID namespace, time namespace, C library or file than ours.
 ///
-/// Guarantees: of any number of openers one does it, the others wait for it with a time-out, and a kill at any step
-/// leaves it to the next. No mutex in the file can be used for that, so the right is an OFD write lock on `control`, with
-/// the PID written beside it. `.fast` and `.guarded` are discarded: they were not synced, and nobody owns them. `.durable` is
-/// made current: sessions and LMDB's lock file removed, everything volatile made anew, the header last.
+/// It is from before a reboot, from a container that has ended, on a disk that was mounted again, or a copy. Or it is in use, and
+/// an identifier lies: containers replace the boot id, and a file can have several device numbers.
+///
+/// Guarantees: a namespace that any process uses is refused, and nothing is changed. What no process uses is made current, or
+/// discarded if it is not persistent and no process owns it. Of any number of openers one does it, the others wait for it with
+/// a time-out, and a kill at any step leaves it to the next.
+///
+/// The kernel's locks tell: they survive neither their process nor a reboot, and each process that uses a namespace, or is about
+/// to, holds one on `control` (see `ControlFile`). No mutex in the file can be used for that, since it may be held by a thread
+/// that no longer exists. The order: an exclusive lock on the whole file → the header is still the one found → LMDB's lock
+/// file is free → the header is made foreign to all systems, so that after a kill none trusts the half-made rest → sessions
+/// and LMDB's lock file removed, everything volatile made anew → the header.
 struct Adoption {
     let root: SpaceRoot
-    let folderName: NamespaceName
     let timeout: Duration
     let host: HostIdentity
+
+    private static let operation = Opening.operation
+    /// No system has this boot id.
+    private static let noBoot = [UInt8](repeating: 0, count: 16)
 
     func run(
         _ folder: borrowing NamespaceFolder,
         _ rootFolder: borrowing OwnedDescriptor,
-        _ finding: borrowing ControlFinding
+        _ finding: borrowing ControlFinding,
+        _ difference: ControlFinding.Difference
     ) throws(SpaceError) {
-        let operation = Opening.operation
         let name = folder.name.text
         let control = finding.descriptor.raw
-        try waitForRight(control, name)
+        guard try obtainRight(finding, difference, name) else { return }
         // The right goes with the descriptor, at the latest when the finding's owner closes it.
         defer { try? FileLock.unlock(control) }
-        try system(operation, "the control file", namespace: name) { () throws(Errno) in
+        guard folder.isInPlace(in: rootFolder), try Self.isUnchanged(finding, name) else { return }
+        guard try !isOpenInLMDB(folder) else { throw refusal(finding, difference, name) }
+        let marks = try system(Self.operation, "the control file", namespace: name) { () throws(Errno) in
             try ControlFile.announceReinitialiser(pid: getpid(), in: control)
+            return try ControlFile.marks(in: control)
         }
-        guard folder.isInPlace(in: rootFolder) else { return }
-        let again = try ControlFinding.look(at: folder, host: host, for: operation)
-        guard again.standing == .stale, again.info.inode == finding.info.inode else { return }
-        guard finding.header.mode == .durable else {
+        let enrolments = try Enrolments(of: folder, finding.header, host)
+        // A persistent one is never discarded, whatever its mode.
+        if marks.isDead || !marks.isPersistent && enrolments.living.isEmpty {
+            guard marks.isDead || enrolments.unknown.isEmpty else { throw unknownOwners(enrolments, name) }
             let corpse = try Reaping.rename(folder, in: rootFolder, of: root)
             corpse.delete()
             return
         }
-        try adopt(folder, control, finding.header, finding.info)
+        try adopt(folder, control, finding.header, finding.info, keeping: enrolments)
     }
 
-    private func waitForRight(_ control: CInt, _ name: String) throws(SpaceError) {
+    // MARK: Asking the locks
+
+    /// Locks the whole file.
+    ///
+    /// - Returns: `false` when another process has made the namespace usable meanwhile.
+    /// - Throws: `incompatible` when a process uses it.
+    private func obtainRight(
+        _ finding: borrowing ControlFinding,
+        _ difference: ControlFinding.Difference,
+        _ name: String
+    ) throws(SpaceError) -> Bool {
+        let control = finding.descriptor.raw
         let deadline = MonotonicInstant.now.advanced(by: timeout)
-        let operation = Opening.operation
         while true {
-            let hasRight = try system(operation, "the control file", namespace: name) { () throws(Errno) in
-                try FileLock.tryExclusive(control)
-            }
-            if hasRight { return }
-            guard !deadline.hasPassed else {
-                let pid = ControlFile.reinitialiserPID(in: control)
-                let isStopped = ProcessIdentity.state(of: pid) == "T"
-                throw SpaceError(
-                    isStopped ? .holderStopped : .holderBusy,
-                    operation,
-                    namespace: name,
-                    holder: pid,
-                    reason: "process \(pid) is making it usable after a reboot\(isStopped ? ", and is stopped" : "")",
-                    advice: isStopped ? "let it go on (kill -CONT \(pid)) or end it" : "try again"
+            let (hasRight, isAdopted, isUsed) = try system(Self.operation, "the control file", namespace: name) {
+                () throws(Errno) in
+                if try FileLock.tryExclusive(control) { return (true, false, false) }
+                return (
+                    false, try FileLock.isHeldExclusivelyByAnother(control, byte: ControlFile.useByte),
+                    try FileLock.isHeldByAnother(control)
                 )
             }
+            if hasRight { return true }
+            if !isAdopted {
+                // In this order: an adopter's new header comes before its processes' locks.
+                guard try Self.isUnchanged(finding, name) else { return false }
+                if isUsed { throw refusal(finding, difference, name) }
+            }
+            guard !deadline.hasPassed else { throw ControlFinding.adopterError(control, Self.operation, name) }
             // Rare, and bounded: there is no lock with a time-out that survives a reboot.
             usleep(10_000)
         }
     }
 
-    private func adopt(_ folder: borrowing NamespaceFolder, _ control: CInt, _ old: ControlHeader, _ info: FileInfo)
-        throws(SpaceError)
-    {
+    private static func isUnchanged(_ finding: borrowing ControlFinding, _ name: String) throws(SpaceError) -> Bool {
+        try ControlFinding.header(in: finding.descriptor.raw, operation, name).0 == finding.header
+    }
+
+    private func refusal(
+        _ finding: borrowing ControlFinding,
+        _ difference: ControlFinding.Difference,
+        _ name: String
+    ) -> SpaceError {
+        let (reason, advice) = difference.explained(finding.header, host)
+        return SpaceError(.incompatible, Self.operation, namespace: name, reason: reason, advice: advice)
+    }
+
+    /// Whether a process has the data file open in LMDB without having the namespace open: LMDB's own tools, say.
+    ///
+    /// fcntl(2): closing any descriptor of a file drops all POSIX locks that the process has on it. So the file is not opened where this
+    /// process has its environment open, which then is the answer.
+    private func isOpenInLMDB(_ folder: borrowing NamespaceFolder) throws(SpaceError) -> Bool {
+        let directory = folder.descriptor.raw
+        guard let info = try? Directory.info(at: directory, NamespaceFolder.lock) else { return false }
+        let name = folder.name.text
+        let isHeld = try OpenEnvironment.unlessOpen(info) { () throws(SpaceError) in
+            try system(Self.operation, "LMDB's lock file", namespace: name) { () throws(Errno) in
+                do throws(Errno) {
+                    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+                    let file = try OwnedDescriptor.openat(directory: directory, NamespaceFolder.lock, flags: flags)
+                    return try FileLock.isHeldByAnother(file.raw)
+                } catch .noSuchFileOrDirectory {
+                    return false
+                }
+            }
+        }
+        return isHeld ?? true
+    }
+
+    private func unknownOwners(_ enrolments: Enrolments, _ name: String) -> SpaceError {
+        let pids = enrolments.unknown.map { "\($0)" }.joined(separator: ", ")
+        return SpaceError(
+            .incompatible,
+            Self.operation,
+            namespace: name,
+            reason:
+                "it is owned by process \(pids) of another PID or time namespace, and whether that lives can't be seen from here",
+            advice: "use it in that namespace; if its owners have ended: space delete \(name)"
+        )
+    }
+
+    // MARK: Making it current
+
+    private func adopt(
+        _ folder: borrowing NamespaceFolder,
+        _ control: CInt,
+        _ old: ControlHeader,
+        _ info: FileInfo,
+        keeping enrolments: Enrolments
+    ) throws(SpaceError) {
         let directory = folder.descriptor.raw
         let mode = folder.fileMode
         let host = host
-        let sessions = try folder.sessions(Opening.operation)
-        try system(Opening.operation, "making it usable after a reboot", namespace: folder.name.text) {
-            () throws(Errno) in
-            for name in try sessions.names() { try sessions.remove(name) }
+        let sessions = try folder.sessions(Self.operation, makingAnew: true)
+        try system(Self.operation, "making it usable here", namespace: folder.name.text) { () throws(Errno) in
+            var header = old
+            header.bootID = Self.noBoot
+            try FileBytes.write(header.encoded(), to: control)
+            for name in try sessions.names() where !enrolments.living.contains(name) { try? sessions.remove(name) }
             _ = try Directory.unlink(at: directory, NamespaceFolder.lock)
             let lock = try OwnedDescriptor.openat(
                 directory: directory,
                 NamespaceFolder.lock,
-                flags: O_RDWR | O_CREAT,
+                flags: O_RDWR | O_CREAT | O_EXCL,
                 mode: mode
             )
+            try Directory.setMode(lock.raw, mode)
             try Blocks.reserve(lock.raw, from: 0, to: DataFile.lockFileSize, keepSize: false)
-            try Blocks.reserve(control, from: 0, to: ControlFile.size, keepSize: false)
-            var header = old
+            try ControlFile.reserve(control)
+            // Within a boot the clock goes on, also if the machine's was set.
+            if !old.countsTime(as: host) { header.setClock() }
             header.bootID = host.bootID
             header.pidNamespace = host.pidNamespace
             header.timeNamespace = host.timeNamespace
@@ -92,11 +173,49 @@ struct Adoption {
             header.device = info.device
             header.inode = info.inode
             let file = try ControlFile(descriptor: control, header: header, identity: info)
+            try file.reserveSegments()
             try file.initialiseVolatilePart()
-            file.isAdopted.store(1)
-            // The header last: a kill before leaves it stale, and the next opener begins anew.
+            file.isAdopted.store(enrolments.isOurs ? ControlFile.adoptedHere : ControlFile.adoptedElsewhere)
+            // The header last: a kill before leaves it foreign, and the next opener begins anew.
             try FileBytes.write(header.encoded(), to: control)
             try Directory.sync(control)
+        }
+    }
+}
+
+/// The processes that are enrolled in a namespace with a foreign header.
+///
+/// They hold no lock. One that was enrolled in our PID and time namespace, since our boot, is looked at; one from before the
+/// boot is dead; of any other it is not known whether it lives.
+private struct Enrolments {
+    /// The names of the files of those that live.
+    var living: Set<String> = []
+    /// The PIDs, in their own namespace, of those of which it can't be told.
+    var unknown: [Int32] = []
+    /// Whether the namespace is of our boot and our PID and time namespace: then PIDs in its rows mean what they say.
+    let isOurs: Bool
+
+    init(of folder: borrowing NamespaceFolder, _ header: ControlHeader, _ host: HostIdentity) throws(SpaceError) {
+        // The folder may have gone.
+        let sightings = try folder.sessions(Opening.operation, makingAnew: true).sightings(
+            Opening.operation,
+            folder.name.text
+        )
+        let kind = try? FileSystemKind.of(folder.descriptor.raw)
+        // What a memory file system holds is of this boot. On a disk the time of the enrolment tells: a boot id that differs may
+        // be a container's.
+        let isOfThisBoot = header.bootID == host.bootID || kind == .tmpfs
+        let boot = Clock.realtimeMilliseconds() - Clock.boottimeMilliseconds()
+        let isSeen = header.pidNamespace == host.pidNamespace && header.timeNamespace == host.timeNamespace
+        isOurs = isOfThisBoot && isSeen
+        for sighting in sightings {
+            guard let record = sighting.record, record.kind == .enrolled else { continue }
+            guard isOfThisBoot || record.sinceMilliseconds >= boot else { continue }
+            if !isSeen {
+                unknown.append(record.process.pid)
+            } else if sighting.isAlive {
+                living.insert(sighting.name)
+            }
         }
     }
 }

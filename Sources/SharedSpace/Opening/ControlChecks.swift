@@ -1,14 +1,19 @@
+import Glibc
 import SpaceSystem
 import SystemPackage
 
 /// What an opener learns from a control file before it takes any lock.
 struct ControlFinding: ~Copyable {
-    enum Standing {
+    enum Standing: Equatable {
         /// Made by this boot, on this file, for this PID namespace.
         case current
-        /// From before a reboot, or a copy: its locks and sessions mean nothing any more.
-        case stale
+        /// Made by another system, or on another file, as far as identifiers tell: whether its locks and sessions mean
+        /// anything, only the kernel's locks show.
+        case foreign(Difference)
     }
+
+    /// The identifier in the header that is not ours.
+    enum Difference: Equatable { case boot, pidNamespace, timeNamespace, cLibrary, file }
 
     let descriptor: OwnedDescriptor
     let header: ControlHeader
@@ -25,79 +30,106 @@ struct ControlFinding: ~Copyable {
         for operation: String
     ) throws(SpaceError) -> ControlFinding {
         let name = folder.name.text
-        let descriptor = try Self.open(folder, operation)
-        let file = descriptor.raw
-        let (bytes, info) = try system(operation, "the control file", namespace: name) { () throws(Errno) in
-            (try FileBytes.readPrefix(file, count: ControlHeader.size), try FileInfo.of(file))
-        }
-        let header: ControlHeader
-        do throws(ControlHeader.Refusal) {
-            header = try ControlHeader(decoding: bytes)
-        } catch {
-            throw SpaceError(error, operation, namespace: name)
-        }
+        let descriptor = try folder.openControl(operation)
+        let (header, info) = try Self.header(in: descriptor.raw, operation, name)
         guard info.size >= ControlFile.size else {
             throw .damaged(operation, namespace: name, "the control file is truncated to \(info.size) bytes")
         }
-        guard header.bootID == host.bootID, header.inode == info.inode, header.device == info.device else {
-            return ControlFinding(descriptor: descriptor, header: header, info: info, standing: .stale)
-        }
-        guard header.pidNamespace == host.pidNamespace else {
-            throw SpaceError(
-                .incompatible,
-                operation,
-                namespace: name,
-                reason: "it is used from another PID namespace (\(header.pidNamespace), not \(host.pidNamespace))",
-                advice: "run both in one PID namespace (--pid=host, --pid=container:…), or give each a root of its own"
-            )
-        }
-        guard header.timeNamespace == host.timeNamespace else {
-            throw SpaceError(
-                .incompatible,
-                operation,
-                namespace: name,
-                reason:
-                    "it is used from another time namespace (\(header.timeNamespace), not \(host.timeNamespace)), where the "
-                    + "living could be taken for dead",
-                advice: "run both in one time namespace, or give each a root of its own"
-            )
-        }
-        guard header.mutexABI == SharedMutex.abi else {
-            throw SpaceError(
-                .incompatible,
-                operation,
-                namespace: name,
-                reason: "it was made by a program with another C library, whose mutexes differ",
-                advice: "link all programs that share a namespace with the same C library"
-            )
-        }
-        return ControlFinding(descriptor: descriptor, header: header, info: info, standing: .current)
+        let standing = Self.difference(header, info, host).map(Standing.foreign) ?? .current
+        return ControlFinding(descriptor: descriptor, header: header, info: info, standing: standing)
     }
 
-    private static func open(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError)
-        -> OwnedDescriptor
-    {
-        do throws(Errno) {
-            return try folder.openControl()
-        } catch .noSuchFileOrDirectory {
-            throw .damaged(operation, namespace: folder.name.text, "it has no control file")
+    static func header(in file: CInt, _ operation: String, _ name: String) throws(SpaceError) -> (
+        ControlHeader, FileInfo
+    ) {
+        let (bytes, info) = try system(operation, "the control file", namespace: name) { () throws(Errno) in
+            (try FileBytes.readPrefix(file, count: ControlHeader.size), try FileInfo.of(file))
+        }
+        do throws(ControlHeader.Refusal) {
+            return (try ControlHeader(decoding: bytes), info)
         } catch {
-            throw SpaceError(error, operation, namespace: folder.name.text, subject: "the control file")
+            throw SpaceError(error, operation, namespace: name)
         }
     }
 
-    /// Checks what an opener asked for against what the namespace is.
-    static func check(_ header: ControlHeader, suits options: NamespaceOptions, _ name: String, _ operation: String)
-        throws(SpaceError)
-    {
-        guard let mode = options.mode, mode != header.mode else { return }
-        throw SpaceError(
-            .incompatible,
+    private static func difference(_ header: ControlHeader, _ info: FileInfo, _ host: HostIdentity) -> Difference? {
+        if header.bootID != host.bootID { return .boot }
+        if header.pidNamespace != host.pidNamespace { return .pidNamespace }
+        if header.timeNamespace != host.timeNamespace { return .timeNamespace }
+        if header.mutexABI != SharedMutex.abi { return .cLibrary }
+        return header.inode == info.inode && header.device == info.device ? nil : .file
+    }
+
+    /// Locks the file against an `Adoption` until the last descriptor that stems from this one is closed; to be done before it
+    /// is mapped.
+    ///
+    /// - Returns: `false` when the header is no longer the one that was found.
+    /// - Throws: `holderStopped` or `holderBusy` when an adoption takes longer than the time-out.
+    func enter(timeout: Duration, _ operation: String, _ name: String) throws(SpaceError) -> Bool {
+        let file = descriptor.raw
+        let deadline = MonotonicInstant.now.advanced(by: timeout)
+        while try !system(
+            operation,
+            "the control file",
+            namespace: name,
+            { () throws(Errno) in
+                try FileLock.tryShared(file, byte: ControlFile.useByte)
+            }
+        ) {
+            guard !deadline.hasPassed else { throw Self.adopterError(file, operation, name) }
+            // Rare, and bounded: a lock of the kernel's has no time-out.
+            usleep(10_000)
+        }
+        return try Self.header(in: file, operation, name).0 == header
+    }
+
+    /// The error of a process that has waited in vain for another that makes the file usable.
+    static func adopterError(_ file: CInt, _ operation: String, _ name: String) -> SpaceError {
+        let pid = ControlFile.reinitialiserPID(in: file)
+        let halt = ProcessIdentity.halt(of: pid)
+        return SpaceError(
+            halt == nil ? .holderBusy : .holderStopped,
             operation,
             namespace: name,
-            reason: "it was created in the mode \(header.mode.rawValue), not \(mode.rawValue)",
-            advice: "open it without naming a mode, or delete it first"
+            holder: pid,
+            reason: "process \(pid) is making it usable here\(halt.map { ", and is \($0.phrase)" } ?? "")",
+            advice: halt?.advice(for: pid) ?? "try again"
         )
+    }
+}
+
+extension ControlFinding.Difference {
+    /// Why a namespace that is in use can't be used from here, and what to do about it.
+    func explained(_ header: ControlHeader, _ host: HostIdentity) -> (reason: String, advice: String) {
+        switch self {
+        case .boot:
+            (
+                "processes use it under another boot id than the one seen here (/proc/sys/kernel/random/boot_id), "
+                    + "which a container may have replaced",
+                "show the machine's own boot id here (bind-mount it), or use a root of its own"
+            )
+        case .pidNamespace:
+            (
+                "it is used from another PID namespace (\(header.pidNamespace), not \(host.pidNamespace))",
+                "run both in one PID namespace (--pid=host, --pid=container:…), or give each a root of its own"
+            )
+        case .timeNamespace:
+            (
+                "it is used from another time namespace (\(header.timeNamespace), not \(host.timeNamespace)), where the "
+                    + "living could be taken for dead",
+                "run both in one time namespace, or give each a root of its own"
+            )
+        case .cLibrary:
+            (
+                "it is used by a program with another C library, whose mutexes differ",
+                "link all programs that share a namespace with the same C library"
+            )
+        case .file:
+            (
+                "processes use it, and its control file has another device or inode number here than for them",
+                "use the root through one mount, or give each its own"
+            )
+        }
     }
 }
 
@@ -115,7 +147,9 @@ extension SpaceError {
                 namespace: namespace,
                 reason:
                     "it has the format version \(version); this program knows version \(ControlHeader.currentVersion)",
-                advice: "use programs of one release, or delete the namespace"
+                advice:
+                    "carry it over: with the programs of the release that made it, space-dump NS --format json > FILE "
+                    + "and space delete NS; with these, space load NS < FILE"
             )
         }
     }

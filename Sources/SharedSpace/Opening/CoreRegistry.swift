@@ -5,14 +5,14 @@ import Synchronization
 
 /// What this process has open, by the identity of the folder.
 ///
-/// Guarantees that an LMDB environment is open once in a process (a second open, and even a plain close of `lock.mdb`, breaks
-/// the locks of the first), and that a process has one session in a namespace whatever the number of handles. A
-/// namespace that was left while a thread still waits in it keeps its environment until that thread is out; an opener in
-/// between uses the same environment under a new session.
+/// Guarantees that a process has one session in a namespace whatever the number of handles. A namespace that was left while a
+/// thread still waits in it is open until that thread is out; an opener in between has a new session, and uses the same
+/// environment: ``OpenEnvironment`` says how that is open once.
 final class CoreRegistry: Sendable {
     static let shared = CoreRegistry()
 
     private let entries = Mutex<[NamespaceFolder.ID: Entry]>([:])
+    private let forkGeneration = ForkGuard.generation
 
     /// One folder.
     ///
@@ -22,12 +22,32 @@ final class CoreRegistry: Sendable {
             var core: NamespaceCore?
             var owningHandles = 0
             var handles = 0
-            /// What a core that was left may still hold open.
-            weak var environment: Environment?
-            var tables: Tables?
         }
 
         let state = Mutex(State())
+
+        /// Runs `body` with the entry's lock.
+        ///
+        /// Within a transaction's body it does not wait for another thread, which may wait for this transaction to end and keep
+        /// the lock as long: then it gives up after a tick.
+        ///
+        /// - Throws: `invalidArgument` then.
+        func withState<R>(
+            for operation: String,
+            _ name: String,
+            _ body: (inout State) throws(SpaceError) -> R
+        ) throws(SpaceError) -> R {
+            guard NamespaceCore.isInTransactionOnThisThread else {
+                return try state.withLock { (state) throws(SpaceError) in try body(&state) }
+            }
+            let deadline = MonotonicInstant.now.advanced(by: Limits.tick)
+            while true {
+                let result = try state.withLockIfAvailable { (state) throws(SpaceError) in try body(&state) }
+                if let result { return result }
+                if deadline.hasPassed { throw SpaceError(waitingWithinTransaction: operation, name) }
+                poll(nil, 0, 1)
+            }
+        }
     }
 
     func entry(_ id: NamespaceFolder.ID) -> Entry {
@@ -46,10 +66,10 @@ final class CoreRegistry: Sendable {
 
     /// At exit: leaves every namespace that a handle is still open on.
     private func leaveAll() {
+        // A child made by fork must not end its parent's sessions, and its parent's other threads may have had the locks.
+        guard ForkGuard.generation == forkGeneration else { return }
         for entry in entries.withLock({ Array($0.values) }) {
             guard let core = entry.state.withLockIfAvailable({ $0.core }) ?? nil else { continue }
-            // A child made by fork must not end its parent's session.
-            guard (try? core.checkUsable("exit")) != nil else { continue }
             try? core.leave(timeout: .seconds(1))
         }
     }

@@ -14,8 +14,6 @@ struct Creation {
     let opening: Opening
     let host: HostIdentity
 
-    private static let counter = Atomic<UInt64>(0)
-
     private var name: String { opening.name.text }
     private var operation: String { "create the namespace" }
 
@@ -30,11 +28,7 @@ struct Creation {
         // Made now, while there is room: on a full disk namespaces must still find their grave.
         _ = try opening.root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
         Nursery.clean(nursery, host: host)
-        let cradle = Nursery.name(
-            for: try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current },
-            pidNamespace: host.pidNamespace,
-            number: Self.counter.add(1, ordering: .relaxed).newValue
-        )
+        let cradle = try Nursery.newName(host, operation)
         do throws(SpaceError) {
             let made = try build(cradle, nursery)
             CrashPoint.reach(.beforePublishing)
@@ -70,13 +64,7 @@ struct Creation {
             } catch {
                 throw SpaceError(error, operation, namespace: name, subject: "renaming it into place")
             }
-            state = CoreRegistry.Entry.State(
-                core: made.core,
-                owningHandles: isOwning ? 1 : 0,
-                handles: 1,
-                environment: made.core.environment,
-                tables: made.core.tables
-            )
+            state = CoreRegistry.Entry.State(core: made.core, owningHandles: isOwning ? 1 : 0, handles: 1)
             return true
         }
         guard isPublished else { return nil }
@@ -91,30 +79,27 @@ struct Creation {
     private func build(_ cradle: String, _ nursery: borrowing OwnedDescriptor) throws(SpaceError) -> Made {
         let group = opening.options.group
         let folder = try system(operation, "its folder", namespace: name) { () throws(Errno) in
-            try Directory.makeDirectory(at: nursery.raw, cradle, mode: 0o700)
-            let descriptor = try OwnedDescriptor.directory(at: nursery.raw, cradle)
+            let descriptor = try Directory.makeDirectory(at: nursery.raw, cradle, mode: 0o700)
             if let group {
                 try Directory.setGroup(descriptor.raw, group)
                 // The setgid bit: files and folders made in it belong to the group too.
                 try Directory.setMode(descriptor.raw, 0o2770)
             }
             let info = try FileInfo.of(descriptor.raw)
-            return NamespaceFolder(name: opening.name, descriptor: descriptor, info: info)
+            return NamespaceFolder(name: opening.name, root: opening.root, descriptor: descriptor, info: info)
         }
         CrashPoint.reach(.cradleMade)
         let control = try makeControl(folder)
         CrashPoint.reach(.controlMade)
         let session = try system(operation, "its session", namespace: name) { () throws(Errno) in
-            try Directory.makeDirectory(at: folder.descriptor.raw, SessionFolder.name, mode: 0o700)
-            if group != nil {
-                let sessions = try OwnedDescriptor.directory(at: folder.descriptor.raw, SessionFolder.name)
-                try Directory.setMode(sessions.raw, 0o2770)
-            }
+            let sessions = try Directory.makeDirectory(at: folder.descriptor.raw, SessionFolder.name, mode: 0o700)
+            if group != nil { try Directory.setMode(sessions.raw, 0o2770) }
             return try SessionFolder(in: folder.descriptor)
         }
         let owner = try opening.owner.makeSession(in: session, control, mode: folder.fileMode, name)
         CrashPoint.reach(.sessionMade)
-        let core = try makeData(folder, control, owner)
+        let use = try OpenEnvironment.use(of: folder, control.header, creates: true, timeout: opening.timeout)
+        let core = try makeData(folder, control, owner, use)
         CrashPoint.reach(.dataMade)
         if core.mode == .durable { try sync(folder, core) }
         return Made(id: folder.id, core: core)
@@ -127,7 +112,7 @@ struct Creation {
         let directory = folder.descriptor.raw
         let fileMode = folder.fileMode
         let file = try system(operation, "the control file", namespace: name) { () throws(Errno) in
-            func make(_ name: String, size: Int) throws(Errno) -> OwnedDescriptor {
+            func make(_ name: String) throws(Errno) -> OwnedDescriptor {
                 let file = try OwnedDescriptor.openat(
                     directory: directory,
                     name,
@@ -136,12 +121,15 @@ struct Creation {
                 )
                 // Whatever the umask says: a group's namespace must not lose its group.
                 try Directory.setMode(file.raw, fileMode)
-                try Blocks.reserve(file.raw, from: 0, to: size, keepSize: false)
                 return file
             }
-            _ = try make(NamespaceFolder.bell, size: 64)
-            _ = try make(NamespaceFolder.lock, size: DataFile.lockFileSize)
-            return try make(NamespaceFolder.control, size: ControlFile.size)
+            for (name, size) in [(NamespaceFolder.bell, 64), (NamespaceFolder.lock, DataFile.lockFileSize)] {
+                let file = try make(name)
+                try Blocks.reserve(file.raw, from: 0, to: size, keepSize: false)
+            }
+            let control = try make(NamespaceFolder.control)
+            try ControlFile.reserve(control.raw)
+            return control
         }
         let kind = try system(operation, "its file system", namespace: name) { () throws(Errno) in
             try FileSystemKind.of(directory)
@@ -158,6 +146,8 @@ struct Creation {
         }
         return try system(operation, "the control file", namespace: name) { () throws(Errno) in
             let info = try FileInfo.of(file.raw)
+            // Each user of the file holds this lock. No other process knows the new file yet.
+            guard try FileLock.tryShared(file.raw, byte: ControlFile.useByte) else { throw .resourceBusy }
             let header = ControlHeader(
                 mode: mode,
                 mapSize: Limits.mapBytes,
@@ -165,7 +155,8 @@ struct Creation {
                 host: host,
                 file: info,
                 group: options.group,
-                createdMilliseconds: Clock.realtimeMilliseconds()
+                createdMilliseconds: Clock.realtimeMilliseconds(),
+                firstClaim: Counters.firstClaimOfLife
             )
             try FileBytes.write(header.encoded(), to: file.raw)
             let control = try ControlFile(descriptor: file.raw, header: header, identity: info)
@@ -198,9 +189,10 @@ struct Creation {
     private func makeData(
         _ folder: borrowing NamespaceFolder,
         _ control: ControlFile,
-        _ session: Session
+        _ session: Session,
+        _ use: EnvironmentUse
     ) throws(SpaceError) -> NamespaceCore {
-        let environment = try DataFile.open(folder, control.header)
+        let environment = use.environment
         try system(operation, "the data file", namespace: name) { () throws(Errno) in
             try Directory.setMode(environment.descriptor, folder.fileMode)
         }
@@ -210,6 +202,7 @@ struct Creation {
         }
         control.reserved.store(UInt64(start))
         var counters = Counters()
+        counters.nextClaim = control.header.firstClaim
         if let history = opening.options.history {
             let limit = Int(clamping: control.header.byteLimit)
             (counters.historyRows, counters.historyBytes) = try history.words(limit: limit, operation, name)
@@ -219,21 +212,23 @@ struct Creation {
             let tables = try Tables(transaction.access, create: true)
             let row = try transaction.access.reserve(tables.main, Counters.keyBytes, size: Counters.size)
             counters.write(to: row)
+            try LifeRow.put(control.header.life, transaction.access, tables)
             try transaction.commit()
+            use.set(tables)
             let reader = Reader(try environment.beginRead(), namespace: opening.name.text)
             let core = NamespaceCore(
                 name: opening.name,
                 root: opening.root,
                 folder: folder.info,
                 control: control,
-                environment: environment,
+                use: use,
                 tables: tables,
                 session: session,
                 idle: reader.transaction.access,
                 timeout: opening.timeout
             )
             reader.transaction.reset()
-            core.readers.put(reader)
+            core.readers.add(reader)
             return core
         } catch {
             throw SpaceError(error, operation, namespace: name)
@@ -242,8 +237,8 @@ struct Creation {
 
     /// `.durable`: what the rename publishes must be on the disk before it.
     private func sync(_ folder: borrowing NamespaceFolder, _ core: NamespaceCore) throws(SpaceError) {
+        let control = try folder.openControl(operation)
         try system(operation, "syncing it", namespace: name) { () throws(Errno) in
-            let control = try folder.openControl()
             try Directory.sync(control.raw)
             try Directory.sync(folder.descriptor.raw)
         }
@@ -257,7 +252,18 @@ struct Creation {
 
 /// The nursery's folders, named for their makers: `<pid>.<start>.<pid namespace>.<number>`.
 enum Nursery {
-    static func name(for process: ProcessIdentity, pidNamespace: UInt64, number: UInt64) -> String {
+    private static let counter = Atomic<UInt64>(0)
+
+    /// A name that no other folder of the nursery has.
+    static func newName(_ host: HostIdentity, _ operation: String) throws(SpaceError) -> String {
+        name(
+            for: try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current },
+            pidNamespace: host.pidNamespace,
+            number: counter.add(1, ordering: .relaxed).newValue
+        )
+    }
+
+    private static func name(for process: ProcessIdentity, pidNamespace: UInt64, number: UInt64) -> String {
         "\(process.pid).\(process.startTime).\(pidNamespace).\(number)"
     }
 
@@ -265,13 +271,32 @@ enum Nursery {
     ///
     /// Deleting twice is harmless.
     static func clean(_ nursery: borrowing OwnedDescriptor, host: HostIdentity) {
-        for name in (try? Directory.list(nursery.raw)) ?? [] {
-            let parts = name.split(separator: ".").map(String.init)
-            guard parts.count == 4, let pid = Int32(parts[0]), let start = UInt64(parts[1]),
-                let space = UInt64(parts[2]),
-                space == host.pidNamespace, ProcessIdentity.life(pid: pid, startTime: start) == .dead
-            else { continue }
+        for name in (try? Directory.list(nursery.raw)) ?? [] where isLeft(name[...], host) {
             try? Directory.removeTree(at: nursery.raw, name)
         }
+    }
+
+    /// A name for a folder of the root while it is made.
+    static func draft(of name: String, number: UInt64) throws(Errno) -> String {
+        let maker = try self.name(for: .current, pidNamespace: SystemIdentity.pidNamespace(), number: number)
+        return "\(name).\(maker)"
+    }
+
+    /// Removes the drafts of folders that dead makers left in the root.
+    static func cleanDrafts(_ rootFolder: borrowing OwnedDescriptor, _ entries: [String], host: HostIdentity) {
+        for entry in entries {
+            for name in [SpaceRoot.nursery, SpaceRoot.graveyard]
+            where entry.hasPrefix("\(name).") && isLeft(entry.dropFirst(name.count + 1), host) {
+                try? Directory.removeEmpty(at: rootFolder.raw, entry)
+            }
+        }
+    }
+
+    /// Whether a name names a maker that is shown dead.
+    private static func isLeft(_ name: Substring, _ host: HostIdentity) -> Bool {
+        let parts = name.split(separator: ".")
+        guard parts.count == 4, let pid = Int32(parts[0]), let start = UInt64(parts[1]), let space = UInt64(parts[2])
+        else { return false }
+        return space == host.pidNamespace && ProcessIdentity.life(pid: pid, startTime: start) == .dead
     }
 }

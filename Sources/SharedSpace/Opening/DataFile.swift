@@ -16,24 +16,52 @@ enum DataFile {
     }
 
     /// Opens it through the folder's descriptor: a swapped path would mix two namespaces.
-    static func open(_ folder: borrowing NamespaceFolder, _ header: ControlHeader) throws(SpaceError) -> Environment {
+    ///
+    /// `timeout`: How long another process may keep LMDB's lock file locked.
+    static func open(
+        _ folder: borrowing NamespaceFolder,
+        _ header: ControlHeader,
+        timeout: Duration
+    ) throws(SpaceError) -> Environment {
         let operation = Opening.operation
         let name = folder.name.text
-        try checkFileSizeLimit(header, operation, name)
+        let place = try DataPlace(folder, creates: false, timeout: timeout, operation)
         // With a writable map LMDB makes the file as long as the map; where it is cut, LMDB would go on with pages of zeros.
         if header.mode == .fast, let info = try? Directory.info(at: folder.descriptor.raw, NamespaceFolder.data),
             info.size < Int(clamping: header.mapSize)
         {
             throw .damaged(operation, namespace: name, "the data file is truncated to \(info.size) bytes")
         }
+        return try open(place, header, folder.fileMode, operation, name)
+    }
+
+    /// Makes the data file, in a folder that no other process uses yet.
+    static func create(
+        _ folder: borrowing NamespaceFolder,
+        _ header: ControlHeader,
+        timeout: Duration
+    ) throws(SpaceError) -> Environment {
+        let place = try DataPlace(folder, creates: true, timeout: timeout, Opening.operation)
+        return try open(place, header, folder.fileMode, Opening.operation, folder.name.text)
+    }
+
+    private static func open(
+        _ place: borrowing DataPlace,
+        _ header: ControlHeader,
+        _ fileMode: UInt32,
+        _ operation: String,
+        _ name: String
+    ) throws(SpaceError) -> Environment {
+        try checkFileSizeLimit(header, operation, name)
+        let environment: Environment
         do throws(LMDBError) {
-            return try Environment(
-                path: folder.descriptor.procPath,
+            environment = try Environment(
+                path: place.path,
                 mapSize: Int(header.mapSize),
                 maxReaders: Int(header.maxReaders),
                 maxDatabases: Tables.named,
                 flags: flags(for: header.mode),
-                mode: folder.fileMode
+                mode: fileMode
             )
         } catch .tryAgain {
             throw SpaceError(
@@ -46,6 +74,8 @@ enum DataFile {
         } catch {
             throw SpaceError(error, operation, namespace: name)
         }
+        try place.check(environment, operation, name)
+        return environment
     }
 
     /// With a writable map the data file is as long as the map, and a limit below that would be a SIGXFSZ.

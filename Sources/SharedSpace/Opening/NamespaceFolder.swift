@@ -12,6 +12,7 @@ struct NamespaceFolder: ~Copyable {
     static let lock = "lock.mdb"
 
     let name: NamespaceName
+    let root: SpaceRoot
     let descriptor: OwnedDescriptor
     let info: FileInfo
 
@@ -27,7 +28,7 @@ struct NamespaceFolder: ~Copyable {
         do throws(Errno) {
             let descriptor = try OwnedDescriptor.directory(at: rootFolder.raw, name.encoded)
             let info = try FileInfo.of(descriptor.raw)
-            folder = NamespaceFolder(name: name, descriptor: descriptor, info: info)
+            folder = NamespaceFolder(name: name, root: root, descriptor: descriptor, info: info)
         } catch .noSuchFileOrDirectory {
             return nil
         } catch .notDirectory, .tooManySymbolicLinkLevels {
@@ -45,8 +46,9 @@ struct NamespaceFolder: ~Copyable {
         return folder
     }
 
-    init(name: NamespaceName, descriptor: consuming OwnedDescriptor, info: FileInfo) {
+    init(name: NamespaceName, root: SpaceRoot, descriptor: consuming OwnedDescriptor, info: FileInfo) {
         self.name = name
+        self.root = root
         self.descriptor = descriptor
         self.info = info
     }
@@ -65,25 +67,41 @@ struct NamespaceFolder: ~Copyable {
         return now.inode == info.inode && now.device == info.device
     }
 
-    func openControl() throws(Errno) -> OwnedDescriptor {
-        try OwnedDescriptor.openat(directory: descriptor.raw, Self.control, flags: O_RDWR | O_NOFOLLOW)
+    /// Its files, to be opened only if they are what the library makes there.
+    var files: TrustedFolder { TrustedFolder(descriptor.raw, info, checks: Safeguard.ownFiles.stands) }
+
+    /// Whether other users may put something else in a file's place.
+    var isShared: Bool { info.mode & 0o020 != 0 }
+
+    func openControl(_ operation: String) throws(SpaceError) -> OwnedDescriptor {
+        do throws(TrustedFolder.Refusal) {
+            return try files.open(Self.control, flags: O_RDWR)
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text, subject: "the control file")
+        }
     }
 
-    func sessions(_ operation: String) throws(SpaceError) -> SessionFolder {
-        try system(operation, "the folder of sessions", namespace: name.text) { () throws(Errno) in
-            try SessionFolder(in: descriptor)
+    /// `makingAnew`: Makes the folder if it is missing: a clean-up may have removed it.
+    func sessions(_ operation: String, makingAnew: Bool = false) throws(SpaceError) -> SessionFolder {
+        let mode = info.mode & 0o2770
+        return try system(operation, "the folder of sessions", namespace: name.text) { () throws(Errno) in
+            do throws(Errno) {
+                return try SessionFolder(in: descriptor)
+            } catch .noSuchFileOrDirectory where makingAnew {
+                do throws(Errno) {
+                    let draft = try Nursery.draft(of: ".\(SessionFolder.name)", number: 0)
+                    try Directory.makeDirectory(at: descriptor.raw, SessionFolder.name, mode: mode, draft: draft)
+                } catch .fileExists {
+                    // Another process was quicker.
+                }
+                return try SessionFolder(in: descriptor)
+            }
         }
     }
 
     /// Raises an event for everybody whose inotify watches the bell.
     func ringBell() {
-        guard
-            let bell = try? OwnedDescriptor.openat(
-                directory: descriptor.raw,
-                Self.bell,
-                flags: O_WRONLY | O_NOFOLLOW | O_NONBLOCK
-            )
-        else { return }
+        guard let bell = try? files.open(Self.bell, flags: O_WRONLY) else { return }
         try? FileBytes.write([1], to: bell.raw)
     }
 

@@ -30,10 +30,13 @@ struct Opening {
     }
 
     func run() throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore) {
+        try LibraryUse.begin(Self.operation, namespace: name.text)
         let host = try HostIdentity.current()
         // Each turn is caused by another process's progress; a thousand in a row is a fault, not a race.
         for _ in 0..<1000 {
-            guard let rootFolder = try root.open(create: creates, for: Self.operation) else { throw notFound }
+            guard let rootFolder = try root.open(create: creates, for: Self.operation) else {
+                throw root.missing(Self.operation).within(Self.operation, namespace: name.text)
+            }
             let outcome: Outcome
             if let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Self.operation) {
                 outcome = try join(folder, rootFolder, host)
@@ -91,32 +94,24 @@ struct Opening {
         _ host: HostIdentity,
         _ finding: borrowing ControlFinding
     ) throws(SpaceError) -> Outcome {
-        if finding.standing == .stale {
-            try Adoption(root: root, folderName: name, timeout: timeout, host: host).run(folder, rootFolder, finding)
+        if case .foreign(let difference) = finding.standing {
+            try Adoption(root: root, timeout: timeout, host: host).run(folder, rootFolder, finding, difference)
             return .again
         }
+        guard try finding.enter(timeout: timeout, Self.operation, name.text) else { return .again }
         let entry = CoreRegistry.shared.entry(folder.id)
-        return try entry.state.withLock { (state) throws(SpaceError) in
+        return try entry.withState(for: Self.operation, name.text) { (state) throws(SpaceError) in
             // The inode of a folder can come again; that of a file that is held open or mapped can't.
             if let core = state.core, core.control.dead.load() == 0, core.control.identity.inode == finding.info.inode {
-                try ControlFinding.check(finding.header, suits: options, name.text, Self.operation)
+                try options.check(core.control, name.text, Self.operation)
                 // Under the door, or a reaper could have found this process's session not owning and be at work.
                 guard try core.join(owner) else { return .again }
                 state.handles += 1
                 if owner.isOwningSession { state.owningHandles += 1 }
                 return .opened(entry, core)
             }
-            let old = try state.environment.flatMap { (old) throws(SpaceError) in
-                try isData(of: folder, old) ? old : nil
-            }
-            guard let core = try enter(folder, rootFolder, finding, reusing: old, state.tables) else { return .again }
-            state = CoreRegistry.Entry.State(
-                core: core,
-                owningHandles: owner.isOwningSession ? 1 : 0,
-                handles: 1,
-                environment: core.environment,
-                tables: core.tables
-            )
+            guard let core = try enter(folder, rootFolder, finding) else { return .again }
+            state = CoreRegistry.Entry.State(core: core, owningHandles: owner.isOwningSession ? 1 : 0, handles: 1)
             return .opened(entry, core)
         }
     }
@@ -124,17 +119,15 @@ struct Opening {
     private func enter(
         _ folder: borrowing NamespaceFolder,
         _ rootFolder: borrowing OwnedDescriptor,
-        _ finding: borrowing ControlFinding,
-        reusing environment: Environment?,
-        _ tables: Tables?
+        _ finding: borrowing ControlFinding
     ) throws(SpaceError) -> NamespaceCore? {
         let control = try map(finding)
-        _ = try acquireDoor(control)
+        try acquireDoor(control, folder)
         CrashPoint.reach(.doorTaken)
         var isDoorOpen = true
         defer { if isDoorOpen { control.door.release() } }
         guard folder.isInPlace(in: rootFolder) else { return nil }
-        let sessions = try folder.sessions(Self.operation)
+        let sessions = try folder.sessions(Self.operation, makingAnew: true)
         let hasLivingOwner = try system(Self.operation, "its sessions", namespace: name.text) { () throws(Errno) in
             try sessions.hasLivingOwner()
         }
@@ -147,28 +140,19 @@ struct Opening {
             return nil
         }
         // Only now: one that nobody owns any more is no obstacle.
-        try ControlFinding.check(finding.header, suits: options, name.text, Self.operation)
+        try options.check(control, name.text, Self.operation)
         try system(Self.operation, "its sessions", namespace: name.text) { () throws(Errno) in
-            try sessions.removeDead()
+            try sessions.removeSomeDead(turn: control.nextSession.load())
         }
         let session = try owner.makeSession(in: sessions, control, mode: folder.fileMode, name.text)
         CrashPoint.reach(.joined)
         do throws(SpaceError) {
-            return try start(folder, control, session, reusing: environment, tables)
+            let use = try OpenEnvironment.use(of: folder, control.header, creates: false, timeout: timeout)
+            CrashPoint.reach(.dataOpened)
+            return try start(folder, control, session, use)
         } catch {
-            try? sessions.remove(session.name)
+            try? session.end(in: sessions)
             throw error
-        }
-    }
-
-    /// Whether an environment is the one in a folder.
-    private func isData(of folder: borrowing NamespaceFolder, _ environment: Environment) throws(SpaceError) -> Bool {
-        let directory = folder.descriptor.raw
-        return try system(Self.operation, "the data file", namespace: name.text) { () throws(Errno) in
-            let (open, named) = (
-                try FileInfo.of(environment.descriptor), try Directory.info(at: directory, NamespaceFolder.data)
-            )
-            return open.inode == named.inode && open.device == named.device
         }
     }
 
@@ -179,45 +163,50 @@ struct Opening {
         }
     }
 
-    private func acquireDoor(_ control: ControlFile) throws(SpaceError) -> Bool {
+    private func acquireDoor(_ control: ControlFile, _ folder: borrowing NamespaceFolder) throws(SpaceError) {
         do throws(ProcessLock.Failure) {
             // What an owner of the door killed at any step left is what every holder looks at anyway.
-            return try control.door.acquire(timeout: timeout)
+            _ = try control.enterDoor { () throws(ProcessLock.Failure) in
+                try control.door.acquire(timeout: timeout, of: folder)
+            }
         } catch {
             throw SpaceError(error, Self.operation, namespace: name.text)
         }
     }
 
-    /// Opens LMDB and takes the first reader, under the door.
+    /// Opens the tables and takes the first reader, under the door.
     private func start(
         _ folder: borrowing NamespaceFolder,
         _ control: ControlFile,
         _ session: Session,
-        reusing old: Environment?,
-        _ oldTables: Tables?
+        _ use: EnvironmentUse
     ) throws(SpaceError) -> NamespaceCore {
-        let environment: Environment
-        if let old { environment = old } else { environment = try DataFile.open(folder, control.header) }
-        CrashPoint.reach(.dataOpened)
+        let environment = use.environment
+        // This thread may have the gate itself, by a transaction whose body this is.
+        let isWithinTransaction = NamespaceCore.isInTransactionOnThisThread
+        let patience = isWithinTransaction ? min(timeout, Limits.tick) : timeout
         let isAbandoned: Bool
         do throws(ProcessLock.Failure) {
-            isAbandoned = try control.gate.acquire(timeout: timeout)
+            isAbandoned = try control.gate.acquire(timeout: patience, of: folder)
         } catch {
+            if isWithinTransaction { throw SpaceError(waitingWithinTransaction: Self.operation, name.text) }
             throw SpaceError(error, Self.operation, namespace: name.text)
         }
         if isAbandoned { control.gateNeedsRecovery.store(1) }
+        if control.gateNeedsRecovery.load() != 0 { use.abandonOrphans() }
         let core: NamespaceCore
         do throws(LMDBError) {
             defer { control.gate.release() }
             // The slots of readers that were killed; nobody else may look for them soon.
             try environment.forgetDeadReaders()
             let tables: Tables
-            if let oldTables, old != nil {
-                tables = oldTables
+            if let opened = use.tables {
+                tables = opened
             } else {
                 let transaction = try environment.beginRead()
                 tables = try Tables(transaction.access, create: false)
                 try transaction.commit()
+                use.set(tables)
             }
             let reader = Reader(try environment.beginRead(), namespace: name.text)
             core = NamespaceCore(
@@ -225,14 +214,14 @@ struct Opening {
                 root: root,
                 folder: folder.info,
                 control: control,
-                environment: environment,
+                use: use,
                 tables: tables,
                 session: session,
                 idle: reader.transaction.access,
                 timeout: timeout
             )
             reader.transaction.reset()
-            core.readers.put(reader)
+            core.readers.add(reader)
             CrashPoint.reach(.firstReader)
         } catch .notFound {
             throw .damaged(Self.operation, namespace: name.text, "the data file lacks a table")
@@ -240,11 +229,20 @@ struct Opening {
             throw SpaceError(error, Self.operation, namespace: name.text)
         }
         if control.gateNeedsRecovery.load() != 0 { core.lookForAbandonedGate() }
-        if control.isAdopted.load() != 0 {
-            // Under the door, and nobody can have claimed anything since: the first opener after a reboot. No holder lives
+        let adopted = control.isAdopted.load()
+        if adopted != 0 {
+            // The first opener after an adoption, under the door: no process can have claimed anything since. No session lives
             // whose number stands in a claim, and numbers begin anew.
-            try core.returnClaims { _ in true }
+            try core.returnClaims { holder in
+                if adopted == ControlFile.adoptedHere, case .process(let process) = holder {
+                    process.life == .dead
+                } else {
+                    true
+                }
+            }
             core.dropAllWatchers()
+            // Finds out how far the blocks are reserved. Where there is no room, the next writer is told.
+            try? core.write("reserve its blocks", .removing(0), timeout: timeout) { (_) throws(SpaceError) in }
             control.isAdopted.store(0)
         }
         core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))

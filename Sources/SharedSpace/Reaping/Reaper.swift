@@ -39,19 +39,22 @@ public final class Reaper: Sendable {
     public func run(onDeleted: (String) -> Void) throws(SpaceError) {
         let watch = try Watch(wakeUp, Self.operation)
         var changed: Set<NamespaceName>?
+        // By the clock: neither signals nor a stream of events puts the look at everything off.
+        var nextRound = MonotonicInstant.now
         while !isStopped.load(ordering: .sequentiallyConsistent) {
-            if let changed {
+            if let changed, !nextRound.hasPassed {
                 for name in changed {
                     watch.follow(name, of: space)
                     if space.reap(name) { onDeleted(name.text) }
                 }
             } else {
+                nextRound = .now.advanced(by: Self.interval)
                 // Watches first, then the look: what changes in between rings.
                 watch.followEverything(space)
                 // An error (no descriptors left, say) is no end: a second later everything is looked at again.
                 for name in (try? space.reap()) ?? [] { onDeleted(name) }
             }
-            changed = try watch.wait(atMost: Self.interval, Self.operation)
+            changed = try watch.wait(atMost: nextRound.remaining, Self.operation)
         }
     }
 
@@ -62,7 +65,8 @@ public final class Reaper: Sendable {
         private static let pidTokens: UInt64 = 2
 
         private let epoll: Epoll
-        private let notify: INotify
+        /// `nil` where the user's instances are used up, or inotify is refused: then all is looked at each second.
+        private let notify: Notifier?
         private let wakeUp: CInt
         private var owners: [UInt64: Owner] = [:]
         private var tokens: [ProcessIdentity: UInt64] = [:]
@@ -82,15 +86,23 @@ public final class Reaper: Sendable {
             }
         }
 
+        private final class Notifier {
+            let notify: INotify
+            init?() {
+                guard let notify = try? INotify() else { return nil }
+                self.notify = notify
+            }
+        }
+
         init(_ wakeUp: borrowing EventFD, _ operation: String) throws(SpaceError) {
             self.wakeUp = wakeUp.raw
             do throws(Errno) {
                 epoll = try Epoll()
-                notify = try INotify()
+                notify = Notifier()
                 try epoll.add(wakeUp.raw, .readable, token: Self.wakeToken)
-                try epoll.add(notify.raw, .readable, token: Self.notifyToken)
+                if let notify { try epoll.add(notify.notify.raw, .readable, token: Self.notifyToken) }
             } catch {
-                throw SpaceError(error, operation, subject: "inotify or epoll")
+                throw SpaceError(error, operation, subject: "waiting for events")
             }
         }
 
@@ -101,7 +113,7 @@ public final class Reaper: Sendable {
         /// What can't be watched is looked at each
         /// second.
         func followEverything(_ space: Space) {
-            rootWatch = (try? notify.add(space.root, Self.changes)) ?? -1
+            rootWatch = (try? notify?.notify.add(space.root, Self.changes)) ?? -1
             guard let root = try? space.folder.open(create: false, for: Reaper.operation) else { return }
             for entry in (try? Directory.list(root.raw)) ?? [] {
                 if let name = NamespaceName(folder: entry) { follow(name, in: root, of: space) }
@@ -117,7 +129,8 @@ public final class Reaper: Sendable {
             guard let folder = try? NamespaceFolder.open(name, in: root, of: space.folder, for: Reaper.operation) else {
                 return
             }
-            if let watch = try? notify.add("\(folder.descriptor.procPath)/\(SessionFolder.name)", Self.changes) {
+            if let watch = try? notify?.notify.add("\(folder.descriptor.procPath)/\(SessionFolder.name)", Self.changes)
+            {
                 names[watch] = name
             }
             for sighting in (try? folder.sightings(Reaper.operation)) ?? [] where sighting.isAlive {
@@ -144,11 +157,10 @@ public final class Reaper: Sendable {
         func wait(atMost limit: Duration, _ operation: String) throws(SpaceError) -> Set<NamespaceName>? {
             do throws(Errno) {
                 let ready = try epoll.wait(timeout: limit)
-                guard !ready.isEmpty else { return nil }
                 var changed: Set<NamespaceName> = []
                 for event in ready {
                     if event.token == Self.notifyToken {
-                        for notice in try notify.readEvents() {
+                        for notice in try notify?.notify.readEvents() ?? [] {
                             if notice.isOverflow { return nil }
                             if notice.mask.contains(.ignored) {
                                 names[notice.watch] = nil

@@ -37,17 +37,20 @@ enum Reaping {
         of root: SpaceRoot,
         timeout: Duration
     ) throws(SpaceError) -> Corpse {
+        var isGateHeld = false
         do throws(ProcessLock.Failure) {
-            if try control.gate.acquire(timeout: timeout) { control.gateNeedsRecovery.store(1) }
+            if try control.gate.acquire(timeout: timeout, of: folder) { control.gateNeedsRecovery.store(1) }
+            isGateHeld = true
         } catch {
-            throw SpaceError(error, operation, namespace: folder.name.text)
+            // Held by a thread that doesn't exist, no process is in the middle of a write: that stops no deletion.
+            guard error.orphanedBy != 0 else { throw SpaceError(error, operation, namespace: folder.name.text) }
         }
         CrashPoint.reach(.graveGate)
         control.dead.store(1)
         CrashPoint.reach(.markedDead)
         let wakes = WakeList()
         control.slots.wakeEverybody(into: wakes)
-        control.gate.release()
+        if isGateHeld { control.gate.release() }
         let corpse = try rename(folder, in: rootFolder, of: root)
         CrashPoint.reach(.buried)
         wakes.takeAlong().carryOut(control.slots, root.doorbellFile)
@@ -74,7 +77,9 @@ enum Reaping {
     }
 
     /// Deletes what others buried and did not get to delete, and what dead creators left.
-    static func tidy(_ rootFolder: borrowing OwnedDescriptor, host: HostIdentity) {
+    ///
+    /// `entries`: The names in the root.
+    static func tidy(_ rootFolder: borrowing OwnedDescriptor, _ entries: [String], host: HostIdentity) {
         if let graveyard = try? OwnedDescriptor.directory(at: rootFolder.raw, SpaceRoot.graveyard) {
             for name in (try? Directory.list(graveyard.raw)) ?? [] {
                 try? Directory.removeTree(at: graveyard.raw, name)
@@ -83,6 +88,7 @@ enum Reaping {
         if let nursery = try? OwnedDescriptor.directory(at: rootFolder.raw, SpaceRoot.nursery) {
             Nursery.clean(nursery, host: host)
         }
+        Nursery.cleanDrafts(rootFolder, entries, host: host)
     }
 }
 
@@ -101,10 +107,11 @@ struct Undertaker {
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
         else { return .vanished }
         let finding = try ControlFinding.look(at: folder, host: host, for: Reaping.operation)
-        if finding.standing == .stale {
-            try Adoption(root: root, folderName: name, timeout: timeout, host: host).run(folder, rootFolder, finding)
+        if case .foreign(let difference) = finding.standing {
+            try Adoption(root: root, timeout: timeout, host: host).run(folder, rootFolder, finding, difference)
             return folder.isInPlace(in: rootFolder) ? try reap(name, host: host) : .deleted
         }
+        guard try finding.enter(timeout: timeout, Reaping.operation, name.text) else { return .stays }
         let control = try system(Reaping.operation, "the control file", namespace: name.text) { () throws(Errno) in
             try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
         }
@@ -124,11 +131,13 @@ struct Undertaker {
         let control: ControlFile?
         do throws(SpaceError) {
             let finding = try ControlFinding.look(at: folder, host: host, for: Reaping.operation)
-            control =
-                finding.standing == .stale
-                ? nil
-                : try? ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
-        } catch  where error.code == .damaged || error.code == .incompatible {
+            if finding.standing == .current, try finding.enter(timeout: timeout, Reaping.operation, name.text) {
+                let file = finding.descriptor.raw
+                control = try? ControlFile(descriptor: file, header: finding.header, identity: finding.info)
+            } else {
+                control = nil
+            }
+        } catch  where error.code == .damaged || error.code == .incompatible || error.code == .permissionDenied {
             // Nobody of our kind can use it. Who has it open learns of it when its folder is gone.
             control = nil
         }
@@ -143,7 +152,7 @@ struct Undertaker {
 
     private func isOwned(_ folder: borrowing NamespaceFolder, _ control: ControlFile) throws(SpaceError) -> Bool {
         if control.persistent.load() != 0 { return true }
-        let sessions = try folder.sessions(Reaping.operation)
+        let sessions = try folder.sessions(Reaping.operation, makingAnew: true)
         return try system(Reaping.operation, "its sessions", namespace: folder.name.text) { () throws(Errno) in
             try sessions.hasLivingOwner()
         }
@@ -156,7 +165,9 @@ struct Undertaker {
         if condition: () throws(SpaceError) -> Bool
     ) throws(SpaceError) -> Verdict {
         do throws(ProcessLock.Failure) {
-            _ = try control.door.acquire(timeout: timeout)
+            _ = try control.enterDoor { () throws(ProcessLock.Failure) in
+                try control.door.acquire(timeout: timeout, of: folder)
+            }
         } catch {
             throw SpaceError(error, Reaping.operation, namespace: folder.name.text)
         }

@@ -118,7 +118,7 @@ public struct Election: Sendable {
     public func leader() throws(SpaceError) -> Leader? {
         let operation = "look who leads"
         let core = try namespace.usableCore(operation)
-        guard let row = try core.firstHold(name, .election, operation) else { return nil }
+        guard let row = try core.firstLivingHold(name, .election, operation) else { return nil }
         return Leader(term: row.ticket, value: row.details, pid: core.pid(of: row.holder))
     }
 

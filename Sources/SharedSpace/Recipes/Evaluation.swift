@@ -7,8 +7,9 @@ import TupleCoding
 /// Linda's `eval`: a live tuple, which a child process computes, and which is written once that has succeeded.
 ///
 /// Guarantees: the tuple is written after the child has exited with status 0 and printed one tuple in JSON form, and not
-/// otherwise; the kernel kills the child when the process that waits for it dies (prctl(2), PR_SET_PDEATHSIG), so no tuple of a
-/// dead evaluation ever comes. The child is bound to the thread that started it, which therefore waits for it.
+/// otherwise; the child and all that it has started are killed when the process that waits for it dies, so no tuple of a
+/// dead evaluation ever comes. The child is bound to the thread that started it, which therefore waits for it. `child` is its
+/// guardian's number (`Guardian`).
 package final class Evaluation: Sendable {
     /// How it ended.
     package enum Ending: Sendable {
@@ -23,6 +24,9 @@ package final class Evaluation: Sendable {
     }
 
     private static let operation = "evaluate a tuple"
+    /// Where no pidfd is to be had (an old kernel, a seccomp profile, no descriptor left), the end is looked for again and again.
+    private static let noDescriptor: CInt = -1
+    private static let look = Duration.milliseconds(20)
     private let words: [String]
     private let namespace: Namespace
     private let state = Mutex(State())
@@ -32,12 +36,12 @@ package final class Evaluation: Sendable {
         self.namespace = namespace
     }
 
-    /// Kills the child; one that is not started yet never is.
+    /// Kills the child, with all that it has started; one that is not started yet never is.
     func stop() {
         state.withLock { state in
             state.isStopped = true
             // Not reaped while `child` is set, so that the number is still its own.
-            if state.child > 0 { kill(state.child, SIGKILL) }
+            if state.child > 0 { Guardian.end(state.child) }
         }
     }
 
@@ -60,13 +64,13 @@ package final class Evaluation: Sendable {
             }
         }
         do throws(SpaceError) {
-            let end = try system(Self.operation, "the process that it runs in", namespace: namespace.name) {
-                () throws(Errno) in
-                try PIDFD(pid: child)
-            }
+            let end = try? PIDFD(pid: child)
             let bytes = try read(output.raw, wait)
             // A program may close its output and go on.
-            try wait(for: end.raw)
+            switch end {
+            case .some(let end): try wait(for: end.raw)
+            case .none: while !hasEnded(child) { try wait(for: Self.noDescriptor) }
+            }
             printed = .success(bytes)
         } catch {
             printed = .failure(error)
@@ -105,7 +109,7 @@ package final class Evaluation: Sendable {
             guard !state.isStopped else { return .failure(namespace.core.cancelled(Self.operation)) }
             guard let file = pointers[0] else { return .failure(failure(.inputOutput, "there is no memory")) }
             do throws(Errno) {
-                state.child = try ParentDeath.spawn(
+                state.child = try Guardian.spawn(
                     file,
                     &pointers,
                     input: input.raw,
@@ -114,7 +118,7 @@ package final class Evaluation: Sendable {
                 )
                 return .success(state.child)
             } catch {
-                return .failure(failure(.evaluationFailed, "\(words[0].quotedForPeople) can't be run: \(error)"))
+                return .failure(failure(.evaluationFailed, "\(words[0].quotedForPeople) can't be run: \(error.told)"))
             }
         }
         child = try started.get()
@@ -154,13 +158,20 @@ package final class Evaluation: Sendable {
             if state.withLock({ $0.isStopped }) { throw namespace.core.cancelled(Self.operation) }
             attend()
             var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&request, 1, min(deadline?.remaining ?? Limits.tick, Limits.tick).pollMilliseconds)
-            if ready > 0 { return }
+            let limit = descriptor == Self.noDescriptor ? Self.look : Limits.tick
+            let ready = poll(&request, 1, min(deadline?.remaining ?? limit, limit).pollMilliseconds)
+            if ready > 0 || descriptor == Self.noDescriptor && deadline?.hasPassed != true { return }
             if ready < 0, errno != EINTR { throw failure(.inputOutput, "it can't be waited for: errno \(errno)") }
             if deadline?.hasPassed ?? false {
                 throw failure(.timedOut, "\(words[0].quotedForPeople) did not end in time")
             }
         }
+    }
+
+    private func hasEnded(_ child: Int32) -> Bool {
+        var info = siginfo_t()
+        // waitid(2): with WNOHANG si_pid stays 0 while it lives.
+        return waitid(P_PID, id_t(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info._sifields._kill.si_pid != 0
     }
 
     /// Returns: The status of a child that has ended, or was killed.
@@ -198,7 +209,7 @@ extension Namespace {
     /// try await jobs.evaluate(["./render", "scene.json"])        // prints ["rendered", "scene.json", 42]
     /// ```
     ///
-    /// The program dies with this process, and when the task is cancelled or the time is over. Its standard input is empty,
+    /// The program, and all that it has started, dies with this process, and when the task is cancelled or the time is over. Its standard input is empty,
     /// its standard error that of this process.
     ///
     /// - Parameters:

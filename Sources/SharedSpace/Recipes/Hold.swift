@@ -22,8 +22,9 @@ public struct Hold: ~Copyable, Sendable {
     /// The name of what is held.
     public var name: String { state.place.name }
 
-    /// The fencing number: greater than that of whoever held it before.
+    /// The fencing number: greater than that of every earlier holder, also in an earlier life of the namespace.
     ///
+    /// (In a later life as long as the machine's clock was not set back by more than lies between the two creations.)
     /// A holder that was stopped, and goes on when it has been deposed, is told from the present one by it: whatever it writes
     /// to is to refuse a number smaller than the greatest it has seen.
     public var fencing: UInt64 { state.place.ticket }

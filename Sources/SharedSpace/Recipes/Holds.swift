@@ -66,13 +66,13 @@ extension WriteScope {
     ///
     /// `takesOver`: Whether what they asked within requests is taken over, or fails these for want of room.
     func removeHolds(_ ended: [(name: String, row: HoldRow)], takesOver: Bool) throws(SpaceError) {
-        var left: [String: SharedObjectKind] = [:]
+        var left: [Name: SharedObjectKind] = [:]
         for (name, row) in ended {
             let row = try takeOut(name, row.ticket, wasDelivered: true, takesOver: takesOver)
-            if let row { left[name] = row.kind }
+            if let row { left[Name(name)] = row.kind }
         }
         for (name, _) in ended {
-            if let kind = left.removeValue(forKey: name) { try settle(name, after: kind) }
+            if let kind = left.removeValue(forKey: Name(name)) { try settle(name, after: kind) }
         }
     }
 

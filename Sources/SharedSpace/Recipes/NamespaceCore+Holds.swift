@@ -173,7 +173,7 @@ extension NamespaceCore {
 
     /// Why something was not to be had in time: names who holds it.
     func timedOut(_ operation: String, _ request: HoldRequest) -> SpaceError {
-        let holder = try? firstHold(request.name, request.kind, operation)
+        let holder = try? firstLivingHold(request.name, request.kind, operation)
         let subject = "\(request.kind.phrase), \(request.name.quotedForPeople),"
         guard let holder, let pid = pid(of: holder.holder) else {
             return SpaceError(
@@ -185,21 +185,35 @@ extension NamespaceCore {
             )
         }
         let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
-        let isStopped = ProcessIdentity.state(of: pid) == "T"
+        let halt = ProcessIdentity.halt(of: pid)
         let seconds = Swift.max(0, Clock.realtimeMilliseconds() - holder.since) / 1000
         return SpaceError(
             .timedOut,
             operation,
             namespace: name.text,
             holder: pid,
-            reason: "\(subject) is held by process \(pid)\(command)\(isStopped ? ", which is stopped," : "") "
+            reason: "\(subject) is held by process \(pid)\(command)\(halt.map { ", which is \($0.phrase)," } ?? "") "
                 + "since \(seconds) s ago",
-            advice: isStopped ? "let it go on (kill -CONT \(pid)) or end it" : "try again, or end process \(pid)"
+            advice: halt?.advice(for: pid) ?? "try again, or end process \(pid)"
         )
     }
 
-    func firstHold(_ name: String, _ kind: SharedObjectKind, _ operation: String) throws(SpaceError) -> HoldRow? {
-        try read(operation) { snapshot throws(SpaceError) in try snapshot.firstHold(name, kind) }
+    /// The oldest holder of a name, or `nil` if it is not held.
+    ///
+    /// A dead holder whose death was not noticed before loses its place here, and the next waiter holds. If the gate can't be had for
+    /// that, the result is `nil`.
+    func firstLivingHold(
+        _ name: String,
+        _ kind: SharedObjectKind,
+        _ operation: String
+    ) throws(SpaceError) -> HoldRow? {
+        func first() throws(SpaceError) -> HoldRow? {
+            try read(operation) { snapshot throws(SpaceError) in try snapshot.firstHold(name, kind) }
+        }
+        guard let row = try first() else { return nil }
+        if isAlive(row.holder) { return row }
+        returnClaimsOfTheDead(at: name, timeout: Self.upkeepPatience)
+        return try first().flatMap { isAlive($0.holder) ? $0 : nil }
     }
 
     func pid(of holder: ClaimHolder) -> Int32? {

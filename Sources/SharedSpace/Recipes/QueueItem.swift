@@ -58,11 +58,13 @@ public struct QueueItem: ~Copyable, Sendable {
 
     /// Puts the item back; its deliveries count.
     ///
-    /// - Parameter delay: How long nobody gets it.
+    /// - Parameter delay: How long nobody gets it; a negative one is refused.
     /// - Throws: What ``complete()`` does.
     public func release(delay: Duration = .zero) throws(SpaceError) {
+        let operation = "put an item back"
+        try state.namespace.core.checkNotNegative(delay, "a delay", operation)
         guard delay > .zero else { return try state.release() }
-        try end("put an item back") { (scope, item, rows, name) throws(SpaceError) in
+        try end(operation) { (scope, item, rows, name) throws(SpaceError) in
             try scope.returnItem(item, rows, name, readyTime: scope.clock.time(after: delay))
         }
     }

@@ -1,15 +1,16 @@
 import SpaceSystem
 import TupleCoding
 
-/// So many at once, and so many in a time on average, counted over all processes.
+/// So many in any interval of a length, and no more, counted over all processes.
 ///
 /// ```swift
 /// try await api.rateLimit("requests", 100, per: .seconds(60)).acquire()
 /// ```
 ///
 /// Each acquisition reserves the next moment that is free, in one transaction, and then waits for it: so it is first come,
-/// first served. Nobody holds anything, and who dies while it waits has used its moment up. Unused moments gather, up to
-/// the limit: so many may pass at once, after a pause. (The algorithm is GCRA, from ATM networks: one time is kept.)
+/// first served. Nothing is held, and a process that dies while it waits has used its moment up. As many as the limit may pass at
+/// once; the next passes an interval after the first of them. So wherever an interval begins, no more moments than the limit
+/// lie in it. (A process that the machine wakes late passes later than its moment.)
 public struct RateLimit: Sendable {
     private let state: ObjectState
     /// How many in the interval.
@@ -106,8 +107,7 @@ public struct RateLimit: Sendable {
 
     // MARK: The moment that is next
 
-    /// The time that one takes, in nanoseconds: with as many as the limit it is no longer than the longest interval.
-    private func share() throws(SpaceError) -> Int {
+    private func checkRate() throws(SpaceError) {
         let longest = Int(Self.longestInterval.saturatedNanoseconds)
         guard limit > 0, limit <= longest, interval > .zero, interval <= Self.longestInterval else {
             throw SpaceError(
@@ -118,20 +118,18 @@ public struct RateLimit: Sendable {
                 advice: "give at least 1, and at most \(longest), in an interval of at most a year"
             )
         }
-        // At least a nanosecond.
-        return max(1, Int(interval.saturatedNanoseconds) / limit)
     }
 
-    /// What was reserved: how long to wait for it, and where it ends.
+    /// What was reserved: how long to wait for it, and what stood there before and after.
     private struct Reservation {
         let delay: Duration
-        let start: Int
-        let end: Int
+        let before: Value?
+        let after: Value?
     }
 
     /// Reserves the next moment; `nil` when it is too late.
     private func reserve(_ count: Int, within timeout: Duration?) throws(SpaceError) -> Reservation? {
-        let share = try share()
+        try checkRate()
         guard (1...limit).contains(count) else {
             throw SpaceError(
                 .invalidArgument,
@@ -143,49 +141,39 @@ public struct RateLimit: Sendable {
         }
         let longest = timeout.map { Int(max(.zero, $0).saturatedNanoseconds) } ?? .max
         return try state.change(Self.operation) { (value, snapshot) throws(SpaceError) -> Reservation? in
-            let now = Int(snapshot.clock.milliseconds) * 1_000_000
-            let start = max(now, try next(value, now))
-            let end = start + count * share
-            let delay = max(0, end - share * limit - now)
-            guard delay <= longest, end <= Self.latest else { return nil }
-            value = encoded(end, now)
-            return Reservation(delay: .nanoseconds(delay), start: start, end: end)
+            let now = Int(snapshot.clock.milliseconds) * RateMoments.tick
+            var moments = try moments(value, now)
+            let delay = moments.reserve(count, now: now)
+            guard delay <= longest, moments.last <= Self.latest else { return nil }
+            let before = value
+            value = moments.value(now)
+            return Reservation(delay: .nanoseconds(delay), before: before, after: value)
         }
     }
 
     /// Gives a reserved moment back, if it is still the last.
     ///
-    /// Taken from the end, it would be the moment of somebody else who goes on waiting for it, and a third would get it too. Where
-    /// it can't be given back it stays used up, and the limit is kept all the same.
+    /// Those who have reserved behind it do not move up. Then it stays used up, and the limit is kept all the same.
     private func giveBack(_ reserved: Reservation) {
-        try? state.change(Self.operation) { (value, snapshot) throws(SpaceError) in
-            let now = Int(snapshot.clock.milliseconds) * 1_000_000
-            guard let old = value, try next(old, now) == reserved.end else { return }
-            value = encoded(reserved.start, now)
+        try? state.change(Self.operation) { (value, _) throws(SpaceError) in
+            if value == reserved.after { value = reserved.before }
         }
     }
 
-    private func encoded(_ next: Int, _ now: Int) -> Value {
-        .array([.int(limit), .int(Int(interval.saturatedNanoseconds)), .int(next), .int(now)])
-    }
-
-    /// The moment up to which all is reserved, on the namespace's clock, in nanoseconds.
-    private func next(_ value: Value?, _ now: Int) throws(SpaceError) -> Int {
-        guard let value else { return now }
-        let numbers = try state.integers(value, count: 4, Self.operation)
-        guard numbers[0] == limit, numbers[1] == Int(interval.saturatedNanoseconds) else {
+    private func moments(_ value: Value?, _ now: Int) throws(SpaceError) -> RateMoments {
+        let nanoseconds = Int(interval.saturatedNanoseconds)
+        guard let value else { return RateMoments(limit: limit, interval: nanoseconds) }
+        guard let moments = RateMoments(value, now) else {
+            throw .damaged(Self.operation, namespace: state.namespace.name, "the rate limit \(name.quotedForPeople)")
+        }
+        guard moments.limit == limit, moments.interval == nanoseconds else {
             throw state.mismatch(
                 Self.operation,
-                is: "\(numbers[0]) in \(Duration.nanoseconds(numbers[1]))",
+                is: "\(moments.limit) in \(Duration.nanoseconds(moments.interval))",
                 wanted: "\(limit) in \(interval)"
             )
         }
-        let (next, seen) = (numbers[2], numbers[3])
-        guard (0...Self.latest).contains(next), (0...Self.latest).contains(seen) else {
-            throw .damaged(Self.operation, namespace: state.namespace.name, "the rate limit \(name.quotedForPeople)")
-        }
-        // A real-time clock that was set back takes what was reserved along.
-        return seen > now ? max(now, next &- (seen &- now)) : next
+        return moments
     }
 }
 
@@ -194,7 +182,7 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - name: 1 to 240 bytes, in the room of all shared objects' names.
-    ///   - limit: How many in the interval, and at once.
+    ///   - limit: How many in any interval, and at once.
     ///   - interval: Up to a year; all who use the name mean the same.
     /// - Returns: The rate limit; nothing is written before somebody acquires.
     public func rateLimit(_ name: String, _ limit: Int, per interval: Duration) -> RateLimit {

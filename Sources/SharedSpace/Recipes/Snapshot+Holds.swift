@@ -16,7 +16,7 @@ extension Snapshot {
                 case .nobody: nil
                 }
             return NamespaceStatus.Hold(
-                name: name,
+                named: Name(name),
                 kind: row.kind.word,
                 isHeld: row.isHolding,
                 isShared: row.isShared,
@@ -55,7 +55,7 @@ extension Snapshot {
             if let name, !front.complete.isEmpty { damage.append("enough wait at the barrier \(name.quotedForPeople)") }
         }
         for (rowName, row) in rows {
-            if rowName != name {
+            if !name.isSame(as: rowName) {
                 endName()
                 (name, front, isFirst, kind) = (rowName, HoldFront(), true, row.kind)
             }

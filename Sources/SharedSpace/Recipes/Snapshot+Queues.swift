@@ -16,7 +16,7 @@ extension Snapshot {
         for (name, rows) in queues {
             let subject = "the queue \(name.quotedForPeople)"
             var indexed: [QueueRows.Letter: Int] = [:]
-            var groups: [String: [QueueItemRow]] = [:]
+            var groups: [Name: [QueueItemRow]] = [:]
             let ids = try queueIDs(rows.key(.item)).map(\.id)
             for id in ids {
                 guard let item = try? queueItem(rows, id), (try? queueValue(rows, id)) != nil else {
@@ -32,7 +32,7 @@ extension Snapshot {
                 if item.state == .taken, takers.removeValue(forKey: id) != 1 {
                     damage.append("item \(id) of \(subject) is taken, and nobody holds it")
                 }
-                if let group = item.group, item.state != .dead { groups[group, default: []].append(item) }
+                if let group = item.group, item.state != .dead { groups[Name(group), default: []].append(item) }
             }
             if try queueIDs(rows.key(.value)).count != ids.count {
                 damage.append("\(subject) has values without items")
@@ -46,10 +46,10 @@ extension Snapshot {
                 grouped += items.count
                 let ordered = items.sorted { $0.id < $1.id }
                 if ordered[0].state == .blocked || ordered.dropFirst().contains(where: { $0.state != .blocked }) {
-                    damage.append("the group \(group.quotedForPeople) of \(subject) is not worked on in order")
+                    damage.append("the group \(group.text.quotedForPeople) of \(subject) is not worked on in order")
                 }
-                if try queueIDs(rows.group(group)).map(\.id) != ordered.map(\.id) {
-                    damage.append("the group \(group.quotedForPeople) of \(subject) is not what its items say")
+                if try queueIDs(rows.group(group.text)).map(\.id) != ordered.map(\.id) {
+                    damage.append("the group \(group.text.quotedForPeople) of \(subject) is not what its items say")
                 }
             }
             if try queueIDs(rows.key(.group)).count != grouped {

@@ -34,7 +34,7 @@ public struct WorkQueue: Sendable {
     /// - Parameters:
     ///   - value: The item, up to 64 MiB encoded.
     ///   - priority: Higher comes first.
-    ///   - delay: How long nobody gets it.
+    ///   - delay: How long nobody gets it; a negative one is refused.
     ///   - group: The group of which one item at a time is worked on, 1 to 200 bytes; `nil`: none.
     /// - Returns: The item's number, which no other in the namespace has.
     /// - Throws: `typeMismatch` when the name is something else, or a queue with another number of deliveries; `tooLarge`,
@@ -48,6 +48,7 @@ public struct WorkQueue: Sendable {
     ) throws(SpaceError) -> UInt64 {
         let operation = "put an item into a queue"
         let core = try usable(operation)
+        try core.checkNotNegative(delay, "a delay", operation)
         if let group, !(1...Limits.queueGroupBytes).contains(group.utf8.count) {
             throw SpaceError(
                 .invalidArgument,
@@ -238,7 +239,9 @@ public struct WorkQueue: Sendable {
     /// - Throws: `typeMismatch`, and what every read does.
     public func deadLetters() throws(SpaceError) -> [DeadLetter] {
         let operation = "look at dead letters"
-        return try usable(operation).read(operation) { snapshot throws(SpaceError) in
+        let core = try usable(operation)
+        try returnItemsOfTheDead(core, operation)
+        return try core.read(operation) { snapshot throws(SpaceError) in
             guard let object = try snapshot.object(name, .queue) else { return [] }
             let rows = QueueRows(number: object.number)
             var letters: [DeadLetter] = []
@@ -292,10 +295,18 @@ public struct WorkQueue: Sendable {
     /// - Complexity: O(n).
     public func counts() throws(SpaceError) -> QueueCounts {
         let operation = "count the items of a queue"
-        return try usable(operation).read(operation) { snapshot throws(SpaceError) in
+        let core = try usable(operation)
+        try returnItemsOfTheDead(core, operation)
+        return try core.read(operation) { snapshot throws(SpaceError) in
             guard let object = try snapshot.object(name, .queue) else { return QueueCounts() }
             return try snapshot.queueCounts(QueueRows(number: object.number))
         }
+    }
+
+    /// Returns the items of workers that have died, which nobody may have noticed yet.
+    private func returnItemsOfTheDead(_ core: NamespaceCore, _ operation: String) throws(SpaceError) {
+        let hasHolds = try core.read(operation) { snapshot throws(SpaceError) in try snapshot.counters().holds > 0 }
+        if hasHolds { _ = core.askForTheDead(at: name) }
     }
 
     // MARK: Helpers

@@ -5,9 +5,11 @@ import TupleCoding
 /// Somebody who answers requests of a name.
 public struct Responder: Sendable, Hashable {
     /// What it answers to.
-    public let name: String
+    public var name: String { named.text }
+    private let named: Name
     /// Its key: as it was given, or a UUID.
-    public let key: String
+    public var key: String { keyed.text }
+    private let keyed: Name
     /// The process.
     public let pid: Int32
     /// Whether it lies under the stack.
@@ -16,8 +18,8 @@ public struct Responder: Sendable, Hashable {
     public let since: Int64
 
     init(_ name: String, _ row: ResponderRow) {
-        self.name = name
-        key = row.key
+        named = Name(name)
+        keyed = Name(row.key)
         pid = row.pid
         isBase = row.isBase
         since = row.since
@@ -108,7 +110,7 @@ extension Namespace {
     /// - Returns: Whether there is one.
     /// - Throws: `readersExhausted`, `damaged`.
     public func hasResponder(to name: String, key: String? = nil) throws(SpaceError) -> Bool {
-        try responders(to: name).contains { key == nil || $0.key == key }
+        try responders(to: name).contains { key.isSame(as: nil) || key.isSame(as: $0.key) }
     }
 
     /// Takes a responder off the stack, in whichever process it lives.
@@ -122,7 +124,7 @@ extension Namespace {
     /// - Throws: `holderStopped`, `holderBusy`.
     @discardableResult
     public func removeResponder(to name: String, key: String) throws(SpaceError) -> Bool {
-        try usableCore("remove a responder").retireResponders(to: name) { $0.key == key }
+        try usableCore("remove a responder").retireResponders(to: name) { $0.key.isSame(as: key) }
     }
 
     /// Takes all responders off their stacks that were made with this handle.

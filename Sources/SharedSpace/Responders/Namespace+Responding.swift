@@ -6,7 +6,7 @@ extension Namespace {
     /// Answers requests of a name, one after the other, on the calling thread, until it is interrupted, replaced or removed.
     ///
     /// `once`: It leaves the stack when it begins its first request, and ends when it has answered it.
-    /// `body`: What it throws ends it, and the request is the next responder's.
+    /// `body`: Answers an argument. What it throws ends it, and the request is the next responder's.
     ///
     /// Throws: What `body` throws; `cancelled` at the interruption.
     package func respondBlocking(
@@ -15,7 +15,7 @@ extension Namespace {
         base: Bool,
         once: Bool,
         interruption: Interruption,
-        _ body: (Value) throws -> Result<Value, ResponderFailure>
+        _ body: (Value, RequestInHand) throws -> Result<Value, ResponderFailure>
     ) throws {
         let operation = "respond"
         try checkObjectName(name, operation)
@@ -46,8 +46,41 @@ extension Namespace {
             } catch {
                 throw SpaceError(error, operation, namespace: self.name)
             }
-            try core.answer(request, try body(argument).map(\.encodedElement))
+            let inHand = RequestInHand(core: core, asking: asking, position: position)
+            try core.answer(request, try body(argument, inHand).map(\.encodedElement))
             if once { return }
+        }
+    }
+}
+
+/// A request that a thread is answering.
+package struct RequestInHand: Sendable {
+    fileprivate let core: NamespaceCore
+    fileprivate let asking: Asking
+    fileprivate let position: ResponderPosition
+
+    /// Whether a reply is still wanted: not when the time of the process that asked was over, or it has taken the request
+    /// back or died.
+    ///
+    /// What can't be looked up is wanted as long as nothing says otherwise.
+    package var isWanted: Bool { (try? isUnwanted()) != true }
+
+    private func isUnwanted() throws(SpaceError) -> Bool {
+        try core.read("respond") { snapshot throws(SpaceError) in try snapshot.request(asking, of: position) == nil }
+    }
+
+    /// Calls `body` as soon as no reply is wanted, unless the task is cancelled before.
+    package func whenUnwanted(_ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+        Task.detached {
+            let ended = try? await core.suspend(
+                "respond",
+                Awaited.requests(of: core.session.number).interest,
+                text: { "requests" },
+                until: nil
+            ) { () throws(SpaceError) in
+                try isUnwanted() ? Found(result: true, removed: nil) : nil
+            }
+            if ended ?? false { body() }
         }
     }
 }
@@ -91,7 +124,8 @@ extension Snapshot {
     ) throws(SpaceError) -> [Asking] {
         var askings: [Asking] = []
         try forEachRequest { request throws(SpaceError) in
-            guard request.isPending, request.name == name, stack.addressee(of: request)?.position == position else {
+            guard request.isPending, request.name.isSame(as: name), stack.addressee(of: request)?.position == position
+            else {
                 return
             }
             askings.append(Asking(ticket: request.ticket, work: request.work))

@@ -38,7 +38,7 @@ struct Requesting {
             guard let ticket = try ask(request) else {
                 let came: Void? = try core.block(
                     Self.operation,
-                    Awaited.responders(to: request.name).interest,
+                    Awaited.responders(to: Name(request.name)).interest,
                     text: text,
                     until: deadline,
                     interruption: interruption
@@ -81,7 +81,7 @@ struct Requesting {
                 let asked = request
                 let came: Void? = try await core.suspend(
                     Self.operation,
-                    Awaited.responders(to: request.name).interest,
+                    Awaited.responders(to: Name(request.name)).interest,
                     text: { text },
                     until: deadline
                 ) { () throws(SpaceError) in
@@ -210,18 +210,15 @@ struct Requesting {
 
     private func late(_ pid: Int32) -> SpaceError {
         let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
-        let state = ProcessIdentity.state(of: pid)
-        let isStopped = state == "T" || state == "t"
+        let halt = ProcessIdentity.halt(of: pid)
         return SpaceError(
             .timedOut,
             what,
             namespace: core.name.text,
             holder: pid,
-            reason: isStopped
-                ? "process \(pid)\(command), which was asked, is stopped"
-                : "process \(pid)\(command), which was asked, has not answered in time",
-            advice: isStopped
-                ? "let it go on (kill -CONT \(pid)) or end it, then try again" : "give it more time, or try again"
+            reason: "process \(pid)\(command), which was asked, "
+                + (halt.map { "is \($0.phrase)" } ?? "has not answered in time"),
+            advice: halt.map { $0.advice(for: pid) + ", then try again" } ?? "give it more time, or try again"
         )
     }
 }

@@ -154,15 +154,17 @@ final class ResponderHub: Sendable {
         var news = News()
         news.isNobodyLeft = Self.isNobodyLeft(entries)
         try core.read("respond") { snapshot throws(SpaceError) in
-            var stacks: [String: ResponderStack] = [:]
-            for name in Set(entries.values.map(\.responder.name)) { stacks[name] = try snapshot.responders(to: name) }
+            var stacks: [Name: ResponderStack] = [:]
+            for name in Set(entries.values.map { Name($0.responder.name) }) {
+                stacks[name] = try snapshot.responders(to: name.text)
+            }
             for (position, entry) in entries where !entry.isEnding {
-                let row = stacks[entry.responder.name]?.rows.first { $0.position == position }
+                let row = stacks[Name(entry.responder.name)]?.rows.first { $0.position == position }
                 if row?.isRetired ?? true { news.removed.append(position) }
             }
             var present: [ResponderPosition: Set<UInt64>] = [:]
             try snapshot.forEachRequest { request throws(SpaceError) in
-                guard request.isPending, let position = stacks[request.name]?.addressee(of: request)?.position,
+                guard request.isPending, let position = stacks[Name(request.name)]?.addressee(of: request)?.position,
                     let entry = entries[position]
                 else { return }
                 present[position, default: []].insert(request.work)

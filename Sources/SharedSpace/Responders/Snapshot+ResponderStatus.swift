@@ -7,9 +7,11 @@ extension NamespaceStatus {
     /// Somebody who answers requests.
     public struct Responder: Sendable, Hashable {
         /// What it answers to.
-        public let name: String
+        public var name: String { named.text }
+        let named: Name
         /// Its key.
-        public let key: String
+        public var key: String { keyed.text }
+        let keyed: Name
         /// The process; `nil` when its session has gone, and it is about to leave.
         public let pid: Int32?
         /// In which order those to one name are asked, from 1.
@@ -27,7 +29,8 @@ extension NamespaceStatus {
     /// A request that somebody waits for the answer to.
     public struct Request: Sendable, Hashable {
         /// What is asked.
-        public let name: String
+        public var name: String { named.text }
+        let named: Name
         /// Who asks; `nil` when its session has gone, and the request is about to go.
         public let pid: Int32?
         /// Whom it is with; `nil`: nobody is left, or it is answered.
@@ -46,11 +49,11 @@ extension Snapshot {
         var load: [UInt64: Int] = [:]
         var requests: [NamespaceStatus.Request] = []
         for request in asked {
-            let addressee = request.isPending ? stacks[request.name]?.addressee(of: request) : nil
+            let addressee = request.isPending ? stacks[Name(request.name)]?.addressee(of: request) : nil
             if let addressee { load[addressee.ticket, default: 0] += 1 }
             requests.append(
                 NamespaceStatus.Request(
-                    name: request.name,
+                    named: Name(request.name),
                     pid: pids[request.session],
                     responder: addressee?.pid,
                     since: request.since
@@ -62,8 +65,8 @@ extension Snapshot {
             for (index, row) in (stacks[name]?.rows ?? []).enumerated() {
                 responders.append(
                     NamespaceStatus.Responder(
-                        name: name,
-                        key: row.key,
+                        named: name,
+                        keyed: Name(row.key),
                         pid: pids[row.session],
                         order: index + 1,
                         isBase: row.isBase,
@@ -78,11 +81,11 @@ extension Snapshot {
     }
 
     /// What decodes of both.
-    private func respondersAndRequests() throws(SpaceError) -> ([String: ResponderStack], [RequestRow]) {
-        var rows: [String: [ResponderRow]] = [:]
+    private func respondersAndRequests() throws(SpaceError) -> ([Name: ResponderStack], [RequestRow]) {
+        var rows: [Name: [ResponderRow]] = [:]
         var requests: [RequestRow] = []
         for (name, hold) in try allHolds() {
-            if let row = ResponderRow(hold) { rows[name, default: []].append(row) }
+            if let row = ResponderRow(hold) { rows[Name(name), default: []].append(row) }
             if let request = RequestRow(hold) { requests.append(request) }
         }
         return (rows.mapValues { ResponderStack($0) }, requests)

@@ -29,14 +29,15 @@ extension Snapshot {
 
     /// All responders, by name, and of each name the one that is asked first in front; what does not decode is left out.
     func allResponders() throws(SpaceError) -> [(name: String, row: ResponderRow)] {
-        var names: [String] = []
-        var rows: [String: [ResponderRow]] = [:]
+        var names: [Name] = []
+        var rows: [Name: [ResponderRow]] = [:]
         for (name, hold) in try allHolds() {
             guard let row = ResponderRow(hold) else { continue }
+            let name = Name(name)
             if names.last != name { names.append(name) }
             rows[name, default: []].append(row)
         }
-        return names.flatMap { name in ResponderStack(rows[name] ?? []).rows.map { (name, $0) } }
+        return names.flatMap { name in ResponderStack(rows[name] ?? []).rows.map { (name.text, $0) } }
     }
 
     // MARK: Requests

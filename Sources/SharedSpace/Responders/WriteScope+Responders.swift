@@ -26,7 +26,7 @@ extension WriteScope {
         session: UInt64
     ) throws(SpaceError) -> ResponderPosition {
         try snapshot.checkIsForResponders(name)
-        for row in try snapshot.responders(to: name).rows where row.key == key && !row.isRetired {
+        for row in try snapshot.responders(to: name).rows where row.key.isSame(as: key) && !row.isRetired {
             try retire(row, of: name)
         }
         let row = ResponderRow(
@@ -39,7 +39,7 @@ extension WriteScope {
         )
         counters.holds += 1
         try put(row, of: name)
-        noteAwaited(.responders(to: name))
+        noteAwaited(.responders(to: Name(name)))
         return row.position
     }
 
@@ -63,7 +63,8 @@ extension WriteScope {
         let stack = try snapshot.responders(to: name)
         var awaited: Set<Awaited> = []
         try snapshot.forEachRequest { request throws(SpaceError) in
-            guard request.isPending, request.name == name, !stack.rows.contains(where: { $0.position == request.at })
+            guard request.isPending, request.name.isSame(as: name),
+                !stack.rows.contains(where: { $0.position == request.at })
             else { return }
             awaited.insert(stack.addressee(of: request).map { .requests(of: $0.session) } ?? .reply(to: request.ticket))
         }
@@ -329,14 +330,14 @@ enum Awaited: Hashable {
     /// The end of a request.
     case reply(to: UInt64)
     /// A responder to a name.
-    case responders(to: String)
+    case responders(to: Name)
 
     /// A number for each; that of a name may be another's too, who then looks for nothing.
     var ticket: UInt64 {
         switch self {
         case .reply(let ticket): ticket
         case .requests(let session): 1 << 63 | session
-        case .responders(let name): 3 << 62 | hash64(Array(name.utf8)) >> 2
+        case .responders(let name): 3 << 62 | hash64(Array(name.text.utf8)) >> 2
         }
     }
 

@@ -18,7 +18,9 @@ extension NamespaceCore {
         // A child made by fork must not speak for its parent's session.
         if isInherited { try checkUsable(operation) }
         do throws(ProcessLock.Failure) {
-            _ = try control.door.acquire(timeout: timeout)
+            _ = try control.enterDoor { () throws(ProcessLock.Failure) in
+                try control.door.acquire(timeout: timeout) { openControl() }
+            }
         } catch {
             throw SpaceError(error, operation, namespace: name.text)
         }
@@ -30,7 +32,8 @@ extension NamespaceCore {
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation),
             folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)
         else { return nil }
-        let sessions = try folder.sessions(operation)
+        let sessions = try folder.sessions(operation, makingAnew: true)
+        try? session.restore(in: sessions, mode: folder.fileMode)
         guard try body(sessions, folder.fileMode), control.persistent.load() == 0 else { return () }
         let hasOwner = try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in
             try sessions.hasLivingOwner()
@@ -50,7 +53,7 @@ extension NamespaceCore {
         if !owner.isOwningSession || session.isOwning, owner.enrolled == nil { return control.dead.load() == 0 }
         let operation = Opening.operation
         return try underDoor(operation, timeout: timeout) { (sessions, mode) throws(SpaceError) in
-            if owner.isOwningSession { try setOwning(true, operation) }
+            if owner.isOwningSession { try setOwning(true, in: sessions, mode, operation) }
             if let process = owner.enrolled {
                 try Enrolment(process: process, namespace: name.text).run(in: sessions, mode: mode)
             }
@@ -58,17 +61,22 @@ extension NamespaceCore {
         } != nil
     }
 
-    private func setOwning(_ isOwning: Bool, _ operation: String) throws(SpaceError) {
+    private func setOwning(
+        _ isOwning: Bool,
+        in sessions: borrowing SessionFolder,
+        _ mode: UInt32,
+        _ operation: String
+    ) throws(SpaceError) {
         try system(operation, "its session file", namespace: name.text) { () throws(Errno) in
-            try session.setOwning(isOwning)
+            try session.setOwning(isOwning, in: sessions, mode: mode)
         }
     }
 
     /// This process's session keeps the namespace alive no longer; reaps it if nobody else does.
     func stopOwning() throws(SpaceError) {
         guard session.isOwning else { return }
-        _ = try underDoor("stop owning the namespace", timeout: timeout) { (_, _) throws(SpaceError) in
-            try setOwning(false, "stop owning the namespace")
+        _ = try underDoor("stop owning the namespace", timeout: timeout) { (sessions, mode) throws(SpaceError) in
+            try setOwning(false, in: sessions, mode, "stop owning the namespace")
             return true
         }
     }
@@ -132,7 +140,7 @@ extension NamespaceCore {
         BellRoom.wake(self)
         _ = try underDoor("leave the namespace", timeout: timeout) { (sessions, _) throws(SpaceError) in
             try system("leave the namespace", "its session file", namespace: name.text) { () throws(Errno) in
-                try sessions.remove(session.name)
+                try session.end(in: sessions)
             }
             CrashPoint.reach(.sessionRemoved)
             return true

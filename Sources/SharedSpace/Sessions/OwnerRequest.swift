@@ -38,7 +38,7 @@ package struct OwnerRequest: Sendable {
         let session = try system(Opening.operation, "its session file", namespace: name) { () throws(Errno) in
             while true {
                 let number = control.nextSession.add(1)
-                guard (1..<1 << 62).contains(number) else {
+                guard (1..<ControlFile.sessionLimit).contains(number) else {
                     // Damage: no counting comes there. 0 means nobody. What is taken already is passed over below.
                     control.nextSession.store(1)
                     continue
@@ -48,12 +48,18 @@ package struct OwnerRequest: Sendable {
                     process: try ProcessIdentity.current,
                     isOwning: isOwningSession
                 )
+                // The lock first: a file whose lock is not held is a dead session's.
+                guard try control.lock(session: number) else { continue }
                 do throws(Errno) {
-                    let lock = try sessions.create(record, mode: mode)
-                    return Session(number: number, lock: lock, record: record)
+                    try sessions.create(record, mode: mode)
+                    return Session(number: number, control: control, record: record)
                 } catch .fileExists {
                     // A number from before the control file was made anew.
+                    control.unlock(session: number)
                     continue
+                } catch  where error.isOfFullDisk && !isOwningSession && enrolled == nil {
+                    // Not even an inode is left. Who only looks needs none: its lock says that it lives.
+                    return Session(number: number, control: control, record: record)
                 }
             }
         }
@@ -61,7 +67,7 @@ package struct OwnerRequest: Sendable {
             do throws(SpaceError) {
                 try Enrolment(process: enrolled, namespace: name).run(in: sessions, mode: mode)
             } catch {
-                try? sessions.remove(session.name)
+                try? session.end(in: sessions)
                 throw error
             }
         }
@@ -72,7 +78,8 @@ package struct OwnerRequest: Sendable {
 /// Making somebody else's process an owner.
 ///
 /// The order keeps a PID that is used again from owning anything: open its pidfd, see that it is the process meant (the
-/// start time), see that it has not exited, write the file, see again.
+/// start time), see that it has not exited, write the file, see again. Where no pidfd is to be had (an old kernel, a
+/// container's seccomp profile, no descriptor left), the PID and the start time are looked at before and after.
 struct Enrolment {
     let process: ProcessIdentity
     let namespace: String
@@ -81,25 +88,27 @@ struct Enrolment {
 
     func run(in sessions: borrowing SessionFolder, mode: UInt32) throws(SpaceError) {
         let pid = process.pid
-        guard pid > 1 else { throw refused("PID \(pid) can't own a namespace: it never exits") }
-        let pidfd: PIDFD
-        do throws(Errno) {
-            pidfd = try PIDFD(pid: pid)
-        } catch .noSuchProcess {
-            throw refused("process \(pid) has exited")
-        } catch {
-            throw SpaceError(error, Self.operation, namespace: namespace, subject: "process \(pid)")
+        guard ProcessIdentity.mayExit(pid: pid) else {
+            throw refused("PID \(pid) can't own a namespace: it never exits")
         }
-        guard ProcessIdentity.of(pid: pid) == process, !pidfd.hasExited else {
+        let pidfd = try? PIDFD(pid: pid)
+        guard ProcessIdentity.of(pid: pid) == process, !hasExited(pidfd) else {
             throw refused("process \(pid) has exited")
         }
         let file = SessionFile(kind: .enrolled, process: process, isOwning: true)
         try system(Self.operation, "its session file", namespace: namespace) { () throws(Errno) in
             try sessions.enrol(file, mode: mode)
         }
-        if pidfd.hasExited {
+        if hasExited(pidfd) {
             try? sessions.remove(file.name)
             throw refused("process \(pid) has exited")
+        }
+    }
+
+    private func hasExited(_ pidfd: borrowing PIDFD?) -> Bool {
+        switch pidfd {
+        case .some(let pidfd): pidfd.hasExited
+        case .none: process.life == .dead
         }
     }
 

@@ -2,52 +2,82 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// This process's use of a namespace: a number, and a file under a lock that the kernel lets go when the process exits,
-/// however it exits.
+/// This process's use of a namespace: a number, a lock that the kernel releases when the process exits, however it exits, and
+/// a file that says which process it is.
 ///
-/// Claims and waiters belong to it.
+/// Claims and waiters belong to it. The lock is on the control file (`ControlFile.sessionByte`); so a clean-up that removes the
+/// file in `sessions/` ends nothing, and the session writes a new one.
 final class Session: Sendable {
     let number: UInt64
-    /// Kept open for its lock alone; no other descriptor of the namespace's folder stays open.
-    private let lock: OwnedDescriptor
-    private let record: Mutex<SessionFile>
+    private let control: ControlFile
+    private let state: Mutex<State>
 
-    init(number: UInt64, lock: consuming OwnedDescriptor, record: SessionFile) {
+    private struct State {
+        var record: SessionFile
+        var hasEnded = false
+        /// Whether the file was missing at the last tick.
+        var isMissed = false
+    }
+
+    /// `control`: Holds the lock already.
+    init(number: UInt64, control: ControlFile, record: SessionFile) {
         self.number = number
-        self.lock = lock
-        self.record = Mutex(record)
+        self.control = control
+        state = Mutex(State(record: record))
     }
 
     var name: String { String(number) }
-    var isOwning: Bool { record.withLock { $0.isOwning } }
-
-    /// Whether the file still has a name: if not, somebody removed the namespace's folder.
-    var isLinked: Bool {
-        guard let info = try? FileInfo.of(lock.raw) else { return true }
-        return info.linkCount > 0
-    }
+    var isOwning: Bool { state.withLock { $0.record.isOwning } }
 
     /// Says that the session keeps the namespace alive from now on, or no longer.
     ///
     /// Called under the door.
-    func setOwning(_ isOwning: Bool) throws(Errno) { try change { $0.isOwning = isOwning } }
+    func setOwning(_ isOwning: Bool, in sessions: borrowing SessionFolder, mode: UInt32) throws(Errno) {
+        try change(in: sessions, mode) { $0.isOwning = isOwning }
+    }
 
     /// Says that the session claims: who waits for a tuple listens for its end from now on.
-    func setClaimant() throws(Errno) { try change { $0.isClaimant = true } }
+    func setClaimant(in sessions: borrowing SessionFolder, mode: UInt32) throws(Errno) {
+        try change(in: sessions, mode) { $0.isClaimant = true }
+    }
 
-    private func change(_ body: (inout SessionFile) -> Void) throws(Errno) {
-        let result = record.withLock { record -> Result<Void, Errno> in
-            var changed = record
+    private func change(in sessions: borrowing SessionFolder, _ mode: UInt32, _ body: (inout SessionFile) -> Void)
+        throws(Errno)
+    {
+        try state.withLock { (state) throws(Errno) in
+            var changed = state.record
             body(&changed)
-            guard changed != record else { return .success(()) }
-            do throws(Errno) {
-                try FileBytes.write(changed.encoded(), to: lock.raw)
-            } catch {
-                return .failure(error)
-            }
-            record = changed
-            return .success(())
+            guard changed != state.record, !state.hasEnded else { return }
+            try sessions.write(changed, mode: mode)
+            state.record = changed
         }
-        try result.get()
+    }
+
+    /// Writes the file again if it is missing.
+    func restore(in sessions: borrowing SessionFolder, mode: UInt32) throws(Errno) {
+        try state.withLock { (state) throws(Errno) in
+            guard !state.hasEnded, !sessions.contains(name) else { return }
+            try sessions.write(state.record, mode: mode)
+        }
+    }
+
+    /// Notes whether the file is missing.
+    ///
+    /// - Returns: Whether it was missing the last time too. Once is not enough: who removes the whole folder removes this file
+    ///   first, and would be left with a folder that is not empty.
+    func note(isMissing: Bool) -> Bool {
+        state.withLock { state in
+            defer { state.isMissed = isMissing }
+            return isMissing && state.isMissed && !state.hasEnded
+        }
+    }
+
+    /// Ends the session: its file goes, then its lock.
+    func end(in sessions: borrowing SessionFolder) throws(Errno) {
+        try state.withLock { (state) throws(Errno) in
+            state.hasEnded = true
+            defer { control.unlock(session: number) }
+            try sessions.remove(name)
+        }
     }
 }

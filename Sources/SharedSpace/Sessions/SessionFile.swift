@@ -5,9 +5,14 @@ import TupleCoding
 
 /// What a file in `sessions/` says: who uses the namespace, and whether that keeps it alive.
 ///
-/// Two kinds. `<number>`: a session of a process that has the namespace open, under an OFD write lock for as long as it does.
-/// `<pid>.<start>.for`: a process that somebody enrolled as owner; no lock, and a name that can't be mistaken for a later
+/// Two kinds. `<number>`: a session of a process that has the namespace open, which holds the session's lock (see `ControlFile`)
+/// for as long as it does. `<pid>.<start>.for`: a process that somebody enrolled as owner; no lock, and a name that can't be mistaken for a later
 /// process with the same PID. 64 bytes, little-endian, the last eight a checksum.
+///
+/// On a full disk the 64 bytes have no block. Then the file stays empty, and needs none: an empty enrolment says all in its name,
+/// and an empty session's record is the text of a symbolic link beside it, `.<number>`, which lies in the link's inode
+/// (ext4 keeps up to 59 bytes there, tmpfs 127). So a full namespace can be opened, and emptied, by any number of
+/// processes.
 struct SessionFile: Equatable, Sendable {
     static let size = 64
     private static let magic: UInt32 = 0x5353_4853  // "SHSS"
@@ -31,7 +36,11 @@ struct SessionFile: Equatable, Sendable {
         }
     }
 
-    static func enrolledName(_ process: ProcessIdentity) -> String { "\(process.pid).\(process.startTime).for" }
+    static let enrolledSuffix = ".for"
+
+    static func enrolledName(_ process: ProcessIdentity) -> String {
+        "\(process.pid).\(process.startTime)\(enrolledSuffix)"
+    }
 
     func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
@@ -76,6 +85,41 @@ struct SessionFile: Equatable, Sendable {
         }
     }
 
+    /// The record as the text of a link: `<pid> <start time> <flags> <since>`.
+    var linkText: String {
+        "\(process.pid) \(process.startTime) \((isOwning ? 1 : 0) | (isClaimant ? 2 : 0)) \(sinceMilliseconds)"
+    }
+
+    /// The longest text of a link.
+    static let linkTextSize = 59
+
+    /// The name of the link that has a session's record on a full disk.
+    static func linkName(_ name: String) -> String { ".\(name)" }
+
+    /// Reads the record of a session whose file is empty.
+    init?(name: String, linkText: String) {
+        let words = linkText.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 4, let number = UInt64(name), let pid = Int32(words[0]), pid > 0,
+            let start = UInt64(words[1]), let flags = UInt32(words[2]), let since = Int64(words[3])
+        else { return nil }
+        kind = .session(number)
+        process = ProcessIdentity(pid: pid, startTime: start)
+        isOwning = flags & 1 != 0
+        isClaimant = flags & 2 != 0
+        sinceMilliseconds = since
+    }
+
+    /// Reads an enrolment whose file is empty: its name says who, and an enrolled process owns.
+    init?(enrolledName name: String, sinceMilliseconds since: Int64) {
+        let words = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard words.count == 3, let pid = Int32(words[0]), pid > 0, let start = UInt64(words[1]) else { return nil }
+        process = ProcessIdentity(pid: pid, startTime: start)
+        guard name == Self.enrolledName(process) else { return nil }
+        kind = .enrolled
+        isOwning = true
+        sinceMilliseconds = since
+    }
+
     init(kind: Kind, process: ProcessIdentity, isOwning: Bool) {
         self.kind = kind
         self.process = process
@@ -89,29 +133,68 @@ struct SessionFolder: ~Copyable {
     static let name = "sessions"
 
     private let descriptor: OwnedDescriptor
+    private let files: TrustedFolder
 
     /// `namespace`: The namespace's folder.
     init(in namespace: borrowing OwnedDescriptor) throws(Errno) {
-        descriptor = try OwnedDescriptor.directory(at: namespace.raw, Self.name)
+        let opened = try OwnedDescriptor.directory(at: namespace.raw, Self.name)
+        files = TrustedFolder(opened.raw, try FileInfo.of(opened.raw))
+        descriptor = opened
     }
 
-    /// Makes a session's file and locks it.
-    func create(_ file: SessionFile, mode: UInt32) throws(Errno) -> OwnedDescriptor {
-        let lock = try OwnedDescriptor.openat(
+    /// The control file, opened to ask for its locks: an open file of its own, so that this process's sessions show as held, too.
+    private func openLocks() throws(Errno) -> OwnedDescriptor {
+        try OwnedDescriptor.openat(
+            directory: descriptor.raw,
+            "../\(NamespaceFolder.control)",
+            flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+        )
+    }
+
+    /// Makes the file of a new session, whose lock is held.
+    func create(_ file: SessionFile, mode: UInt32) throws(Errno) {
+        let target = try OwnedDescriptor.openat(
             directory: descriptor.raw,
             file.name,
             flags: O_RDWR | O_CREAT | O_EXCL,
             mode: mode
         )
         do throws(Errno) {
-            try Directory.setMode(lock.raw, mode)
-            guard try FileLock.tryExclusive(lock.raw) else { throw .resourceBusy }
-            try FileBytes.write(file.encoded(), to: lock.raw)
+            try Directory.setMode(target.raw, mode)
+            try fill(target.raw, with: file)
         } catch {
             try? remove(file.name)
             throw error
         }
-        return lock
+    }
+
+    /// Writes a session's record into its file, or beside it where there is no block for it.
+    private func fill(_ target: CInt, with file: SessionFile) throws(Errno) {
+        do throws(Errno) {
+            try FileBytes.write(file.encoded(), to: target)
+        } catch  where error.isOfFullDisk {
+            let link = SessionFile.linkName(file.name)
+            // Also what stands there of an earlier session with this number.
+            try Directory.unlink(at: descriptor.raw, link)
+            try Directory.link(at: descriptor.raw, link, to: file.linkText)
+        }
+    }
+
+    /// Writes a session's file, which may be missing.
+    ///
+    /// A reader may find it empty, or half new and half old: until it decodes, the session counts as owning.
+    func write(_ file: SessionFile, mode: UInt32) throws(Errno) {
+        let target: OwnedDescriptor
+        do throws(TrustedFolder.Refusal) {
+            target = try files.open(file.name, flags: O_RDWR)
+        } catch {
+            switch error {
+            case .system(.noSuchFileOrDirectory): return try create(file, mode: mode)
+            case .system(let error): throw error
+            case .kind, .hardLink, .foreign: throw .fileExists
+            }
+        }
+        try fill(target.raw, with: file)
     }
 
     /// Writes an enrolled process's file; enrolling twice is one enrolment.
@@ -120,19 +203,47 @@ struct SessionFolder: ~Copyable {
         if contains(file.name) { return }
         // Written under another name and renamed, so that nobody ever reads half of it.
         let draft = ".\(file.name)"
+        // Under the door, so an old one is that of a killed process; or another user put it there.
+        try remove(draft)
         let target = try OwnedDescriptor.openat(
             directory: descriptor.raw,
             draft,
-            flags: O_RDWR | O_CREAT | O_TRUNC,
+            flags: O_RDWR | O_CREAT | O_EXCL,
             mode: mode
         )
-        try Directory.setMode(target.raw, mode)
-        try FileBytes.write(file.encoded(), to: target.raw)
-        try Directory.rename(from: descriptor.raw, draft, to: descriptor.raw, file.name)
+        do throws(Errno) {
+            try Directory.setMode(target.raw, mode)
+            do throws(Errno) {
+                try FileBytes.write(file.encoded(), to: target.raw)
+            } catch  where error.isOfFullDisk {
+                // Empty: the name says all.
+            }
+            try Directory.rename(from: descriptor.raw, draft, to: descriptor.raw, file.name)
+        } catch {
+            _ = try? Directory.unlink(at: descriptor.raw, draft)
+            throw error
+        }
     }
 
+    /// Removes a file, and before it the link that may have its record.
+    ///
+    /// A process killed in between leaves a file without a lock, which counts as dead, and no link that is never removed.
     func remove(_ name: String) throws(Errno) {
-        _ = try Directory.unlink(at: descriptor.raw, name)
+        if UInt64(name) != nil { try Directory.unlink(at: descriptor.raw, SessionFile.linkName(name)) }
+        try Directory.unlink(at: descriptor.raw, name)
+    }
+
+    /// What an empty file stands for, on a full disk.
+    private func recordOfEmpty(_ name: String, _ file: CInt) throws(Errno) -> SessionFile? {
+        if name.hasSuffix(".for") {
+            return SessionFile(enrolledName: name, sinceMilliseconds: try FileInfo.modificationMilliseconds(of: file))
+        }
+        let text = try Directory.linkText(
+            at: descriptor.raw,
+            SessionFile.linkName(name),
+            limit: SessionFile.linkTextSize
+        )
+        return text.flatMap { SessionFile(name: name, linkText: $0) }
     }
 
     func contains(_ name: String) -> Bool { (try? Directory.info(at: descriptor.raw, name)) != nil }
@@ -145,40 +256,52 @@ struct SessionFolder: ~Copyable {
     /// dead. So a forked child that inherited the descriptor keeps no dead owner alive, and exec, which drops the
     /// lock, ends a session.
     ///
-    /// - Returns: `nil` when the file has gone meanwhile. A file that can't be read is `unreadable`; it counts as alive
-    ///   while its lock is held.
-    func look(at name: String) throws(Errno) -> Sighting? {
+    /// - Returns: `nil` when there is no such file. A session whose file does not decode counts as alive while its lock is held.
+    func look(at name: String) throws(Errno) -> Sighting? { try look(at: name, locks: try openLocks()) }
+
+    /// `isForOwners`: Whether it does not matter if a session lives that owns nothing; it then counts as dead.
+    private func look(
+        at name: String,
+        locks: borrowing OwnedDescriptor,
+        isForOwners: Bool = false
+    ) throws(Errno) -> Sighting? {
         let file: OwnedDescriptor
-        do throws(Errno) {
-            // O_NONBLOCK: the open(2) of a FIFO that somebody put there would wait for a writer, under the door.
-            file = try OwnedDescriptor.openat(
-                directory: descriptor.raw,
-                name,
-                flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK
-            )
-        } catch .noSuchFileOrDirectory {
-            return nil
-        } catch  where error == .tooManySymbolicLinkLevels || error == .noSuchAddressOrDevice {
-            // A link, or a socket: nobody's session.
-            return Sighting(name: name, record: nil, isAlive: false)
-        }
-        guard try FileInfo.of(file.raw).kind == .regular else {
-            return Sighting(name: name, record: nil, isAlive: false)
+        do throws(TrustedFolder.Refusal) {
+            file = try files.open(name, flags: O_RDONLY)
+        } catch {
+            switch error {
+            case .system(.noSuchFileOrDirectory): return nil
+            case .system(let error): throw error
+            // A link, a FIFO, a folder, a file of another folder: no session.
+            case .kind, .hardLink, .foreign: return Sighting(name: name, record: nil, isAlive: false)
+            }
         }
         let contents = try FileBytes.readPrefix(file.raw, count: SessionFile.size + 1)
-        guard let record = SessionFile(name: name, contents: contents) else {
-            return Sighting(name: name, record: nil, isAlive: try FileLock.isHeldByAnother(file.raw))
+        var isLocked = false
+        if let number = UInt64(name) { isLocked = try ControlFile.isLocked(session: number, in: locks.raw) }
+        let read =
+            contents.isEmpty ? try recordOfEmpty(name, file.raw) : SessionFile(name: name, contents: contents)
+        guard let record = read else {
+            return Sighting(name: name, record: nil, isAlive: isLocked, isLocked: isLocked)
         }
-        if case .session = record.kind, try !FileLock.isHeldByAnother(file.raw) {
-            return Sighting(name: name, record: record, isAlive: false)
+        if isForOwners, !record.isOwning {
+            return Sighting(name: name, record: record, isAlive: false, isLocked: isLocked)
         }
-        return Sighting(name: name, record: record, isAlive: record.process.life == .alive)
+        let mayLive = isLocked || record.kind == .enrolled
+        return Sighting(
+            name: name,
+            record: record,
+            isAlive: mayLive && record.process.life == .alive,
+            isLocked: isLocked
+        )
     }
 
     struct Sighting: Sendable {
         let name: String
         let record: SessionFile?
         let isAlive: Bool
+        /// Whether the session's lock is held, be it by a child that a dead process has forked.
+        var isLocked = false
 
         var keepsAlive: Bool { isAlive && record?.isOwning ?? true }
         var isEnrolled: Bool { record?.kind == .enrolled }
@@ -187,26 +310,61 @@ struct SessionFolder: ~Copyable {
     /// All of them.
     func sightings() throws(Errno) -> [Sighting] {
         var all: [Sighting] = []
+        let locks = try openLocks()
         for name in try names() where !name.hasPrefix(".") {
-            if let sighting = try look(at: name) { all.append(sighting) }
+            if let sighting = try look(at: name, locks: locks) { all.append(sighting) }
         }
         return all
     }
 
-    /// Removes the files of the dead.
+    /// How many files an opener looks at for dead sessions.
+    ///
+    /// An opener that looked at all would make a crowd of n openers look n² times, one after the other under the door.
+    private static let looksOfAnOpener = 16
+
+    /// Removes the files of dead sessions, as far as an opener looks: `turn`, which each opener has its own of, says at which.
     ///
     /// Under the door.
     ///
+    /// The file of a dead process whose lock a forked child still holds stays: it alone says that the session is dead.
     /// What is none of ours and can't be removed (a folder, say) owns nothing, and is in nobody's way.
-    func removeDead() throws(Errno) {
-        for sighting in try sightings() where !sighting.isAlive { try? remove(sighting.name) }
+    func removeSomeDead(turn: UInt64) throws(Errno) {
+        let names = try names().filter { !$0.hasPrefix(".") }
+        guard !names.isEmpty else { return }
+        let locks = try openLocks()
+        let most = Self.looksOfAnOpener
+        let start = names.count > most ? Int((turn &* UInt64(most)) % UInt64(names.count)) : 0
+        for offset in 0..<min(most, names.count) {
+            let name = names[(start + offset) % names.count]
+            guard let sighting = try look(at: name, locks: locks) else { continue }
+            if !sighting.isAlive, !sighting.isLocked { try? remove(name) }
+        }
     }
 
     /// Whether a living owner is there; looks no further than the first.
+    ///
+    /// Enrolled processes first: in a crowd of commands one of them owns the namespace, and the sessions do not.
     func hasLivingOwner() throws(Errno) -> Bool {
-        for name in try names() where !name.hasPrefix(".") {
-            if let sighting = try look(at: name), sighting.keepsAlive { return true }
+        let locks = try openLocks()
+        let names = try names().filter { !$0.hasPrefix(".") }
+        for wantsEnrolled in [true, false] {
+            for name in names where name.hasSuffix(SessionFile.enrolledSuffix) == wantsEnrolled {
+                guard let sighting = try look(at: name, locks: locks, isForOwners: true) else { continue }
+                if sighting.keepsAlive { return true }
+            }
         }
+        return try hasUnfiledSession(locks)
+    }
+
+    /// Whether a session's lock is held whose file has gone: it lives, and whether it owns is not known before it has written
+    /// a new one, so it does.
+    private func hasUnfiledSession(_ locks: borrowing OwnedDescriptor) throws(Errno) -> Bool {
+        for number in try ControlFile.lockedSessions(in: locks.raw) where !contains(String(number)) { return true }
         return false
     }
+}
+
+extension Errno {
+    /// Whether there is no room for a block or an inode: none on the file system, or none for the user.
+    var isOfFullDisk: Bool { self == .noSpace || self == Errno(rawValue: 122) /* EDQUOT */ }
 }

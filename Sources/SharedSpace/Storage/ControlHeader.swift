@@ -9,7 +9,7 @@ import TupleCoding
 struct ControlHeader: Equatable, Sendable {
     static let size = 256
     /// Raised with every change of the on-disk format; an older or newer one is refused.
-    static let currentVersion: UInt32 = 4
+    static let currentVersion: UInt32 = 5
     static let magic: UInt64 = 0x4543_4150_5344_4853  // "SHDSPACE", read as little-endian
 
     var version: UInt32 = currentVersion
@@ -28,6 +28,14 @@ struct ControlHeader: Equatable, Sendable {
     /// The group that shares the namespace; `UInt32.max`: none.
     var group: UInt32
     var createdMilliseconds: Int64
+    /// Kept as long as the namespace is: a copy stands in the data file (`LifeRow`).
+    var life: NamespaceLife
+    /// The first number of a claim in this life: smaller ones are of earlier lives.
+    var firstClaim: UInt64
+    /// Real time less the namespace's, in milliseconds: as it was at the creation, and what an adopter reckons with.
+    var clockBase: Int64
+    /// The namespace's time less the time since boot, in milliseconds: fixed by who creates or adopts it.
+    var clockOffset: Int64
 
     func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
@@ -50,6 +58,10 @@ struct ControlHeader: Equatable, Sendable {
         append(inode)
         append(createdMilliseconds)
         append(timeNamespace)
+        append(life.number)
+        append(firstClaim)
+        append(clockBase)
+        append(clockOffset)
         bytes.append(contentsOf: repeatElement(0, count: Self.size - 8 - bytes.count))
         append(hash64(bytes))
         return bytes
@@ -94,10 +106,20 @@ struct ControlHeader: Equatable, Sendable {
         inode = next(UInt64.self)
         createdMilliseconds = next(Int64.self)
         timeNamespace = next(UInt64.self)
-        guard slotCount == WaitSlots.capacity, (1...65536).contains(maxReaders), mapSize <= 1 << 46,
-            byteLimit <= mapSize
+        life = NamespaceLife(number: next(UInt64.self))
+        firstClaim = next(UInt64.self)
+        clockBase = next(Int64.self)
+        clockOffset = next(Int64.self)
+        guard slotCount == WaitSlots.mostSlots, (1...65536).contains(maxReaders), mapSize <= 1 << 46,
+            byteLimit <= mapSize, life.number != 0
         else { throw .damaged("the header's sizes make no sense") }
     }
+
+    /// Whether the time since boot is the same to a host as to who set the namespace's clock.
+    func countsTime(as host: HostIdentity) -> Bool { bootID == host.bootID && timeNamespace == host.timeNamespace }
+
+    /// Sets the namespace's clock by the real time, which is read for that once in a boot.
+    mutating func setClock() { clockOffset = NamespaceClock.realtimeAtBoot &- clockBase }
 
     init(
         mode: StorageMode,
@@ -106,10 +128,11 @@ struct ControlHeader: Equatable, Sendable {
         host: HostIdentity,
         file: FileInfo,
         group: UInt32?,
-        createdMilliseconds: Int64
+        createdMilliseconds: Int64,
+        firstClaim: UInt64
     ) {
         self.mode = mode
-        slotCount = UInt32(WaitSlots.capacity)
+        slotCount = UInt32(WaitSlots.mostSlots)
         maxReaders = UInt32(Limits.readers)
         self.mapSize = UInt64(mapSize)
         self.byteLimit = UInt64(byteLimit)
@@ -121,6 +144,11 @@ struct ControlHeader: Equatable, Sendable {
         inode = file.inode
         self.group = group ?? .max
         self.createdMilliseconds = createdMilliseconds
+        life = .new
+        self.firstClaim = firstClaim
+        // Real time in `.durable`, else the time since boot.
+        let realtimeAtBoot = NamespaceClock.realtimeAtBoot
+        (clockBase, clockOffset) = mode == .durable ? (0, realtimeAtBoot) : (realtimeAtBoot, 0)
     }
 }
 
@@ -132,14 +160,33 @@ struct HostIdentity: Equatable, Sendable {
 
     /// Reads the identity from /proc.
     static func current() throws(SpaceError) -> HostIdentity {
+        HostIdentity(
+            bootID: try read("/proc/sys/kernel/random/boot_id") { (path) throws(Errno) in
+                try SystemIdentity.bootID(path: path).bytes
+            },
+            pidNamespace: try read("/proc/self/ns/pid") { (path) throws(Errno) in
+                try SystemIdentity.pidNamespace(path: path)
+            },
+            timeNamespace: try read("/proc/self/ns/time") { (path) throws(Errno) in
+                try SystemIdentity.timeNamespace(path: path)
+            }
+        )
+    }
+
+    private static func read<Part>(_ path: String, _ body: (String) throws(Errno) -> Part) throws(SpaceError) -> Part {
         do throws(Errno) {
-            return HostIdentity(
-                bootID: try SystemIdentity.bootID().bytes,
-                pidNamespace: try SystemIdentity.pidNamespace(),
-                timeNamespace: try SystemIdentity.timeNamespace()
-            )
+            return try body(path)
         } catch {
-            throw SpaceError(error, "identify the running system", subject: "/proc")
+            let operation = "identify the running system"
+            guard [.noSuchFileOrDirectory, .illegalByteSequence, .permissionDenied].contains(error) else {
+                throw SpaceError(error, operation, subject: path)
+            }
+            throw SpaceError(
+                .inputOutput,
+                operation,
+                reason: error == .illegalByteSequence ? "there is no UUID in \(path)" : "\(path): \(error)",
+                advice: "mount /proc as the kernel shows it (mount -t proc proc /proc)"
+            )
         }
     }
 }

@@ -16,12 +16,15 @@ final class NamespaceCore: @unchecked Sendable {
     let folder: FileInfo
     let control: ControlFile
     let environment: Environment
+    /// Keeps the environment open, until the last reader has gone.
+    private let use: EnvironmentUse
     let tables: Tables
     let clock: NamespaceClock
     let session: Session
     let timeout: Duration
 
     private static let renewals = 64
+    private static let roundsOfRenewals = 32
 
     let readers = ReaderPool()
     let shapeCache = ShapeCache()
@@ -41,6 +44,8 @@ final class NamespaceCore: @unchecked Sendable {
     let arrears = Arrears()
     /// The thread on which a transaction's body runs; 0: none does.
     let transactionThread = Atomic<UInt>(0)
+    /// From when on a look that finds nothing asks again whether those who have claims live, monotonic ns.
+    let nextAskForTheDead = Atomic<Int64>(0)
     /// Whether others know that this session claims.
     let isClaimant = Atomic<Bool>(false)
 
@@ -56,7 +61,7 @@ final class NamespaceCore: @unchecked Sendable {
         root: SpaceRoot,
         folder: FileInfo,
         control: ControlFile,
-        environment: Environment,
+        use: EnvironmentUse,
         tables: Tables,
         session: Session,
         idle access: Access,
@@ -66,11 +71,12 @@ final class NamespaceCore: @unchecked Sendable {
         self.root = root
         self.folder = folder
         self.control = control
-        self.environment = environment
+        self.use = use
+        environment = use.environment
         self.tables = tables
         self.session = session
         self.timeout = timeout
-        clock = NamespaceClock(mode: control.header.mode)
+        clock = NamespaceClock(control.header)
         scope = WriteScope(
             tables: tables,
             clock: clock,
@@ -78,7 +84,14 @@ final class NamespaceCore: @unchecked Sendable {
             byteLimit: control.header.byteLimit,
             idle: access
         )
-        room = Room(environment: environment, control: control, tables: tables)
+        room = Room(environment: use.environment, control: control, tables: tables)
+    }
+
+    deinit {
+        // Who reads holds the core, so no reader is out of the pool.
+        guard !isInherited else { return }
+        readers.removeAll()
+        use.end()
     }
 
     var mode: StorageMode { control.header.mode }
@@ -123,7 +136,7 @@ final class NamespaceCore: @unchecked Sendable {
                 operation,
                 namespace: name.text,
                 reason: "this handle was opened before fork, by another process",
-                advice: "open the namespace anew in the child (after exec, if LMDB was open)"
+                advice: LibraryUse.remedy
             )
         }
         if !hasLeft.load(ordering: .acquiring) {
@@ -144,13 +157,13 @@ final class NamespaceCore: @unchecked Sendable {
         )
     }
 
-    /// Whether somebody removed the folder behind everybody's back (logind does, in /dev/shm, at logout).
+    /// Looks whether the namespace's folder was removed (logind does that in /dev/shm at logout): its control file has no name
+    /// any more.
     ///
-    /// The namespace is marked dead then, so that everybody learns of it at once.
+    /// The namespace is marked dead then, so that all its processes learn of it at once. A session's file that is missing says
+    /// nothing about the namespace: clean-ups by age remove single files.
     func noticeRemoval() {
-        // Leaving removes the session's file too, after the mark: so the file first, then the mark.
-        guard !session.isLinked, !isLeft else { return }
-        control.dead.store(1)
+        if !control.isLinked { control.dead.store(1) }
     }
 
     // MARK: Reading
@@ -169,21 +182,27 @@ final class NamespaceCore: @unchecked Sendable {
         let reader: Reader
         if let idle = readers.take() {
             reader = idle
-        } else if holdsGate {
-            reader = try newReader(operation)
         } else {
-            reader = try underGate(operation) { () throws(SpaceError) in try newReader(operation) }
+            reader = try oneMoreReader(operation, holdsGate: holdsGate)
         }
-        defer {
-            reader.transaction.reset()
-            readers.put(reader)
-        }
+        defer { giveBack(reader) }
         try renew(reader, operation, holdsGate: holdsGate)
         CrashPoint.reach(.snapshotTaken)
         reader.names.begin(operation)
-        return try body(
+        let result = try body(
             Snapshot(access: reader.transaction.access, tables: tables, clock: clock, names: reader.names)
         )
+        // A page that was cut off while it was read has read as zeros.
+        if environment.isDamaged { throw SpaceError(LMDBError.damagedPage, operation, namespace: name.text) }
+        return result
+    }
+
+    /// A reader that can't be renewed goes: the next read that took it would fail too.
+    @inline(__always)
+    private func giveBack(_ reader: Reader) {
+        guard !reader.hasFailed else { return readers.drop() }
+        reader.transaction.reset()
+        readers.put(reader)
     }
 
     /// Takes the newest snapshot.
@@ -191,20 +210,36 @@ final class NamespaceCore: @unchecked Sendable {
     /// A reader preempted between LMDB's look at the last id and its own entry in the table can see later pages than its id
     /// says; so the id must be the last one, or it starts over. That ends after a round or two, unless a writer was
     /// killed or stopped between the meta page, which says the last id, and the word that readers take theirs from: then
-    /// the gate recovers what he left, or tells who he is.
+    /// the gate recovers what he left, or tells who he is. Where that changes nothing, the meta pages or the lock file are damaged.
     private func renew(_ reader: Reader, _ operation: String, holdsGate: Bool) throws(SpaceError) {
-        while true {
+        for _ in 0..<Self.roundsOfRenewals {
             for _ in 0..<Self.renewals {
                 do throws(LMDBError) {
                     reader.transaction.reset()
                     try reader.transaction.renew()
                 } catch {
+                    reader.hasFailed = true
                     throw SpaceError(error, operation, namespace: name.text)
                 }
                 if environment.lastTransaction == reader.transaction.access.id { return }
             }
             reader.transaction.reset()
             if holdsGate { try recover(operation) } else { try underGate(operation) {} }
+        }
+        environment.markDamaged()
+        throw .damaged(operation, namespace: name.text, "the meta pages and the lock file name different commits")
+    }
+
+    /// A reader where none is idle.
+    private func oneMoreReader(_ operation: String, holdsGate: Bool) throws(SpaceError) -> Reader {
+        // A thread with a reader may wait for the gate: the gate's holder waits for no reader.
+        if let reader = readers.takeOrReserve(mayWait: !holdsGate) { return reader }
+        do throws(SpaceError) {
+            if holdsGate { return try newReader(operation) }
+            return try underGate(operation) { () throws(SpaceError) in try newReader(operation) }
+        } catch {
+            readers.drop()
+            throw error
         }
     }
 
@@ -408,7 +443,8 @@ final class NamespaceCore: @unchecked Sendable {
         _ body: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         do throws(ProcessLock.Failure) {
-            if try control.gate.acquire(timeout: timeout ?? self.timeout) { control.gateNeedsRecovery.store(1) }
+            let isAbandoned = try control.gate.acquire(timeout: timeout ?? self.timeout) { openControl() }
+            if isAbandoned { control.gateNeedsRecovery.store(1) }
         } catch {
             throw SpaceError(error, operation, namespace: name.text)
         }
@@ -467,6 +503,7 @@ final class NamespaceCore: @unchecked Sendable {
     /// An empty write transaction makes LMDB look at its meta pages (a writer killed between the meta page and
     /// `mti_txnid` has committed, but nobody sees it before the next one begins).
     private func recover(_ operation: String) throws(SpaceError) {
+        use.abandonOrphans()
         do throws(LMDBError) {
             let transaction = try environment.beginWrite()
             let row = try transaction.access.get(tables.main, Counters.keyBytes)

@@ -9,6 +9,9 @@ import SystemPackage
 /// writes in a loop takes it again before one that sleeps on it has woken. So whoever has waited for 10 ms asks
 /// for politeness by writing a time into `politeUntil`, and for that long every releaser lets another go first. A time, not
 /// a count: a waiter that is killed leaves nothing to undo.
+///
+/// A crowd must not be kept busy by its own waiting. So of the threads of a process one at a time waits for the mutex; the
+/// others queue up within the process, asleep. And that one asks for politeness after 10 ms, then 20, 40, up to 160.
 struct ProcessLock: Sendable {
     enum Name: String, Sendable { case door, gate }
 
@@ -16,28 +19,37 @@ struct ProcessLock: Sendable {
     struct Failure: Error, Sendable {
         let lock: Name
         let pid: Int32
-        /// The holder neither moved nor runs: its state in /proc is T or t.
-        let isStopped: Bool
+        /// Why the holder, which has not moved, does not run; `nil`: it does, or that can't be told.
+        let halt: ProcessIdentity.Halt?
+        /// Others took the lock and released it meanwhile.
+        let hasMoved: Bool
         let errno: Errno?
+        /// The thread that holds it, if that thread doesn't exist any more; 0: it does, or none holds it.
+        var orphanedBy: Int32 = 0
     }
 
     private static let mutexSpan = 64
     private static let patience = Duration.milliseconds(10)
+    private static let longestPatience = Duration.milliseconds(160)
+    /// How many times its time-out an opener waits at the door of a namespace as long as others pass through it.
+    private static let patienceAtTheDoor = 12
 
-    private let name: Name
+    let name: Name
     /// getpid(2) is a system call; a child made by fork uses no lock that its parent mapped.
     private let pid = getpid()
-    private let mutex: SharedMutex
+    let mutex: SharedMutex
     private let holder: SharedWord32
     private let acquisitions: SharedWord64
     private let politeUntil: SharedWord64
+    private let queue: ThreadQueue
 
-    init(_ name: Name, at address: UnsafeMutableRawPointer) {
+    init(_ name: Name, at address: UnsafeMutableRawPointer) throws(Errno) {
         self.name = name
         mutex = SharedMutex(at: address)
         holder = SharedWord32(at: address + Self.mutexSpan)
         acquisitions = SharedWord64(at: address + Self.mutexSpan + 8)
         politeUntil = SharedWord64(at: address + Self.mutexSpan + 16)
+        queue = try ThreadQueue()
     }
 
     func initialise() throws(Errno) { try mutex.initialise() }
@@ -56,17 +68,48 @@ struct ProcessLock: Sendable {
     ///   is the caller's to mend.
     func acquire(timeout: Duration) throws(Failure) -> Bool {
         if let abandoned = try tryAcquire() { return abandoned }
-        let before = (thread: mutex.owner, count: acquisitions.load())
+        // The door of a crowd is busy for longer than one time-out: an opener waits as long as it moves, with a limit.
+        for _ in 1..<(name == .door ? Self.patienceAtTheDoor : 1) {
+            do throws(Failure) {
+                return try acquireWhileItStands(timeout: timeout)
+            } catch {
+                guard error.hasMoved else { throw error }
+            }
+        }
+        return try acquireWhileItStands(timeout: timeout)
+    }
+
+    private func acquireWhileItStands(timeout: Duration) throws(Failure) -> Bool {
+        let before = progress
         do throws(Errno) {
             if let abandoned = try wait(timeout: timeout) { return abandoned }
         } catch {
-            throw Failure(lock: name, pid: holderPID, isStopped: false, errno: error)
+            throw Failure(lock: name, pid: holderPID, halt: nil, hasMoved: false, errno: error)
         }
-        // A time-out alone is no proof that the holder is stopped: a busy lock can starve one caller.
-        let hasMoved = mutex.owner != before.thread || acquisitions.load() != before.count
+        let owner = mutex.owner
+        let hasMoved = progress != before
+        if !hasMoved, owner != 0, ProcFS.isGone(thread: owner) {
+            throw Failure(lock: name, pid: 0, halt: nil, hasMoved: false, errno: nil, orphanedBy: owner)
+        }
+        throw stoppedHolder(since: before)
+            ?? Failure(lock: name, pid: holderPID, halt: nil, hasMoved: hasMoved, errno: nil)
+    }
+
+    /// What shows that a lock has changed hands: its holder's thread, and how often it was taken.
+    struct Progress: Equatable, Sendable {
+        let thread: Int32
+        let count: UInt64
+    }
+
+    var progress: Progress { Progress(thread: mutex.owner, count: acquisitions.load()) }
+
+    /// The failure that names the holder, if it is stopped and has held the lock without a break since an earlier look.
+    ///
+    /// A time-out alone is no proof of that: a busy lock can starve one caller.
+    func stoppedHolder(since before: Progress) -> Failure? {
         let pid = holderPID
-        let state = ProcessIdentity.state(of: pid)
-        throw Failure(lock: name, pid: pid, isStopped: !hasMoved && (state == "T" || state == "t"), errno: nil)
+        guard progress == before, let halt = ProcessIdentity.halt(of: pid) else { return nil }
+        return Failure(lock: name, pid: pid, halt: halt, hasMoved: false, errno: nil)
     }
 
     /// Takes the lock if nobody holds it.
@@ -80,7 +123,7 @@ struct ProcessLock: Sendable {
             case .timedOut: return nil
             }
         } catch {
-            throw Failure(lock: name, pid: holderPID, isStopped: false, errno: error)
+            throw Failure(lock: name, pid: holderPID, halt: nil, hasMoved: false, errno: error)
         }
     }
 
@@ -104,7 +147,10 @@ struct ProcessLock: Sendable {
     private func wait(timeout: Duration) throws(Errno) -> Bool? {
         let start = MonotonicInstant.now
         let deadline = start.advanced(by: timeout)
-        var next = min(deadline, start.advanced(by: Self.patience))
+        guard try queue.enter(until: Safeguard.timeLimit.stands ? deadline : nil) else { return nil }
+        defer { queue.leave() }
+        var patience = Self.patience
+        var next = min(deadline, MonotonicInstant.now.advanced(by: patience))
         while true {
             switch try mutex.lock(until: next) {
             case .acquired: return try note(abandoned: false)
@@ -112,9 +158,10 @@ struct ProcessLock: Sendable {
             case .timedOut:
                 let now = MonotonicInstant.now
                 guard now < deadline || !Safeguard.timeLimit.stands else { return nil }
-                let polite = now.advanced(by: Self.patience + Self.patience)
+                patience = min(patience + patience, Self.longestPatience)
+                let polite = now.advanced(by: patience + patience)
                 politeUntil.store(UInt64(bitPattern: Int64(polite.nanoseconds)))
-                next = min(deadline, now.advanced(by: Self.patience))
+                next = now < deadline ? min(deadline, now.advanced(by: patience)) : now.advanced(by: patience)
             }
         }
     }
@@ -130,4 +177,36 @@ struct ProcessLock: Sendable {
         while acquisitions.load() == taken, MonotonicInstant.now < end { sched_yield() }
         _ = politeUntil.compareExchange(expected: until, desired: 0)
     }
+}
+
+/// Where the threads of this process that want one lock wait for their turn to wait for it.
+///
+/// Unchecked Sendable: the memory belongs to the mutex in it, which is made for many threads.
+private final class ThreadQueue: @unchecked Sendable {
+    private let memory: UnsafeMutableRawPointer
+    private let mutex: SharedMutex
+
+    init() throws(Errno) {
+        memory = .allocate(byteCount: SharedMutex.size, alignment: SharedMutex.alignment)
+        mutex = SharedMutex(at: memory)
+        try mutex.initialise()
+    }
+
+    deinit { memory.deallocate() }
+
+    /// - Returns: Whether it is the thread's turn; not when the deadline has passed.
+    func enter(until deadline: MonotonicInstant?) throws(Errno) -> Bool {
+        let distantFuture = MonotonicInstant.now.advanced(by: .seconds(86_400))
+        switch try mutex.lock(until: deadline ?? distantFuture) {
+        case .acquired: return true
+        case .abandoned:
+            // A thread ended in the queue (pthread_exit in a signal handler, say): there is nothing to mend.
+            try mutex.markConsistent()
+            return true
+        case .timedOut: return false
+        }
+    }
+
+    // EPERM, the only error, would mean that this thread has not entered.
+    func leave() { try? mutex.unlock() }
 }

@@ -11,7 +11,8 @@ import SystemPackage
 /// How many pages a transaction could add is not to be had from LMDB (inside a write transaction `mdb_env_info` shows the
 /// last *committed* page), so it is bounded: each change of a row copies at most the path to it and splits every page on
 /// it, `2·(depth + 1)` pages a tree, those of the free pages and the main database included; plus large values, plus the list
-/// of freed pages; and never more than a tree has and gets. Twice that is asked for. The usual case is one comparison
+/// of freed pages; and never more than a tree has and gets. Twice that is asked for, but for the large values, whose pages are
+/// exactly as many as they need. The usual case is one comparison
 /// against a still more generous bound that needs no statistics.
 ///
 /// Everything here happens under the gate.
@@ -95,8 +96,8 @@ final class Room {
 
     private let pageSize: Int
     private static let deepestTree = 8
-    /// What additions leave behind the last page, in pages: a removal needs a run only to list what it freed, 8 bytes a page.
-    private static let leastTail = 64
+    /// Through how many lists of free pages LMDB looks for pages in a row, for each of these pages (mdb.c, mdb_page_alloc).
+    private static let listsLookedThrough = 60
     /// What is reserved at once: an eighth of the file, within these bounds. (285 ms a GiB on tmpfs, under the gate.)
     private static let steps = (1 << 20)...(64 << 20)
 
@@ -105,7 +106,7 @@ final class Room {
     private let tables: Tables
     private let pagesAhead: PagesAhead?
     /// Pages of the free list that can be used without growing, as last counted; spent with every demand.
-    private var reusablePages = 0
+    private var freePages = FreePages(count: 0, longestRun: 0, lists: 0)
     /// The transaction that they were last counted or spent in.
     private var countedFor = -1
     /// From which transaction on it may be tried again to reserve ahead of need.
@@ -138,7 +139,9 @@ final class Room {
         if demand.additions + demand.removals <= 1, demand.bytes < 1 << 16, demand.elements <= 16 {
             let generous =
                 2 * (Tables.count + 2 + shapes + demand.elements) * 2 * (Self.deepestTree + 1) + 64 + end / 64
-            if end + generous + reserve <= reserved || growAhead(to: end + generous + reserve, access.id) { return }
+            if end + generous + reserve <= reserved || growAhead(to: end + generous + reserve, for: demand, access.id) {
+                return
+            }
         }
         try ensureExactly(demand, shapes: shapes, access, end: end, reserve: reserve)
     }
@@ -147,16 +150,28 @@ final class Room {
     /// the usual case would hardly ever hold in a namespace that grows.
     ///
     /// Returns: `false` where it can't be had; what is there may be enough all the same.
-    private func growAhead(to pages: Int, _ transaction: Int) -> Bool {
+    private func growAhead(to pages: Int, for demand: Demand, _ transaction: Int) -> Bool {
         guard transaction >= growsAheadFrom, pages * pageSize <= Int(control.header.byteLimit) else { return false }
         try? environment.forgetDeadReaders()
         do throws(SpaceError) {
-            try grow(to: pages)
+            try grow(to: pages, for: demand)
             return true
         } catch {
             growsAheadFrom = transaction + Self.aheadPause
             return false
         }
+    }
+
+    /// The bound for a demand, in pages.
+    private struct Need {
+        /// Pages of the trees, each to be had anywhere.
+        var single: Int
+        /// Pages of values that have pages of their own, each value's in a row.
+        var large: Int
+        /// How many values these can be.
+        var rows: Int
+
+        var all: Int { single + large }
     }
 
     private func ensureExactly(
@@ -166,62 +181,73 @@ final class Room {
         end: Int,
         reserve: Int
     ) throws(SpaceError) {
-        let needed: Int
+        let need: Need
         do throws(LMDBError) {
-            needed = try pages(for: demand, shapes: shapes, access)
+            need = try self.need(for: demand, shapes: shapes, access)
         } catch {
             throw SpaceError(error, "measure the namespace")
         }
-        let wanted = end + needed + reserve
+        let wanted = end + need.all + reserve
         if wanted * pageSize <= Int(clamping: control.reserved.load()) { return }
         // They pin every page freed since, until somebody looks.
         try? environment.forgetDeadReaders()
         do throws(SpaceError) {
-            try grow(to: wanted)
+            try grow(to: wanted, for: demand)
             return
         } catch  where error.code == .limitReached || error.code == .storageFull {
             // No more blocks. But pages that were freed lie within those that are there.
             let tail = max(0, Int(clamping: control.reserved.load()) / pageSize - end)
             // Counted anew when anybody else has written since: they spend the same pages.
-            if reusablePages + tail < needed * 2 + reserve || access.id != countedFor + 1 {
+            if access.id != countedFor + 1 || !suffices(tail, for: need, reserve: reserve) {
                 do throws(LMDBError) {
-                    reusablePages = try countReusablePages()
+                    freePages = try countReusablePages(lastPage: end - 1)
                 } catch .readersFull {
                     throw explain(error)
                 } catch {
                     throw SpaceError(error, "measure the namespace")
                 }
             }
-            // Without a page beyond the last: twice the need, and the reserve if it is not ours to use.
-            guard reusablePages + tail >= needed * 2 + reserve,
-                tail >= runs(of: demand) + (reserve == 0 ? 0 : Self.leastTail)
-            else {
-                throw explain(error)
-            }
-            reusablePages -= needed
+            guard suffices(tail, for: need, reserve: reserve) else { throw explain(error) }
+            freePages.count -= need.all
+            freePages.longestRun -= need.all
             countedFor = access.id
         }
     }
 
-    /// How many pages in a row a demand's values can take, each beyond a page needs a run of its own.
+    /// Whether a demand can be met by pages that were freed, and by those that have blocks behind the last one.
     ///
-    /// Whether the freed pages hold such runs can't be told, and where LMDB finds none it goes beyond the last page. So
-    /// there must be as much behind it, lest the next page have no block.
-    private func runs(of demand: Demand) -> Int {
-        // mdb.c: a value beyond half a page gets pages of its own; one up to a page, a single one.
-        demand.bytes < pageSize ? 0 : 2 * (demand.bytes / pageSize + 1)
+    /// The bound of single pages is doubled once more, since LMDB takes them from wherever it looks first. The count for
+    /// large values is exact: a namespace that was emptied has room for as many as it had when it was new.
+    ///
+    /// A large value needs pages in a row. LMDB looks for them among all that were freed, the lowest first, and goes beyond the
+    /// last page where it finds none. So a row must be free that is long enough, also when single pages are taken from
+    /// it, or there must be as many pages behind the last one.
+    ///
+    /// The last page never becomes a lower one, so what is taken behind it is gone from there for good. An addition goes
+    /// beyond it only while the whole reserve is left there. Otherwise a row must be free, and the pages behind the last one are for
+    /// the case that LMDB does not find it; and somewhere a row stays free into which a tuple of its size can be moved
+    /// when it is claimed.
+    private func suffices(_ tail: Int, for need: Need, reserve: Int) -> Bool {
+        guard freePages.count + tail >= need.single + need.all + reserve else { return false }
+        // LMDB gives up after so many lists for each page of a value, and goes beyond the last page.
+        let row = tail >= need.rows * (freePages.lists / Self.listsLookedThrough) ? freePages.longestRun : 0
+        if reserve == 0 { return need.large == 0 || tail >= need.large || row >= need.all }
+        if tail >= need.large + reserve { return true }
+        let spare = max(reserve / 3, need.all)
+        return row >= need.large && tail >= need.large + spare || row >= need.all && tail >= spare
+            || row >= need.all + spare
     }
 
     /// In a read transaction of its own: LMDB shows the list of free pages in no other.
     ///
     /// Nobody has changed anything yet, so it is the list that the write transaction began with.
-    private func countReusablePages() throws(LMDBError) -> Int {
+    private func countReusablePages(lastPage: Int) throws(LMDBError) -> FreePages {
         let oldest = oldestReader() ?? environment.lastTransaction
         let reader = try environment.beginRead()
-        return try reader.access.reusableFreePages(oldestReader: oldest)
+        return try reader.access.reusableFreePages(oldestReader: oldest, lastPage: lastPage)
     }
 
-    private func pages(for demand: Demand, shapes: Int, _ access: Access) throws(LMDBError) -> Int {
+    private func need(for demand: Demand, shapes: Int, _ access: Access) throws(LMDBError) -> Need {
         let changes = demand.additions + demand.removals
         // Cells have rows in their own table and in the journal alone.
         let others = max(1, changes - demand.cells)
@@ -243,9 +269,17 @@ final class Room {
         // Claims and holds; the counters; a watcher, two objects and a shape.
         changed += touched(try access.statistics(tables.main), rows: removals + others + 5, bytes: 64)
         changed += touched(free, rows: 1, bytes: 0)
-        // Half full pages at worst, and values in pages of their own.
-        changed += 2 * (demand.bytes / pageSize + 1) + demand.additions / 16
-        return 2 * (changed + changed / 500 + 1) + 2 * free.pages
+        changed += demand.additions / 16
+        let values = demand.bytes / pageSize
+        if values == 0 { changed += 2 }
+        let rows = (demand.isJournaled ? 2 : 1) * max(1, changes)
+        return Need(
+            single: 2 * (changed + changed / 500 + 1) + 2 * free.pages,
+            // Half full pages at worst; a value in pages of its own leaves less than two of them unused, and so does each
+            // row of the journal.
+            large: values == 0 ? 0 : min(4 * (values + 1), values + 2 * rows),
+            rows: min(rows, values)
+        )
     }
 
     /// How many pages of a table a number of changes can touch: a path, and a split on each of its levels, for each, but no
@@ -255,19 +289,23 @@ final class Room {
         return min(rows * path, table.pages + rows * bytes / (pageSize / 4) + path)
     }
 
-    private func grow(to pages: Int) throws(SpaceError) {
+    private func grow(to pages: Int, for demand: Demand) throws(SpaceError) {
         let limit = Int(control.header.byteLimit)
         let start = Int(clamping: control.reserved.load())
         let wanted = pages * pageSize
-        guard wanted <= limit else {
-            throw SpaceError(
-                .limitReached,
-                "write",
-                reason: "the namespace has reached its limit of \(limit) bytes",
-                advice: "take or delete tuples, or create it with a larger limit"
-            )
-        }
         let step = min(max(start / 8, Self.steps.lowerBound), Self.steps.upperBound)
+        guard wanted <= limit else {
+            // What little the limit leaves is of use all the same. And where the disk hasn't even that, it is what is full.
+            let rest = limit / pageSize * pageSize
+            if start < rest, rest - start <= step {
+                do throws(Errno) {
+                    try reserve(from: start, to: rest)
+                } catch {
+                    throw SpaceError(error, "write", subject: "the data file")
+                }
+            }
+            throw refusal(of: demand, limit)
+        }
         let target = min(limit, max(wanted, start + step) + pageSize - 1) / pageSize * pageSize
         do throws(Errno) {
             try reserve(from: start, to: target)
@@ -279,6 +317,24 @@ final class Room {
                 throw SpaceError(error, "write", subject: "the data file")
             }
         }
+    }
+
+    private func refusal(of demand: Demand, _ limit: Int) -> SpaceError {
+        demand.isRemoval && demand.removals > 1
+            ? SpaceError(
+                .limitReached,
+                "write",
+                reason:
+                    "to move or remove \(demand.removals) tuples at once takes more room than the namespace's limit of "
+                    + "\(limit) bytes leaves",
+                advice: "take fewer at once"
+            )
+            : SpaceError(
+                .limitReached,
+                "write",
+                reason: "the namespace has reached its limit of \(limit) bytes",
+                advice: "take or delete tuples, or create it with a larger limit"
+            )
     }
 
     private func reserve(from start: Int, to end: Int) throws(Errno) {

@@ -8,7 +8,7 @@ import TupleCoding
 struct Snapshot {
     let access: Access
     let tables: Tables
-    /// The namespace's clock: boot time where everything ends with the boot, real time in `.durable`.
+    /// The namespace's clock, by which tuples expire and claims end.
     let clock: NamespaceClock
     /// Unmanaged: whoever keeps the transaction keeps them too, and a snapshot is of no use without its transaction.
     private let names: Unmanaged<SnapshotNames>
@@ -77,13 +77,31 @@ extension Counters {
 }
 
 /// The clock of a namespace's expiries and deadlines.
+///
+/// Guarantees: it runs with the time since boot (`CLOCK_BOOTTIME`, suspended time included), which nobody sets, so that setting the
+/// machine's clock ends nothing before its time. Whoever creates or adopts the namespace says how far it is ahead of that: after a
+/// reboot, or in another time namespace, it goes on by the real time that has passed.
 struct NamespaceClock: Sendable {
-    let mode: StorageMode
+    /// What it is ahead of the time since boot, in milliseconds (`ControlHeader.clockOffset`).
+    let offset: Int64
 
-    /// Milliseconds since boot, suspended time included (`CLOCK_BOOTTIME`), or since 1970 in `.durable`.
-    var milliseconds: Int64 {
-        mode == .durable ? Clock.realtimeMilliseconds() : Clock.boottimeMilliseconds()
+    init(_ header: ControlHeader) { offset = header.clockOffset }
+
+    /// A clock that is so many milliseconds ahead of the time since boot.
+    init(offset: Int64) { self.offset = offset }
+
+    /// The clock of a namespace that was made current elsewhere, as who adopts it here would set it.
+    init(_ header: ControlHeader, seenFrom host: HostIdentity) {
+        var header = header
+        if !header.countsTime(as: host) { header.setClock() }
+        self.init(header)
     }
+
+    /// The real time of the boot: now, less the time since boot.
+    static var realtimeAtBoot: Int64 { Clock.realtimeMilliseconds() &- Clock.boottimeMilliseconds() }
+
+    /// Milliseconds since the boot in which the namespace was created, or since 1970 in `.durable`.
+    var milliseconds: Int64 { Clock.boottimeMilliseconds() &+ offset }
 
     /// A time of this clock as milliseconds since 1970, for people.
     func realtime(_ milliseconds: Int64) -> Int64 {

@@ -13,20 +13,52 @@ final class SpaceRoot: Sendable {
     static let doorbells = ".doorbells"
     static let variable = "SHARED_SPACE_ROOT"
 
+    /// Absolute: a process that changes its working directory stays in the space that it has opened.
     let path: String
+    /// Whether a caller or the environment named it.
+    let isNamed: Bool
 
+    private static let counter = Atomic<UInt64>(0)
     private let doorbellCache = Mutex<DoorbellFile?>(nil)
 
     /// - Parameter path: `nil`: `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`, whatever else the environment
     ///   says (`XDG_RUNTIME_DIR` is missing under cron, sudo and services, and processes would silently meet elsewhere).
     init(path: String?) {
         if let path {
-            self.path = path
+            (self.path, isNamed) = (Self.absolute(path), true)
         } else if let value = getenv(Self.variable), value[0] != 0 {
-            self.path = String(cString: value)
+            (self.path, isNamed) = (Self.absolute(String(cString: value)), true)
         } else {
-            self.path = "/dev/shm/shared-space-\(geteuid())"
+            (self.path, isNamed) = ("/dev/shm/shared-space-\(geteuid())", false)
         }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard !path.isEmpty, !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        let name = path == "." ? "" : path.hasPrefix("./") ? String(path.dropFirst(2)) : path
+        let base = String(cString: folder)
+        return name.isEmpty ? base : base == "/" ? "/\(name)" : "\(base)/\(name)"
+    }
+
+    /// The error of a look into a root that does not exist.
+    func missing(_ operation: String) -> SpaceError {
+        SpaceError(
+            .namespaceNotFound,
+            operation,
+            reason: "the root folder \(path.quotedForPeople) does not exist",
+            advice: "look for a typing error in --root or $\(Self.variable); the first write makes the folder"
+        )
+    }
+
+    /// Refuses a root that may not be used; and, if it must exist, one that was named and does not: the default one then is an
+    /// empty one.
+    func check(mustExist: Bool, for operation: String) throws(SpaceError) {
+        guard let folder = try open(create: false, for: operation) else {
+            if mustExist, isNamed { throw missing(operation) }
+            return
+        }
+        _ = consume folder
     }
 
     /// Opens the root, and makes it if asked.
@@ -58,8 +90,43 @@ final class SpaceRoot: Sendable {
         }
         let descriptor = try openExisting(operation)
         let info = try system(operation, path.quotedForPeople) { () throws(Errno) in try FileInfo.of(descriptor.raw) }
-        try Self.check(info, path, operation)
+        if !isNamed {
+            try makePrivate(descriptor, info, operation)
+        } else {
+            try Self.check(info, path, operation)
+        }
         return descriptor
+    }
+
+    /// Makes sure that the default root is this user's alone.
+    ///
+    /// `/dev/shm` is open to all users, so another user can make the folder first, for a group that both belong to: it would
+    /// read what this user writes, and feed it tuples. A root that a group shares has to be named.
+    private func makePrivate(_ folder: borrowing OwnedDescriptor, _ info: FileInfo, _ operation: String)
+        throws(SpaceError)
+    {
+        guard info.owner == geteuid() else {
+            throw SpaceError(
+                .permissionDenied,
+                operation,
+                reason: "the default root \(path.quotedForPeople) belongs to uid \(info.owner), not to \(geteuid())",
+                advice: "have its owner or root remove it, or name a root of your own (\(Self.variable) or --root)"
+            )
+        }
+        guard info.mode & 0o022 == 0 else {
+            throw SpaceError(
+                .permissionDenied,
+                operation,
+                reason: "others may write in the default root \(path.quotedForPeople)"
+                    + " (mode \(String(info.mode & 0o7777, radix: 8)))",
+                advice: "chmod 700 it, after a look at what is in it; to share a root with a group, name it "
+                    + "(\(Self.variable) or --root)"
+            )
+        }
+        guard info.mode & 0o077 != 0 else { return }
+        let raw = folder.raw
+        // Others could only look, so nothing in it is theirs.
+        try system(operation, path.quotedForPeople) { () throws(Errno) in try Directory.setMode(raw, 0o700) }
     }
 
     private func openExisting(_ operation: String) throws(SpaceError) -> OwnedDescriptor {
@@ -116,16 +183,43 @@ final class SpaceRoot: Sendable {
     // MARK: Folders in the root
 
     /// Opens one of the root's own folders, made if need be.
+    ///
+    /// It is open to the group from its first moment on. One that is not is mended: by its owner, or, as long as it is empty, by
+    /// any member, who replaces it.
     func ownFolder(_ name: String, in root: borrowing OwnedDescriptor, for operation: String) throws(SpaceError)
         -> OwnedDescriptor
     {
         try system(operation, "\(path)/\(name)") { () throws(Errno) in
-            do throws(Errno) {
-                try Directory.makeDirectory(at: root.raw, name, mode: try FileInfo.of(root.raw).mode & 0o770)
-            } catch .fileExists {
-                // As it should be from the second use on.
+            let mode = try FileInfo.of(root.raw).mode & 0o770
+            // Each further turn is caused by another process's progress.
+            for _ in 0..<16 {
+                do throws(Errno) {
+                    let folder = try OwnedDescriptor.directory(at: root.raw, name)
+                    let info = try FileInfo.of(folder.raw)
+                    if info.owner == geteuid(), info.mode & mode != mode {
+                        try Directory.setMode(folder.raw, info.mode | mode)
+                    }
+                    return folder
+                } catch .noSuchFileOrDirectory {
+                    try makeOwnFolder(name, in: root.raw, mode)
+                } catch .permissionDenied {
+                    do throws(Errno) {
+                        try Directory.removeEmpty(at: root.raw, name)
+                    } catch {
+                        throw error == .noSuchFileOrDirectory ? error : .permissionDenied
+                    }
+                }
             }
-            return try OwnedDescriptor.directory(at: root.raw, name)
+            throw .resourceBusy
+        }
+    }
+
+    private func makeOwnFolder(_ name: String, in root: CInt, _ mode: UInt32) throws(Errno) {
+        do throws(Errno) {
+            let draft = try Nursery.draft(of: name, number: Self.counter.add(1, ordering: .relaxed).newValue)
+            try Directory.makeDirectory(at: root, name, mode: mode, draft: draft)
+        } catch .fileExists {
+            // Another process was quicker.
         }
     }
 

@@ -2,8 +2,8 @@
 ///
 /// Fixed when the namespace is created, and checked by every opener.
 public enum StorageMode: String, Sendable, Hashable, CaseIterable {
-    /// Written through a shared map, and never synced: the fastest. Survives the kill of any process; deleted after a
-    /// reboot, persistent or not. Needs tmpfs, ext4 or xfs.
+    /// Written through a shared map, and never synced: the fastest. Survives the kill of any process; a persistent one on a disk
+    /// survives an orderly reboot, and may be torn by a power failure. Needs tmpfs, ext4 or xfs.
     case fast
     /// Like ``fast``, but no stray pointer of a client can touch the data: pages are written by system calls. For any local
     /// file system.
@@ -27,7 +27,8 @@ public enum StorageMode: String, Sendable, Hashable, CaseIterable {
 
 /// What a namespace is created with.
 ///
-/// Where it exists already, only ``mode`` is looked at: an opener that names another than the namespace's is refused.
+/// Where it exists already, an opener that names something else than the namespace is gets `incompatible`; what has its default
+/// here is not named. ``Namespace/setPersistent(_:)`` and ``Namespace/setHistory(_:)`` change what can be changed.
 public struct NamespaceOptions: Sendable, Hashable {
     /// The storage mode; `nil` takes what is there, and creates ``StorageMode/fast``.
     public var mode: StorageMode?

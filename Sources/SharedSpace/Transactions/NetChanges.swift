@@ -22,7 +22,7 @@ final class NetChanges {
     private var entries: [Entry?] = []
     /// The places of what happened to the body's own tuples, and to cells.
     private var ofTuples: [UInt64: [Int]] = [:]
-    private var ofCells: [String: Int] = [:]
+    private var ofCells: [Name: Int] = [:]
 
     init(firstNew: UInt64) { self.firstNew = firstNew }
 
@@ -52,12 +52,13 @@ final class NetChanges {
 
     private func addCell(_ entry: Entry) {
         var entry = entry
-        if let place = ofCells.removeValue(forKey: entry.name), let earlier = entries[place] {
+        let name = Name(entry.name)
+        if let place = ofCells.removeValue(forKey: name), let earlier = entries[place] {
             entries[place] = nil
             entry.old = earlier.old
             if entry.kind == .unset, earlier.old == nil { return }
         }
-        ofCells[entry.name] = entries.count
+        ofCells[name] = entries.count
         entries.append(entry)
     }
 }

@@ -15,7 +15,7 @@ public struct Transaction: ~Copyable {
 
     /// Writes a tuple.
     ///
-    /// - Throws: `tooLarge`, `transactionTooLarge`, `storageFull`, `limitReached`.
+    /// - Throws: `invalidArgument` for a negative `expires`, `tooLarge`, `transactionTooLarge`, `storageFull`, `limitReached`.
     public func write<each F: TupleField>(_ field: repeat each F, expires: Duration? = nil) throws(SpaceError) {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
@@ -29,9 +29,8 @@ public struct Transaction: ~Copyable {
     @discardableResult
     public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
         let demand = try state.namespace.demand(of: tuple.encoded.count)
-        return try state.change(demand) { (scope) throws(SpaceError) in
-            try scope.insert(tuple, Expiry(expires, scope.clock))
-        }
+        let expiry = try Expiry(expires, state.namespace.core)
+        return try state.change(demand) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
     }
 
     /// Writes a `Codable` value as a record.
@@ -152,7 +151,7 @@ public struct Transaction: ~Copyable {
     ///   - order: Which comes first, if several match.
     ///   - deadline: How long the claim lasts at most; `nil`: until it is ended.
     /// - Returns: The claim, as a plain value; `nil` when nothing matches.
-    /// - Throws: `transactionTooLarge`, `storageFull`, `limitReached`.
+    /// - Throws: `invalidArgument` for a negative deadline, `transactionTooLarge`, `storageFull`, `limitReached`.
     public func claimIfExists(
         matching template: Template,
         order: MatchOrder = .oldestFirst,

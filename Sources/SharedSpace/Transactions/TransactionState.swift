@@ -25,6 +25,8 @@ final class TransactionState {
     /// What left a change half done.
     private(set) var failure: SpaceError?
     private(set) var hasClaimed = false
+    /// Whether a search found less than it was asked for while something was claimed.
+    private var hasMissed = false
     private var searches: [(shape: Shape, table: ShapeTable, examined: Int)] = []
 
     init(_ namespace: Namespace, _ core: NamespaceCore, _ scope: WriteScope) {
@@ -117,11 +119,13 @@ final class TransactionState {
             return found.count < max
         }
         searches.append((template.shape, scope.shapes, search.examined))
+        if found.count < max, scope.counters.claimed > 0 { hasMissed = true }
         return found
     }
 
     func count(_ template: Template) throws(SpaceError) -> Int {
         try check()
+        if scope.counters.claimed > 0 { hasMissed = true }
         var count = 0
         var search = Search(scope.snapshot, scope.shapes, template, .oldestFirst)
         try search.forEach { (_, _) throws(SpaceError) in
@@ -143,6 +147,7 @@ final class TransactionState {
 
     /// Claims a tuple that was just found; `tuple` is what it decodes to.
     func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
+        try core.checkNotNegative(deadline, "a deadline", "claim")
         let terms = ClaimTerms(holder: .session(core.session.number), deadline: deadline)
         let size = match.bytes.count
         let made = try change(.removing(1, bytes: size + 64, removed: size)) {
@@ -164,6 +169,12 @@ final class TransactionState {
         try change(.removing(1, bytes: claim.tuple.encoded.count + 64)) { (scope) throws(SpaceError) in
             try scope.release(claim, session: core.session.number)
         }
+    }
+
+    /// Once the transaction has ended, however it did, and the gate is released: a body can't return what the dead have claimed,
+    /// and the next one finds it.
+    func askForTheDead() {
+        if hasMissed { _ = core.askForTheDead() }
     }
 
     /// Once the transaction is committed and the gate released.
@@ -210,16 +221,14 @@ extension NamespaceCore {
         )
     }
 
+    /// Whether a transaction's body runs on this thread, of whatever namespace.
+    static var isInTransactionOnThisThread: Bool {
+        threadsInTransaction.withLock { $0[UInt(pthread_self())] != nil }
+    }
+
     /// Refuses what would wait within a transaction's body, for whatever namespace.
     func checkMayWait(_ operation: String) throws(SpaceError) {
-        guard Self.threadsInTransaction.withLock({ $0[UInt(pthread_self())] != nil }) else { return }
-        throw SpaceError(
-            .invalidArgument,
-            operation,
-            namespace: name.text,
-            reason: "a transaction's body would wait, and keep all others from writing as long",
-            advice: "wait before the transaction"
-        )
+        if Self.isInTransactionOnThisThread { throw SpaceError(waitingWithinTransaction: operation, name.text) }
     }
 
     /// Runs a body in a transaction of its own, committed before this returns.
@@ -236,6 +245,7 @@ extension NamespaceCore {
         defer { if arrears.isDue { carryOutArrears() } }
         var outcome: Swift.Result<Result, any Error>?
         var state: TransactionState?
+        defer { state?.askForTheDead() }
         do throws(SpaceError) {
             try underGate(operation) { () throws(SpaceError) in
                 try commit(operation, Room.Demand()) { (scope) throws(SpaceError) in
@@ -296,5 +306,18 @@ extension NamespaceCore {
             try transaction.complete(claim)
             return try body(transaction)
         }
+    }
+}
+
+extension SpaceError {
+    /// What would wait within a transaction's body is refused.
+    init(waitingWithinTransaction operation: String, _ namespace: String) {
+        self.init(
+            .invalidArgument,
+            operation,
+            namespace: namespace,
+            reason: "a transaction's body would wait, and keep all others from writing as long",
+            advice: "do it before the transaction"
+        )
     }
 }

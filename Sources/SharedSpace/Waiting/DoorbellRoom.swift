@@ -3,6 +3,7 @@ import LMDB
 import SpaceSystem
 import Synchronization
 import SystemPackage
+import TupleCoding
 
 /// Where the waiting tasks of this process are kept, for one root: one thread sleeps on the process's doorbell and
 /// resumes the tasks whose bells have moved.
@@ -12,17 +13,19 @@ import SystemPackage
 ///
 /// Unchecked Sendable for `localWord` alone, which never changes and is reached by atomic operations.
 final class DoorbellRoom: @unchecked Sendable {
-    private static let rooms = Mutex<[String: DoorbellRoom]>([:])
+    private static let rooms = Mutex<[Name: DoorbellRoom]>([:])
 
     /// The room of a root; made, with its thread, at the first wait.
     static func of(_ root: SpaceRoot) -> DoorbellRoom {
         rooms.withLock { rooms in
             // After fork the room's thread is not here.
-            if let room = rooms[root.path], room.forkGeneration == ForkGuard.generation, room.file?.isLinked ?? true {
+            if let room = rooms[Name(root.path)], room.forkGeneration == ForkGuard.generation,
+                room.file?.isLinked ?? true
+            {
                 return room
             }
             let room = DoorbellRoom(root)
-            rooms[root.path] = room
+            rooms[Name(root.path)] = room
             return room
         }
     }
@@ -162,7 +165,11 @@ final class DoorbellRoom: @unchecked Sendable {
         if isTick {
             let cores = state.withLock { state in
                 state.watched = state.watched.filter { $0.value.core?.needsTicks ?? false }
-                return state.sleepers.values.map(\.core) + state.watched.values.compactMap(\.core)
+                // Each once, however many tasks wait in it.
+                var cores: [ObjectIdentifier: NamespaceCore] = [:]
+                for sleeper in state.sleepers.values { cores[ObjectIdentifier(sleeper.core)] = sleeper.core }
+                for core in state.watched.values.compactMap(\.core) { cores[ObjectIdentifier(core)] = core }
+                return Array(cores.values)
             }
             for core in cores {
                 core.tick()

@@ -82,26 +82,38 @@ extension WaitSlots {
             for index in range {
                 let slot = slot(index)
                 guard appearance.mayMatch(slot.interest) else { continue }
-                // The word first, then the key again: if the word is still the same at the exchange, so was the key.
+                // The word first, then ticket and key: if word and ticket are still the same after the exchange, so was the key.
                 let word = slot.current
                 guard word.state == .active else { continue }
+                let candidate = slot.ticket.load()
                 let interest = slot.interest
                 guard appearance.mayMatch(interest) else { continue }
                 if !interest.isTaking {
                     if wakingReaders { wakes.add(slot) }
                     continue
                 }
-                let candidate = slot.ticket.load()
                 if candidate > ticket, candidate < oldest?.ticket ?? .max { oldest = (slot, word, candidate) }
             }
             guard let oldest else { break }
-            if oldest.slot.change(from: oldest.word, to: oldest.word.next(.granted, payload: id)) {
-                wakes.add(oldest.slot)
-                break
+            CrashPoint.reach(.granting)
+            let granted = oldest.word.next(.granted, payload: id)
+            oldest.slot.lastGrant.store(id)
+            if oldest.slot.change(from: oldest.word, to: granted) {
+                if oldest.slot.ticket.load() == oldest.ticket {
+                    wakes.add(oldest.slot)
+                    break
+                }
+                // A later tenant's, whose word looks the same: where it has not taken the grant up, it never learns of it.
+                _ = oldest.slot.change(from: granted, to: granted.next(.active))
             }
         }
         wakes.addOverflow(of: self)
     }
+
+    /// Whether a waiter was granted a tuple, be it one that has not woken yet.
+    ///
+    /// Looks at all slots, those of waiters that have left since, too.
+    func hasGranted(_ id: UInt64) -> Bool { range.contains { slot($0).lastGrant.load() == id } }
 
     /// Wakes every active reader that waits for the cell.
     func announce(cell interest: Interest, into wakes: WakeList) {

@@ -5,6 +5,8 @@ import TupleCoding
 extension NamespaceCore {
     /// Looks until `look` finds something, suspending the task in between.
     ///
+    /// A look that could not be had does not end the wait, as in `block`.
+    ///
     /// `deadline`: `nil`: no limit.
     /// Returns: `nil` when the time has passed.
     /// Throws: `cancelled` when the task is; nothing was taken then.
@@ -16,8 +18,9 @@ extension NamespaceCore {
         _ look: () throws(SpaceError) -> Found<R>?
     ) async throws(SpaceError) -> R? {
         if Task.isCancelled { throw cancelled(operation) }
-        if let found = try look() { return found.result }
-        if deadline?.hasPassed ?? false { return nil }
+        var hindrance: SpaceError?
+        if let found = try lookIfPossible(&hindrance, look) { return found.result }
+        if deadline?.hasPassed ?? false { return try nothing(hindrance) }
         let room = DoorbellRoom.of(root)
         var wait = Wait(self, interest, doorbell: room.doorbell)
         wait.slot?.text = text()
@@ -26,16 +29,16 @@ extension NamespaceCore {
         var isTick = false
         while true {
             wait.prepare()
-            if let found = try look() {
+            if let found = try lookIfPossible(&hindrance, look) {
                 took = found.removed
-                if isTick { lateFinds.add(1, ordering: .relaxed) }
+                if isTick { noteLateFind(of: found.removed) }
                 return found.result
             }
-            wait.foundNothing()
-            if deadline?.hasPassed ?? false { return nil }
+            wait.foundNothing(isHindered: hindrance != nil)
+            if deadline?.hasPassed ?? false { return try nothing(hindrance) }
             wait.attendClaimants()
             await room.sleep(wait, in: self, until: deadline)
-            isTick = !wait.hasRung
+            isTick = !wait.hasRung && hindrance == nil
             if Task.isCancelled { throw cancelled(operation) }
             try checkUsable(operation)
         }

@@ -11,8 +11,11 @@ extension NamespaceCore {
 
     /// Looks until `look` finds something, sleeping in between; blocks the calling thread.
     ///
+    /// A look that could not be had, for want of the gate or of a reader, does not end the wait: the next turn looks again.
+    ///
     /// `deadline`: `nil`: no limit.
     /// Returns: `nil` when the time has passed.
+    /// Throws: When the time has passed, what the last look failed of.
     func block<R>(
         _ operation: String,
         _ interest: @autoclosure () -> Interest,
@@ -21,26 +24,29 @@ extension NamespaceCore {
         interruption: Interruption? = nil,
         _ look: () throws(SpaceError) -> Found<R>?
     ) throws(SpaceError) -> R? {
-        if let found = try look() { return found.result }
-        if deadline?.hasPassed ?? false { return nil }
+        var hindrance: SpaceError?
+        if let found = try lookIfPossible(&hindrance, look) { return found.result }
+        if deadline?.hasPassed ?? false { return try nothing(hindrance) }
         try checkMayWait(operation)
         var wait = Wait(self, interest(), doorbell: nil)
         var took: UInt64?
         defer { wait.end(took: took) }
         var hasSpun = false
         var isTick = false
+        // By the clock, and not by how a sleep ended: a signal ends one like a bell (futex(2), EINTR).
+        var nextTick: MonotonicInstant?
         while true {
             wait.prepare()
-            if let found = try look() {
+            if let found = try lookIfPossible(&hindrance, look) {
                 took = found.removed
-                if isTick { lateFinds.add(1, ordering: .relaxed) }
+                if isTick { noteLateFind(of: found.removed) }
                 return found.result
             }
-            wait.foundNothing()
+            wait.foundNothing(isHindered: hindrance != nil)
             isTick = false
             while !wait.hasRung {
                 if interruption?.isTriggered ?? false { throw cancelled(operation) }
-                if deadline?.hasPassed ?? false { return nil }
+                if deadline?.hasPassed ?? false { return try nothing(hindrance) }
                 if !hasSpun {
                     hasSpun = true
                     if Spin.isWorthwhile, spinHabit.isDue() {
@@ -52,11 +58,16 @@ extension NamespaceCore {
                     wait.slot?.text = text()
                 }
                 wait.attendClaimants()
-                if !sleep(wait, until: deadline) {
+                let turn = wait.isHindered ? Limits.tick : Ticking.interval
+                let end = min(nextTick ?? .distantFuture, .now.advanced(by: turn))
+                nextTick = end
+                sleep(wait, until: min(end, deadline ?? end))
+                if end.hasPassed {
+                    nextTick = nil
                     tick()
                     wait.renew()
                     if wait.mayHaveMissed {
-                        isTick = !wait.hasRung
+                        isTick = !wait.hasRung && hindrance == nil
                         break
                     }
                 }
@@ -66,24 +77,59 @@ extension NamespaceCore {
         }
     }
 
+    /// Looks; a look that could not be had for now found nothing, and `hindrance` says why.
+    func lookIfPossible<R>(
+        _ hindrance: inout SpaceError?,
+        _ look: () throws(SpaceError) -> Found<R>?
+    ) throws(SpaceError) -> Found<R>? {
+        do throws(SpaceError) {
+            let found = try look()
+            hindrance = nil
+            return found
+        } catch {
+            // A stopped holder is told at once: it may stay stopped.
+            guard error.code == .holderBusy || error.code == .readersExhausted else { throw error }
+            hindrance = error
+            return nil
+        }
+    }
+
+    /// Counts a find at a tick, unheard, as a lost hint.
+    ///
+    /// A tuple that was granted to another waiter, which has not taken it yet, was merely taken before that one.
+    func noteLateFind(of id: UInt64?) {
+        if let id, slots.hasGranted(id) { return }
+        lateFinds.add(1, ordering: .relaxed)
+    }
+
+    /// What a wait comes to when its time has passed: nothing came, unless the last look could not be had.
+    func nothing<R>(_ hindrance: SpaceError?) throws(SpaceError) -> R? {
+        if let hindrance { throw hindrance }
+        return nil
+    }
+
     func cancelled(_ operation: String) -> SpaceError {
         SpaceError(.cancelled, operation, namespace: name.text, reason: "the wait was cancelled; nothing was taken")
     }
 
-    /// Sleeps until the bell has moved, the deadline, or a tick.
-    private func sleep(_ wait: Wait, until deadline: MonotonicInstant?) -> Bool {
-        let limit = min(Ticking.interval, deadline?.remaining ?? Ticking.interval)
+    /// Sleeps until the bell has moved, until a moment, or until a signal comes.
+    private func sleep(_ wait: Wait, until end: MonotonicInstant) {
         if let slot = wait.slot { slot.isSleeping.storeSequential(1) }
         defer { wait.slot?.isSleeping.store(0) }
         // An error here could only be a bad address or a bad time; a tick later the loop looks again all the same.
-        let woken = try? Futex(at: wait.bell.address).wait(while: wait.bellAtLook, for: limit)
-        return woken ?? false
+        _ = try? Futex(at: wait.bell.address).wait(while: wait.bellAtLook, until: end)
     }
 }
 
-/// What a process does once a tick (250 ms) for a namespace in which something of it waits: whatever a killed process may
-/// have left undone is found here at the latest.
+/// What is done once a tick (250 ms) for a namespace in which a process waits: what a killed process may have left undone is
+/// found here at the latest.
+///
+/// Each process looks after what is its own. What concerns all is done by one of them, the first to take the turn: two hundred
+/// idle waiters must not do it two hundred times. A process killed or stopped in its turn costs the others one tick.
 extension NamespaceCore {
+    /// After how many turns the sweep looks for sessions whose lock a forked child inherited: eight seconds.
+    private static let turnsToThoroughSweep: UInt64 = 32
+
     func tick() {
         let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
         let last = lastTick.load(ordering: .relaxed)
@@ -92,11 +138,14 @@ extension NamespaceCore {
         else { return }
         noticeRemoval()
         guard (try? checkUsable("tick")) != nil else { return }
+        restoreSession()
+        carryOutArrears()
+        guard takeTurn() else { return }
         lookForAbandonedGate()
-        if sweepSlots(force: false) { dropWatchersOfTheDead(timeout: Self.upkeepPatience) }
+        sweepSlots(isThorough: now / 250_000_000 % Self.turnsToThoroughSweep == 0)
+        dropWatchersOfTheDead(timeout: Self.upkeepPatience)
         // Where somebody waits, somebody listens, and had it done at once.
         if returnClaimsOfTheDead(timeout: Self.upkeepPatience) { lateFinds.add(1, ordering: .relaxed) }
-        carryOutArrears()
         removeWhatExpired()
     }
 
@@ -109,33 +158,5 @@ extension NamespaceCore {
         guard isDue ?? false else { return }
         // The transaction itself removes what is due, before anything else, and demands the room for it.
         try? write(operation, .removing(0), timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
-    }
-
-    /// Frees the slots of sessions that no longer live, and hands on what had been granted to them.
-    ///
-    /// One process a tick does it.
-    ///
-    /// Returns: Whether it was this one.
-    @discardableResult
-    func sweepSlots(force: Bool) -> Bool {
-        let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
-        let last = slots.lastSweep.load()
-        guard force || now &- last > 200_000_000,
-            slots.lastSweep.compareExchange(expected: last, desired: now).exchanged
-        else { return false }
-        slots.forgetOverflow(before: now)
-        guard slots.inUse.load() != 0 else { return true }
-        var isDead: [UInt64: Bool] = [session.number: false]
-        for index in slots.range {
-            let slot = slots.slot(index)
-            let word = slot.current
-            guard word.state != .free else { continue }
-            let owner = word.state == .filling ? word.payload : slot.session.load()
-            let dead = isDead[owner] ?? !isAlive(session: owner)
-            isDead[owner] = dead
-            guard dead, slots.free(slot, in: word, session: session.number), word.state == .granted else { continue }
-            offer(word.payload, youngerThan: 0)
-        }
-        return true
     }
 }

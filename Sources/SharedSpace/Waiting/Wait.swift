@@ -24,20 +24,7 @@ struct Wait {
 
     init(_ core: NamespaceCore, _ interest: Interest, doorbell: UInt32?) {
         self.core = core
-        let publish = {
-            core.slots.publish(
-                interest,
-                session: core.session.number,
-                doorbell: doorbell.map { $0 + 1 } ?? 0,
-                sinceMilliseconds: UInt64(Clock.realtimeMilliseconds())
-            )
-        }
-        var tenancy = publish()
-        if tenancy == nil {
-            core.sweepSlots(force: true)
-            tenancy = publish()
-        }
-        self.tenancy = tenancy
+        tenancy = core.publishWait(interest, doorbell: doorbell)
         isForTuple = interest.form != .cell
         renew()
     }
@@ -75,7 +62,10 @@ struct Wait {
     }
 
     /// After a look that found nothing: hands on what had been granted.
-    mutating func foundNothing() {
+    ///
+    /// `isHindered`: Whether the look could not be had; then the next turn looks again, whatever happens until then.
+    mutating func foundNothing(isHindered: Bool) {
+        if isHindered { transactionAtLook = -1 }
         guard let id = pending else { return }
         pending = nil
         handOn(id)
@@ -93,6 +83,9 @@ struct Wait {
         claimants = known
         ClaimWatch.shared.attend(core, claimants: known)
     }
+
+    /// Whether the last look could not be had.
+    var isHindered: Bool { transactionAtLook < 0 }
 
     /// Whether there may be something new, though no bell was heard.
     var mayHaveMissed: Bool { core.environment.lastTransaction != transactionAtLook }

@@ -13,8 +13,13 @@ import SpaceSystem
 ///
 /// Interests of one form, number of fields and bound positions are one *kind*. Of kinds there are few, so a writer hashes
 /// its tuple once for each that somebody waits for, and looks the hash up among counts by hash, which all kinds share:
-/// what meets there by chance costs a look at the slots. A kind, once listed, stays; those who wait for one that found no
-/// room are counted in one number, and looked for in the slots while it is not 0.
+/// what meets there by chance costs a look at the slots.
+///
+/// 64 kinds are listed at once. When all places are taken, a kind that no process waits for makes room: its place is locked
+/// while its count is 0, gets the new selector, and is unlocked with the count 1. The count's word has a version, so that a
+/// waiter that found the old selector there can't raise the count of the new one. A process killed between the two steps
+/// leaves one place unused. Waiters that found no place are counted in one number, and looked for in the slots while
+/// it is not 0. The slot notes where its waiter was counted.
 ///
 /// Unchecked Sendable: it holds addresses of words that are accessed by atomic operations alone.
 struct WaitCounts: @unchecked Sendable {
@@ -36,24 +41,30 @@ struct WaitCounts: @unchecked Sendable {
         self.buckets = buckets
     }
 
+    /// Where waiters that found no place are counted.
+    static let unlistedPlace: UInt32 = 0
+
     /// Counts one more who waits; before its slot becomes active.
-    func add(_ interest: Interest) {
-        guard let count = count(ofKind: interest.kind, listing: true) else {
+    ///
+    /// - Returns: Where it is counted, for `subtract`.
+    func add(_ interest: Interest) -> UInt32 {
+        guard let index = list(interest.kind) else {
             unlisted.add(1)
-            return
+            return Self.unlistedPlace
         }
         if interest.isHashed { bucket(interest.hash).add(1) }
-        count.add(1)
+        return UInt32(index + 1)
     }
 
     /// Takes off one who was counted; after its slot has ceased to be active.
-    func subtract(_ interest: Interest) {
-        // A kind that was not listed found no room, and so finds none now: kinds stay.
-        guard let count = count(ofKind: interest.kind, listing: false) else {
+    func subtract(_ interest: Interest, at place: UInt32) {
+        guard place != Self.unlistedPlace else {
             unlisted.subtract(1)
             return
         }
-        count.subtract(1)
+        // Another number would be damage.
+        guard place <= Self.kindCapacity else { return }
+        lower(Int(place) - 1)
         if interest.isHashed { bucket(interest.hash).subtract(1) }
     }
 
@@ -63,9 +74,11 @@ struct WaitCounts: @unchecked Sendable {
     func mayAwait(_ appearance: inout Appearance) -> Bool {
         if unlisted.load() != 0 { return true }
         for index in 0..<Self.kindCapacity {
+            // The count first: while it is not 0, the selector stays.
+            let isCounted = count(index).load() & Self.countMask != 0
             let kind = selector(index).load()
             guard kind != 0 else { return false }
-            guard count(index).load() != 0 else { continue }
+            guard isCounted else { continue }
             if appearance.mayMatch(kind: kind, where: { bucket($0).load() != 0 }) { return true }
         }
         return false
@@ -74,25 +87,65 @@ struct WaitCounts: @unchecked Sendable {
     /// Whether somebody may wait for exactly this, such as a cell.
     func mayAwait(_ interest: Interest) -> Bool {
         if unlisted.load() != 0 { return true }
-        guard let count = count(ofKind: interest.kind, listing: false), count.load() != 0 else { return false }
-        return !interest.isHashed || bucket(interest.hash).load() != 0
+        for index in 0..<Self.kindCapacity {
+            let isCounted = count(index).load() & Self.countMask != 0
+            let kind = selector(index).load()
+            guard kind != 0 else { return false }
+            if isCounted, kind == interest.kind { return !interest.isHashed || bucket(interest.hash).load() != 0 }
+        }
+        return false
     }
 
-    private func selector(_ index: Int) -> SharedWord64 { SharedWord64(at: kinds + index * Self.kindSize) }
-    private func count(_ index: Int) -> SharedWord32 { SharedWord32(at: kinds + index * Self.kindSize + 8) }
+    // MARK: Places
 
-    private func count(ofKind kind: UInt64, listing: Bool) -> SharedWord32? {
+    // A count's word: how many wait (32 bits), a version (31), whether the place is locked.
+    private static let countMask: UInt64 = 0xFFFF_FFFF
+    private static let oneVersion: UInt64 = 1 << 32
+    private static let locked: UInt64 = 1 << 63
+
+    private func selector(_ index: Int) -> SharedWord64 { SharedWord64(at: kinds + index * Self.kindSize) }
+    private func count(_ index: Int) -> SharedWord64 { SharedWord64(at: kinds + index * Self.kindSize + 8) }
+
+    /// Counts one more of a kind at the place of the kind, or at a new one.
+    ///
+    /// - Returns: `nil` when waiters of 64 other kinds have all places.
+    private func list(_ kind: UInt64) -> Int? {
         for index in 0..<Self.kindCapacity {
-            var found = selector(index).load()
-            if found == 0 {
-                guard listing else { return nil }
+            if selector(index).load() == 0 {
                 // Kinds are listed without gaps, so that two who list the same one meet here.
-                found = selector(index).compareExchange(expected: 0, desired: kind).original
+                _ = selector(index).compareExchange(expected: 0, desired: kind)
             }
-            // 0 still: it was free, and is this kind's now.
-            if found == kind || found == 0 { return count(index) }
+            if raise(index, ifIs: kind) { return index }
         }
+        for index in 0..<Self.kindCapacity where replace(index, by: kind) { return index }
         return nil
+    }
+
+    private func raise(_ index: Int, ifIs kind: UInt64) -> Bool {
+        while true {
+            let word = count(index).load()
+            guard word & Self.locked == 0, selector(index).load() == kind else { return false }
+            if count(index).compareExchange(expected: word, desired: word + 1).exchanged { return true }
+        }
+    }
+
+    private func lower(_ index: Int) {
+        while true {
+            let word = count(index).load()
+            // 0 would be damage: a waiter that is counted keeps its place.
+            guard word & Self.countMask != 0 else { return }
+            if count(index).compareExchange(expected: word, desired: word - 1).exchanged { return }
+        }
+    }
+
+    private func replace(_ index: Int, by kind: UInt64) -> Bool {
+        let word = count(index).load()
+        guard word & (Self.locked | Self.countMask) == 0 else { return false }
+        let next = (word &+ Self.oneVersion) & ~Self.locked
+        guard count(index).compareExchange(expected: word, desired: next | Self.locked).exchanged else { return false }
+        selector(index).store(kind)
+        count(index).store(next | 1)
+        return true
     }
 
     private func bucket(_ hash: UInt64) -> SharedWord32 {

@@ -20,13 +20,25 @@ import SpaceSystem
 /// What a slot waits for lies apart from the words, packed: a writer's scan reads 24 bytes a slot. Counts of who waits for
 /// what spare it most scans (`WaitCounts`).
 ///
+/// The slots lie in segments of 1,024. The blocks of the first are reserved with the file, those of each further one by
+/// the first waiter that finds the table full (`NamespaceCore.growSlots`), before `segments` says that it is there. All
+/// of them are mapped from the beginning on, so a writer needs to do nothing to see a new one. What was not yet added is
+/// all zeros, which is free slots.
+///
+/// The 14 bits of a word's generation come again after 4,096 waits, so a process that was stopped between its look at a
+/// word and its compare-and-swap may change the slot of a later tenant. The ticket, which is given out once, shows that:
+/// whoever changes the word of another's slot compares the ticket afterwards, and undoes the change if it differs.
+///
 /// Unchecked Sendable: everything is reached by atomic words; a slot's text and key are written only by who fills it.
 struct WaitSlots: @unchecked Sendable {
-    static let capacity = 1024
+    static let segmentCapacity = 1024
+    /// How many segments a table has at most.
+    static let mostSegments = 16
+    static let mostSlots = segmentCapacity * mostSegments
     private static let keySize = 24
     private static let blockSize = 128
     private static let textCapacity = 72
-    static let byteCount = capacity * (keySize + blockSize) + WaitCounts.bucketsByteCount
+    static let segmentByteCount = segmentCapacity * (keySize + blockSize)
 
     /// How many slots are not free.
     ///
@@ -43,22 +55,35 @@ struct WaitSlots: @unchecked Sendable {
     private let overflowUntil: SharedWord64
     /// When slots of dead sessions were last swept, monotonic ns: one process a tick does it.
     let lastSweep: SharedWord64
+    /// How many segments there are beyond the first; only ever raised.
+    private let moreSegments: SharedWord32
     let counts: WaitCounts
-    private let keys: UnsafeMutableRawPointer
+    private let base: UnsafeMutableRawPointer
 
-    init(summary: UnsafeMutableRawPointer, kinds: UnsafeMutableRawPointer, keys: UnsafeMutableRawPointer) {
+    /// `segments`: The address of the first of `mostSegments`.
+    init(
+        summary: UnsafeMutableRawPointer,
+        kinds: UnsafeMutableRawPointer,
+        buckets: UnsafeMutableRawPointer,
+        segments: UnsafeMutableRawPointer
+    ) {
         inUse = SharedWord32(at: summary)
         end = SharedWord32(at: summary + 4)
         nextTicket = SharedWord64(at: summary + 8)
         overflow = SharedWord32(at: summary + 64)
         overflowUntil = SharedWord64(at: summary + 72)
         lastSweep = SharedWord64(at: summary + 80)
-        counts = WaitCounts(
-            unlisted: summary + 16,
-            kinds: kinds,
-            buckets: keys + Self.capacity * (Self.keySize + Self.blockSize)
-        )
-        self.keys = keys
+        moreSegments = SharedWord32(at: summary + 20)
+        counts = WaitCounts(unlisted: summary + 16, kinds: kinds, buckets: buckets)
+        base = segments
+    }
+
+    /// How many segments there are, whatever a damaged file says.
+    var segments: Int { 1 + min(Int(moreSegments.load()), Self.mostSegments - 1) }
+
+    /// Says that the blocks of one segment more than `known` are there; does nothing if that is known already.
+    func addSegment(beyond known: Int) {
+        _ = moreSegments.compareExchange(expected: UInt32(known - 1), desired: UInt32(known))
     }
 
     // MARK: One slot
@@ -98,7 +123,11 @@ struct WaitSlots: @unchecked Sendable {
         var session: SharedWord64 { SharedWord64(at: block + 16) }
         /// The doorbell of the process, plus one, when a task waits and not a thread; else 0.
         var doorbell: SharedWord32 { SharedWord32(at: block + 24) }
+        /// Where the waiter is counted (`WaitCounts`).
+        fileprivate var countedAt: SharedWord32 { SharedWord32(at: block + 28) }
         var sinceMilliseconds: SharedWord64 { SharedWord64(at: block + 32) }
+        /// The tuple that was last granted to the slot, or about to be; for `hasGranted`.
+        var lastGrant: SharedWord64 { SharedWord64(at: block + 120) }
         var ticket: SharedWord64 { SharedWord64(at: key + 16) }
 
         var interest: Interest {
@@ -129,15 +158,17 @@ struct WaitSlots: @unchecked Sendable {
     }
 
     func slot(_ index: Int) -> Slot {
-        Slot(
+        let segment = base + index / Self.segmentCapacity * Self.segmentByteCount
+        let place = index % Self.segmentCapacity
+        return Slot(
             index: index,
-            block: keys + Self.capacity * Self.keySize + index * Self.blockSize,
-            key: keys + index * Self.keySize
+            block: segment + Self.segmentCapacity * Self.keySize + place * Self.blockSize,
+            key: segment + place * Self.keySize
         )
     }
 
     /// The slots that have ever been used.
-    var range: Range<Int> { 0..<min(Int(end.load()), Self.capacity) }
+    var range: Range<Int> { 0..<min(Int(end.load()), segments * Self.segmentCapacity) }
 
     // MARK: Publishing and leaving
 
@@ -158,7 +189,7 @@ struct WaitSlots: @unchecked Sendable {
         // Counted before a slot is had, and discounted after it is given back: a kill in between leaves the count too
         // high, which costs writers a scan; too low, they would skip somebody who waits.
         inUse.add(1)
-        for index in 0..<Self.capacity {
+        for index in 0..<segments * Self.segmentCapacity {
             let slot = slot(index)
             let word = slot.current
             guard word.state == .free else { continue }
@@ -176,11 +207,12 @@ struct WaitSlots: @unchecked Sendable {
             let ticket = nextTicket.add(1) + 1
             slot.ticket.store(ticket)
             SharedWord64(at: slot.key).store(interest.selector)
-            counts.add(interest)
+            let place = counts.add(interest)
+            slot.countedAt.store(place)
             CrashPoint.reach(.slotCounted)
             guard slot.change(from: filling, to: filling.next(.active)) else {
                 // Swept meanwhile, and discounted: somebody took this session for dead.
-                counts.subtract(interest)
+                counts.subtract(interest, at: place)
                 inUse.add(1)
                 continue
             }
@@ -199,22 +231,36 @@ struct WaitSlots: @unchecked Sendable {
         while true {
             let word = tenancy.slot.current
             guard word.state == .active || word.state == .granted, tenancy.isCurrent else { return nil }
-            if free(tenancy.slot, in: word, session: session) { return word.state == .granted ? word.payload : nil }
+            if free(tenancy.slot, in: word, ticket: tenancy.ticket, session: session) {
+                return word.state == .granted ? word.payload : nil
+            }
         }
     }
 
-    /// Frees a slot if its word is still what the caller judged it by.
+    /// Frees a slot if its word and ticket are still what the caller judged it by.
     ///
     /// Through FILLING: what the slot waits for is wiped while it is nobody's, never under a new tenant.
-    func free(_ slot: Slot, in word: Word, session: UInt64) -> Bool {
+    func free(_ slot: Slot, in word: Word, ticket: UInt64, session: UInt64) -> Bool {
         let emptying = word.next(.filling, payload: session)
         guard slot.change(from: word, to: emptying) else { return false }
+        // A slot that is being filled has no ticket yet; the session in its word tells it from others.
+        guard word.state == .filling || slot.ticket.load() == ticket else {
+            giveBack(slot, emptying)
+            return false
+        }
         // Whoever was killed while it was FILLING may not have counted it yet, or no longer.
-        if word.state != .filling { counts.subtract(slot.interest) }
+        if word.state != .filling { counts.subtract(slot.interest, at: slot.countedAt.load()) }
         SharedWord64(at: slot.key).store(0)
         // Swept while we were at it? Then whoever did has counted it.
         if slot.change(from: emptying, to: emptying.next(.free)) { inUse.subtract(1) }
         return true
+    }
+
+    /// Leaves the slot to the later tenant from which it was taken by mistake; that one looks again.
+    private func giveBack(_ slot: Slot, _ emptying: Word) {
+        _ = slot.change(from: emptying, to: emptying.next(.active))
+        _ = slot.bell.add(1)
+        slot.bellFutex.wake()
     }
 
     // MARK: When the table is full

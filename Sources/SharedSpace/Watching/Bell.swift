@@ -26,11 +26,7 @@ final class Bell: Sendable {
 
     private static func open(_ core: NamespaceCore) -> CInt? {
         guard let folder = (try? core.openFolder("ring the bell")) ?? nil,
-            let bell = try? OwnedDescriptor.openat(
-                directory: folder.descriptor.raw,
-                NamespaceFolder.bell,
-                flags: O_WRONLY | O_NOFOLLOW
-            )
+            let bell = try? folder.files.open(NamespaceFolder.bell, flags: O_WRONLY)
         else { return nil }
         return bell.release()
     }

@@ -7,17 +7,18 @@ import SystemPackage
 /// somebody's handler.
 ///
 /// Guarantees: while there are bells to hear, some thread listens. A job that does not return holds up neither the bells nor, for
-/// longer than `patience`, the jobs behind it. All threads sleep in `epoll_wait` on one instance, edge-triggered: the
+/// longer than `patience`, the jobs behind it; and the more jobs run already, the sooner another thread takes over, so that
+/// hundreds that block delay the next job by some hundredths of a second. All threads sleep in `epoll_wait` on one instance, edge-triggered: the
 /// kernel wakes one of them for each news, the one that fell asleep last, so the second costs nothing as long as
 /// the first returns in time (epoll(7): "at most one thread").
 ///
-/// The threads are as many as jobs block, at most `capacity`. At that many, the last keeps listening and leaves jobs to those who
-/// come back.
+/// The threads are as many as jobs block, and one more; the bound is the number of observers, because each has one job at a time.
+/// Where the process can have no more threads (RLIMIT_NPROC, a cgroup's pids.max), the last one keeps listening and leaves
+/// the jobs to those that come back; it asks for a thread again at every tick.
 final class BellCrew: Sendable {
     typealias Job = @Sendable () -> Void
 
-    static let capacity = 64
-    /// How long jobs wait behind one that is running until another thread takes them over.
+    /// How long jobs wait behind one that is running until another thread takes them over; half as long for each more that runs.
     private static let patience = Duration.milliseconds(5)
 
     private static let wakeToken: UInt64 = 0
@@ -35,6 +36,8 @@ final class BellCrew: Sendable {
     private struct Queue {
         var jobs: ArraySlice<Job> = []
         var isAlarmSet = false
+        /// How many jobs have begun and not returned.
+        var running = 0
     }
 
     private final class Ears: Sendable {
@@ -78,7 +81,10 @@ final class BellCrew: Sendable {
     }
 
     private func work(_ room: BellRoom) {
-        while let job = nextJob(room) { job() }
+        while let job = nextJob(room) {
+            job()
+            queue.withLock { $0.running -= 1 }
+        }
     }
 
     private func nextJob(_ room: BellRoom) -> Job? {
@@ -87,8 +93,9 @@ final class BellCrew: Sendable {
         return queue.withLock { queue in
             let job = hasRelief ? queue.jobs.popFirst() : nil
             // Who waits behind this one is to be served, should it not return.
+            if job != nil { queue.running += 1 }
             if job != nil, !queue.jobs.isEmpty {
-                try? ears?.alarm.set(Self.patience)
+                try? ears?.alarm.set(Self.patience / (1 << min(queue.running - 1, 6)))
                 queue.isAlarmSet = true
             } else if queue.isAlarmSet {
                 try? ears?.alarm.stop()
@@ -101,11 +108,10 @@ final class BellCrew: Sendable {
     /// Sees to it that somebody listens while this thread runs a job.
     private func hasRelief(_ room: BellRoom) -> Bool {
         if listening.load(ordering: .sequentiallyConsistent) > 0 { return true }
-        guard threads.load(ordering: .relaxed) < Self.capacity else { return false }
         threads.add(1, ordering: .sequentiallyConsistent)
-        // Should there be no thread to be had, jobs are run all the same: then one that blocks does hold up the others.
-        startThread(room)
-        return true
+        if startThread(room) { return true }
+        // The only thread runs jobs all the same: one that blocks then holds up the others.
+        return threads.load(ordering: .sequentiallyConsistent) <= 1
     }
 
     // MARK: Threads
@@ -120,14 +126,19 @@ final class BellCrew: Sendable {
     }
 
     /// Starts a thread that the caller has counted.
-    private func startThread(_ room: BellRoom) {
+    ///
+    /// Returns: Whether there was one to be had.
+    @discardableResult
+    private func startThread(_ room: BellRoom) -> Bool {
         // Counted before it comes to it: who looks meanwhile needs not start another.
         listening.add(1, ordering: .sequentiallyConsistent)
         do throws(Errno) {
             try DetachedThread.start { room.crew.run(room) }
+            return true
         } catch {
             threads.subtract(1, ordering: .sequentiallyConsistent)
             listening.subtract(1, ordering: .sequentiallyConsistent)
+            return false
         }
     }
 

@@ -140,7 +140,7 @@ final class BellRoom: Sendable {
         let path = "\(folder.descriptor.procPath)/\(NamespaceFolder.bell)"
         let watch = notifier.withLock { notifier -> Int32? in
             makeIfNeeded(&notifier)
-            return try? notifier?.notify.add(path, [.modified, .deletedItself, .movedItself])
+            return try? notifier?.notify.add(path, [.modified, .deletedItself, .movedItself, .noFollow])
         }
         guard let watch else { return }
         state.withLock { state in
@@ -200,7 +200,15 @@ final class BellRoom: Sendable {
         let signal = Signal()
         let id = newID()
         enter(id, core, transaction, deadline) { signal.send() }
-        while !signal.isSent, !(interruption?.isTriggered ?? false) { signal.wait(atMost: Limits.tick) }
+        while !signal.isSent, !(interruption?.isTriggered ?? false) {
+            signal.wait(atMost: Limits.tick)
+            // No thread was to be had for the crew: this one looks in its stead.
+            if crew.threadCount == 0 {
+                crew.start(self)
+                tick()
+                resumeLate(.now)
+            }
+        }
         resume(id, core)
     }
 

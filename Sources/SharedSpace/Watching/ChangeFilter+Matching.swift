@@ -45,18 +45,18 @@ extension ChangeFilter {
     }
 
     /// The way from a cell into its value, where a path leads into that cell: what follows one of the path's dots.
-    private static func names(of path: String, in key: UnsafeRawBufferPointer) -> [Substring]? {
+    private static func names(of path: String, in key: UnsafeRawBufferPointer) -> [String]? {
         let path = path.utf8
         guard path.count > key.count + 1, path.starts(with: key),
             path[path.index(path.startIndex, offsetBy: key.count)] == UInt8(ascii: ".")
         else { return nil }
-        return Substring(path.dropFirst(key.count + 1)).split(separator: ".", omittingEmptySubsequences: false)
+        return path.components(from: key.count + 1)
     }
 
-    private static func part(_ names: [Substring], _ bytes: UnsafeRawBufferPointer?) -> Value? {
+    private static func part(_ names: [String], _ bytes: UnsafeRawBufferPointer?) -> Value? {
         guard let bytes, var value = try? Value(encodedElement: bytes) else { return nil }
         for name in names {
-            guard case .object(let record) = value, let inner = record[String(name)] else { return nil }
+            guard case .object(let record) = value, let inner = record[name] else { return nil }
             value = inner
         }
         return value
@@ -96,5 +96,15 @@ extension ChangeFilter {
             if key.elementsEqual(path.utf8) { return true }
             return Self.names(of: path, in: key).map { Self.part($0, value) != nil } ?? false
         }
+    }
+}
+
+extension String.UTF8View {
+    /// The names of a path from a byte on, between its dots.
+    ///
+    /// By bytes: a dot that a combining mark follows is a dot, and no character of its own.
+    func components(from offset: Int) -> [String] {
+        dropFirst(offset).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -33,7 +33,15 @@ public struct Changes: AsyncSequence, Sendable {
         /// time the last of it is read, the gap that follows says so, and a copy is to be begun anew.
         case initial
         /// After a change: with what the journal still holds of what came later, a gap for the rest.
+        ///
+        /// A number that no change has yet is of another life of the namespace, or a mistake: it begins as ``resume(_:)`` does
+        /// then.
         case after(UInt64)
+        /// After a change of one life of the namespace.
+        ///
+        /// In another life it begins with that life's first change, and a gap comes before all else: from 1 to the last change
+        /// that is no longer to be had, or from 0 to 0 (what came before this life) where all are.
+        case resume(ResumePoint)
         /// Where the subscription of this name last acknowledged; its first process begins as with `now`.
         case subscription(String)
     }
@@ -60,6 +68,20 @@ public struct Changes: AsyncSequence, Sendable {
 
     /// The last change at the time of registering: everything later is delivered.
     public var start: UInt64 { source.registration.present }
+
+    /// The life of the namespace whose changes these are.
+    public var life: NamespaceLife { source.life }
+
+    /// The place from which everything that this sequence tells goes on: the registration.
+    public var resumePoint: ResumePoint { ResumePoint(sequence: start, life: life) }
+
+    /// The place after a change of this sequence.
+    ///
+    /// - Parameter change: The change.
+    /// - Returns: Where to resume when the change has been dealt with.
+    public func resumePoint(after change: Change) -> ResumePoint {
+        ResumePoint(sequence: change.lastSequence, life: life)
+    }
 
     /// The next change; `nil` when there is none in time, after the namespace's end, and after cancellation.
     public func next(timeout: Duration) async throws(SpaceError) -> Change? {
@@ -114,7 +136,8 @@ final class ChangeSource: Sendable {
         /// not wanted.
         var settled: UInt64 {
             guard handled >= delivered else { return handled }
-            return max(handled, ready.first.map { $0.sequence - 1 } ?? position)
+            // The gap before a life's first change has the number 0.
+            return max(handled, ready.first.map { max($0.sequence, 1) - 1 } ?? position)
         }
     }
 
@@ -123,28 +146,39 @@ final class ChangeSource: Sendable {
     private static let restChanges: UInt64 = 4096
     private static let restBytes = 1 << 20
 
-    init(_ namespace: Namespace, _ filter: ChangeFilter, from start: Changes.Start) throws(SpaceError) {
+    /// `life`: Of a subscription: in which life the caller had it last; `nil`: unknown.
+    init(
+        _ namespace: Namespace,
+        _ filter: ChangeFilter,
+        from start: Changes.Start,
+        of life: NamespaceLife? = nil
+    ) throws(SpaceError) {
         self.namespace = namespace
         self.filter = filter
-        var (place, subscription) = (NamespaceCore.WatchStart.now, "")
+        var (place, subscription, life) = (NamespaceCore.WatchStart.now, "", life)
         switch start {
         case .now, .initial: break
         case .after(let sequence): place = .after(sequence)
+        case .resume(let point): (place, life) = (.after(point.sequence), point.life)
         case .subscription(let name): subscription = name
         }
         isSubscription = !subscription.isEmpty
         let core = try namespace.usableCore("watch")
         BellRoom.shared.begin(core)
         do throws(SpaceError) {
-            registration = try core.registerWatcher(filter, start: place, subscription: subscription)
+            registration = try core.registerWatcher(filter, start: place, subscription: subscription, of: life)
         } catch {
             BellRoom.shared.end(core)
             throw error
         }
-        state = Mutex(State(position: registration.position))
+        var state = State(position: registration.position)
+        if registration.tellsOfOtherLife { state.ready = [Change(gapFrom: 0, to: 0)] }
+        self.state = Mutex(state)
         present = Mutex(start == .initial ? PresentState(registration, filter) : nil)
         core.dropWatchersOfTheDead()
     }
+
+    var life: NamespaceLife { namespace.life }
 
     deinit {
         BellRoom.shared.end(namespace.core)

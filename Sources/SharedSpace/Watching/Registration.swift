@@ -94,12 +94,28 @@ extension NamespaceCore {
         let present: UInt64
         /// The id that the next tuple was to get at the time of registering.
         let nextTuple: UInt64
+        /// Whether the watcher comes from another life, and no gap in this one says so: it is to be told.
+        var tellsOfOtherLife = false
     }
 
-    /// `subscription`: A name under which the position is kept while the process is away; empty: none.
-    func registerWatcher(_ filter: ChangeFilter, start: WatchStart, subscription: String) throws(SpaceError)
-        -> Registration
-    {
+    /// Registers a watcher.
+    ///
+    /// One that comes from another life, or from beyond the last change, has seen nothing of this life, whatever its number: it
+    /// begins with this life's first change. If the journal still has that one, no gap comes of itself.
+    ///
+    /// - Parameters:
+    ///   - filter: What the watcher is told.
+    ///   - start: Where it begins.
+    ///   - subscription: A name under which the position is kept while the process is away; empty: none.
+    ///   - life: The life that the start, or the subscription, is of; `nil`: unknown.
+    /// - Returns: Where the watcher stands.
+    /// - Throws: `tooLarge` for a long subscription name, and what a write throws.
+    func registerWatcher(
+        _ filter: ChangeFilter,
+        start: WatchStart,
+        subscription: String,
+        of life: NamespaceLife? = nil
+    ) throws(SpaceError) -> Registration {
         guard subscription.utf8.count <= 400 else {
             throw SpaceError(
                 .tooLarge,
@@ -112,11 +128,20 @@ extension NamespaceCore {
         let text = filter.text
         return try write("watch", .adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
             let (present, nextTuple) = (scope.counters.sequence, scope.counters.nextTuple)
-            func registration(_ number: UInt64, _ position: UInt64) -> Registration {
-                Registration(number: number, position: position, present: present, nextTuple: nextTuple)
+            var isOfOtherLife = life.map { $0 != control.header.life } ?? false
+            func registration(_ number: UInt64, _ position: UInt64, tells: Bool) -> Registration {
+                Registration(
+                    number: number,
+                    position: position,
+                    present: present,
+                    nextTuple: nextTuple,
+                    tellsOfOtherLife: tells
+                )
             }
             if !subscription.isEmpty,
-                let (number, old) = try scope.snapshot.watchers().first(where: { $0.row.subscription == subscription })
+                let (number, old) = try scope.snapshot.watchers().first(where: {
+                    $0.row.subscription.isSame(as: subscription)
+                })
             {
                 if old.session != 0, old.session == session.number || isAlive(session: old.session) {
                     throw SpaceError(
@@ -132,10 +157,19 @@ extension NamespaceCore {
                 row.session = session.number
                 row.filter = text
                 try scope.put(watcher: number, row)
-                return registration(number, old.position)
+                return registration(number, old.position, tells: isOfOtherLife)
             }
             var position = present
-            if case .after(let sequence) = start { position = min(sequence, present) }
+            if case .after(let sequence) = start {
+                position = sequence
+                if sequence > present { isOfOtherLife = true }
+            }
+            var tells = false
+            if isOfOtherLife {
+                position = 0
+                // Else the first look finds a gap from 1 on.
+                tells = present == 0 || scope.counters.journalFirst == 1
+            }
             let number = scope.counters.nextWatcher
             scope.counters.nextWatcher += 1
             scope.counters.watchers += 1
@@ -146,7 +180,7 @@ extension NamespaceCore {
                 filter: text
             )
             try scope.put(watcher: number, row)
-            return registration(number, position)
+            return registration(number, position, tells: tells)
         }
     }
 

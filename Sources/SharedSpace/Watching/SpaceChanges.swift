@@ -98,8 +98,8 @@ final class SpaceChangeSource: Sendable {
     init(_ root: SpaceRoot, isInitial: Bool) throws(SpaceError) {
         self.root = root
         state = Mutex(State())
-        _ = try root.open(create: true, for: Self.operation)
-        // Should it go before the first look, ticks serve until it is there again.
+        // Refuses a root that is not ours. One that does not exist, or goes before the first look, ticks look for.
+        _ = try root.open(create: false, for: Self.operation)
         let watch = BellRoom.shared.begin(bell, path: root.path)
         do throws(SpaceError) {
             try state.withLock { (state) throws(SpaceError) in
@@ -176,7 +176,7 @@ final class SpaceChangeSource: Sendable {
         switch (a, b) {
         case (.disappeared, .appeared): true
         case (.appeared, .disappeared): false
-        case (.appeared(let a), .appeared(let b)), (.disappeared(let a), .disappeared(let b)): a < b
+        case (.appeared(let a), .appeared(let b)), (.disappeared(let a), .disappeared(let b)): Name(a) < Name(b)
         }
     }
 

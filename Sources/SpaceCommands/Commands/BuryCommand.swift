@@ -47,7 +47,7 @@ struct BuryCommand: ParsableCommand {
             if let after { try namespace.setDeliveryLimit(Int(after)) }
             if let id {
                 guard let claim = try namespace.claim(numbered: id) else {
-                    throw ClaimArguments.lost(id, "set a tuple aside", access.name)
+                    throw ClaimArguments.lost(id, "set a tuple aside", namespace)
                 }
                 try namespace.bury(claim)
             } else if let template {

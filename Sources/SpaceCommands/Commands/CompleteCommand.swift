@@ -7,7 +7,8 @@ struct CompleteCommand: ParsableCommand {
         commandName: "complete",
         abstract: "Remove a tuple that 'claim --hold' claimed.",
         discussion: """
-            The status is 75 when the tuple has returned to the space: at the claim's deadline, or because the owner has exited.
+            The status is 75 when the tuple has returned to the space: at the claim's deadline, because the owner has exited, or \
+            with the namespace: ids of claims are never given out again, also not after the namespace was deleted and created anew.
 
             EXAMPLE:
               space complete jobs $id

@@ -11,10 +11,15 @@ struct DumpCommand: ParsableCommand {
             without them, and says so. --check verifies every invariant that the files can show; the status is 1 when there \
             is damage, and a line says each. 'space load' reads what --format json prints.
 
+            --salvage is for a namespace that is damaged. It reads the pages of the data file itself, with neither the locks nor the control \
+            file, and prints everything that lies on whole pages as JSON lines for 'space load'. What it leaves out it names on \
+            standard error, and the status is 1 then.
+
             EXAMPLES:
               space-dump jobs
               space-dump --format json jobs | jq -c 'select(.kind == "tuple").tuple'
               space-dump --check --all
+              space-dump --salvage jobs | space load jobs-saved
               space-dump /dev/shm/shared-space-1000/jobs
             """
     )
@@ -35,12 +40,16 @@ struct DumpCommand: ParsableCommand {
     @Flag(help: "Check, and print what is damaged.")
     var check = false
 
+    @Flag(help: "Print what can be saved of a damaged namespace, as JSON lines.")
+    var salvage = false
+
     @Argument(help: ArgumentHelp("The namespace, or its folder (with a '/').", valueName: "ns|path"))
     var subject: String?
 
     static var _errorPrefix: String { "space-dump: " }
 
     func validate() throws {
+        if salvage, all || check { throw ValidationError("--salvage is of one namespace, and without --check") }
         if all == (subject != nil) { throw ValidationError("name a namespace or its folder, or give --all") }
     }
 
@@ -48,8 +57,9 @@ struct DumpCommand: ParsableCommand {
         let output = Output()
         var ending = ExitStatus.done
         if let subject {
-            let isPath = subject.contains("/")
-            ending = try inspect(isPath ? .path(subject) : .name(subject, root: common.root), named: subject, output)
+            let place: Inspection.Subject =
+                subject.utf8.contains(UInt8(ascii: "/")) ? .path(subject) : .name(subject, root: common.root)
+            ending = try salvage ? save(place, output) : inspect(place, named: subject, output)
         } else {
             for (position, name) in try Inspection.names(root: common.root).enumerated() {
                 try Signals.check()
@@ -70,7 +80,25 @@ struct DumpCommand: ParsableCommand {
         if ending != .done { throw CommandFailure(ending, nil) }
     }
 
+    private func save(_ subject: Inspection.Subject, _ output: Output) throws -> ExitStatus {
+        let salvage = try Salvage(subject, timeout: common.timeout?.duration ?? .seconds(1))
+        try SalvageReport(salvage: salvage).lines { try output.print($0) }
+        try output.flush()
+        let name = PeopleText.escaped(salvage.name)
+        for note in salvage.notes { Messages.print("space-dump: \(name): \(PeopleText.escaped(note))") }
+        for text in salvage.leftOut { Messages.print("space-dump: \(name): left out: \(PeopleText.escaped(text))") }
+        return salvage.leftOut.isEmpty ? .done : .nothing
+    }
+
     private func inspect(_ subject: Inspection.Subject, named name: String, _ output: Output) throws -> ExitStatus {
+        if check {
+            // Whatever follows offsets through the pages comes after the look at all of them.
+            let damage = try Inspection.damagedPages(subject, timeout: common.timeout?.duration ?? .seconds(1))
+            guard damage.isEmpty else {
+                try report(damage, of: name, output)
+                return .nothing
+            }
+        }
         let inspection: Inspection
         do {
             inspection = try Inspection(subject, checking: check, timeout: common.timeout?.duration ?? .seconds(1))

@@ -1,13 +1,21 @@
 import ArgumentParser
 import SharedSpace
 
+extension Space.Survey {
+    /// Says on standard error which namespaces are damaged, and what to do.
+    func tellOfDamage() {
+        for error in damage { Messages.print("space: \(error)") }
+    }
+}
+
 /// The command `space list`.
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the namespaces.",
         discussion: """
-            Prints their names; --long and --json add what is in them. An empty list is no error.
+            Prints their names; --long and --json add what is in them. An empty list is no error. A damaged namespace is \
+            listed, and named on standard error; with --long and --json its line says damaged, and the status is 74.
 
             EXAMPLES:
               space list --long
@@ -28,12 +36,14 @@ struct ListCommand: ParsableCommand {
     }
 
     func run() throws {
-        let space = try common.space()
-        let names = try space.namespaceNames().sorted()
+        let space = try common.space(mustExist: true)
+        let survey = try space.survey()
+        let names = survey.names
         let output = Output()
         guard long || json else {
             for name in names { try output.print(PeopleText.escaped(name)) }
-            return try output.flush()
+            try output.flush()
+            return survey.tellOfDamage()
         }
         var rows: [[String]] = []
         var firstFailure: SpaceError?
@@ -51,6 +61,12 @@ struct ListCommand: ParsableCommand {
                 // The others can be listed all the same.
                 Messages.print("space: \(error)")
                 firstFailure = firstFailure ?? error
+                guard error.code == .damaged else { continue }
+                if json {
+                    try output.print(StatusReport.damagedSummary(name, error.reason).line)
+                } else {
+                    rows.append(StatusReport.damagedRow(name))
+                }
                 continue
             }
             let report = StatusReport(status: status)

@@ -39,18 +39,16 @@ struct LoadCommand: ParsableCommand {
         }
     }
 
-    /// The dump's mode is a wish: a namespace that exists is loaded into, whatever its mode, unless an option insists.
+    /// The dump's mode and history are wishes: a namespace that exists is loaded into, whatever it is, unless an option insists.
     private func open(_ access: NamespaceAccess, as dump: DumpReader) throws -> Namespace {
+        let owner = try owner.choice()
         var options = creation.options
-        options.history = options.history ?? dump.history
-        guard options.mode == nil, let mode = dump.mode else {
-            return try access.open(creating: creation, owner: owner)
-        }
         do {
-            return try access.openExisting(owner: owner)
+            return try access.open(for: owner, creates: false, options: options)
         } catch let error as SpaceError where error.code == .namespaceNotFound {
-            options.mode = mode
-            return try access.open(for: try owner.choice(), creates: true, options: options)
+            options.mode = options.mode ?? dump.mode
+            options.history = options.history ?? dump.history
+            return try access.open(for: owner, creates: true, options: options)
         }
     }
 }

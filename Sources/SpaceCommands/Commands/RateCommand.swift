@@ -8,8 +8,9 @@ struct RateCommand: ParsableCommand {
         abstract: "Wait until a rate limit lets through, and run a command.",
         usage: "space rate [<options>] <ns> <name> --limit <n> --per <duration> [-- <cmd> ...]",
         discussion: """
-            So many as --limit says in the time that --per says, over all processes, and so many at once after a pause. Waits \
-            without limit, unless --wait: then 1, at once, when it would take longer. The status is CMD's.
+            No more than --limit in any time as long as --per, over all processes: so many pass at once, and the next when \
+            --per has passed since the first of them. Waits without limit, unless --wait: then 1, at once, when it would take \
+            longer. The status is CMD's.
 
             EXAMPLES:
               space rate api requests --limit 100 --per 1m -- curl "$url"

@@ -7,7 +7,8 @@ struct ReapCommand: ParsableCommand {
         commandName: "reap",
         abstract: "Delete the namespaces that no living process owns, and print their names.",
         discussion: """
-            With --follow it stays, and deletes them as processes exit, until SIGTERM. Nothing to delete is no error.
+            With --follow it stays, and deletes them as processes exit, until SIGTERM. Nothing to delete is no error. \
+            A damaged namespace is named on standard error, and stays until 'space delete'.
 
             EXAMPLES:
               space reap
@@ -21,10 +22,12 @@ struct ReapCommand: ParsableCommand {
     var follow = false
 
     func run() throws {
-        let space = try common.space()
+        let space = try common.space(mustExist: true)
         if follow { return try ReapFollowing.run(space) }
         let output = Output()
-        for name in try space.reap().sorted() { try output.print(PeopleText.escaped(name)) }
+        let survey = try space.survey()
+        for name in survey.deleted { try output.print(PeopleText.escaped(name)) }
         try output.flush()
+        survey.tellOfDamage()
     }
 }

@@ -4,7 +4,8 @@ import SpaceSystem
 
 /// The command `space respond NS NAME -- CMD…`.
 ///
-/// The responder goes with this process. What CMD was at work on when it dies is then the next responder's, and CMD dies with it.
+/// The responder goes with this process. What CMD was at work on when it dies is then the next responder's, and CMD dies with it, and
+/// all that CMD has started. They end too when the request does.
 struct RespondCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "respond",
@@ -13,7 +14,8 @@ struct RespondCommand: ParsableCommand {
         discussion: """
             CMD runs for each request, one after the other. It gets the argument, in JSON form, on its standard input, and what \
             it prints is the reply: a JSON value, null if it prints nothing, or with --raw a string. If its status is not 0 the request \
-            fails, and whoever asks learns the status.
+            fails, and whoever asks learns the status. When the time of the process that asks is over, or it dies, CMD gets SIGTERM, \
+            and SIGKILL a second later, together with all that it has started; then the next request is answered.
 
             The newest responder of a name answers. One with the same key is replaced; this command then ends, as it does when its \
             key is removed, and after one answer with --once. It ends by SIGTERM or SIGINT otherwise.
@@ -76,8 +78,8 @@ struct RespondCommand: ParsableCommand {
                     base: base,
                     once: once,
                     interruption: Signals.interruption
-                ) { argument in
-                    let reply = try answer(argument, command)
+                ) { argument, request in
+                    let reply = try answer(argument, request, command)
                     // Ended with it: the request is the next responder's.
                     try Signals.check()
                     return reply
@@ -88,9 +90,27 @@ struct RespondCommand: ParsableCommand {
         }
     }
 
+    /// Runs the command as long as its reply is wanted.
+    private func run(
+        _ command: ChildCommand,
+        _ argument: Value,
+        _ request: RequestInHand
+    ) throws -> (ending: ChildCommand.Ending, output: CommandOutput) {
+        let news = UnwantedNews()
+        let listening = request.whenUnwanted { news.tell() }
+        defer { listening.cancel() }
+        let right = CommandRight(grace: .seconds(1), news: news.descriptor) { request.isWanted }
+        defer { extendLifetime(news) }
+        return try command.runForOutput(input: argument.json, with: right)
+    }
+
     /// - Returns: The reply, or why there is none.
-    private func answer(_ argument: Value, _ command: ChildCommand) throws -> Result<Value, ResponderFailure> {
-        let (ending, output) = try command.runForOutput(input: argument.json)
+    private func answer(
+        _ argument: Value,
+        _ request: RequestInHand,
+        _ command: ChildCommand
+    ) throws -> Result<Value, ResponderFailure> {
+        let (ending, output) = try run(command, argument, request)
         guard ending.status == 0 else {
             return .failure(ResponderFailure("the command ended with status \(ending.status)"))
         }
@@ -104,6 +124,25 @@ struct RespondCommand: ParsableCommand {
             return .success(try Value(json: text))
         } catch {
             return .failure(ResponderFailure("the command's output is no JSON value: \(error)"))
+        }
+    }
+}
+
+/// Wakes the thread that waits for a command out of poll(2); without a descriptor its ticks have to do.
+private final class UnwantedNews: Sendable {
+    private let event = try? EventFD()
+
+    var descriptor: CInt {
+        switch event {
+        case .some(let event): event.raw
+        case .none: -1
+        }
+    }
+
+    func tell() {
+        switch event {
+        case .some(let event): try? event.signal()
+        case .none: break
         }
     }
 }

@@ -90,8 +90,8 @@ struct TakeCommand: ParsableCommand {
             }
             if claims.isEmpty { break }
             try printAndComplete(claims, of: namespace, output)
-            if claims.count < size { return true }
-            // What is there now, not what others keep writing: after the first full batch the rest is counted.
+            // What is there now, not what others keep writing: after the first batch the rest is counted. A batch may be
+            // small because the namespace is full.
             if all, taken == 0 { wanted = claims.count + (try namespace.count(matching: template)) }
             taken += claims.count
             wanted -= claims.count

@@ -57,7 +57,7 @@ struct TxnCommand: ParsableCommand {
             claims.append(
                 try step.claimNumber.map { number in
                     guard let claim = try namespace.claim(numbered: number) else {
-                        throw ClaimArguments.lost(number, "run a transaction", namespace.name)
+                        throw ClaimArguments.lost(number, "run a transaction", namespace)
                     }
                     return claim
                 }

@@ -12,11 +12,14 @@ struct WatchCommand: ParsableCommand {
             space watch --namespaces [--initial] [--max <number>] [--wait <duration>]
             """,
         discussion: """
-            The first line is {"event":"ready","seq":N}: every change after N is told. Then a line for each change:
+            The first line is {"event":"ready","seq":N,"life":L}: every change after N is told, and L names this life of the \
+            namespace, from its creation to its deletion. Then a line for each change:
               {"seq":7,"time":…,"pid":…,"event":"write","id":3,"tuple":[…]}
             'set' and 'unset' carry key, old and new, 'post' name and value; what there was not is left out. 'gap' says that \
             the changes from 'from' to 'to' are no longer to be had; 'gone' that the namespace was deleted, and ends the watch \
-            with 0. Without TEMPLATE, --key, --all-keys, --post and --pid it tells everything.
+            with 0. A watch that goes on later gives --from N@L: in another life, where numbers have begun anew, it begins with \
+            the first change and a 'gap' (from 0 to 0 where that life's changes are all there), and so it does when no change \
+            has the number N - 1 yet. Without TEMPLATE, --key, --all-keys, --post and --pid it tells everything.
 
             With --initial the tuples and cells that are there come first, as 'write' and 'set' with "present":true; with what \
             follows they make up a copy of the namespace, unless a gap comes: then begin anew. With --namespaces it tells of \
@@ -24,7 +27,7 @@ struct WatchCommand: ParsableCommand {
 
             With CMD nothing is printed, 'ready' neither: CMD runs for each change, one after the other, with the line on \
             its standard input. Its status is noted on standard error, and the watch goes on; but with --subscription it ends \
-            with that status, and the change comes again. If the watch is killed CMD is too; not so what CMD has started.
+            with that status, and the change comes again. If the watch is killed CMD is too, with all that it has started.
 
             It keeps no namespace alive and creates none: the status is 69 when there is none. With --wait a missing one \
             counts as nothing yet, and what happens before the watch finds it is told as a gap.
@@ -34,6 +37,7 @@ struct WatchCommand: ParsableCommand {
               space watch jobs '["resize", "?", "?"]' --events write
               space watch server --key config.port -- ./restart
               space watch jobs --subscription audit >> audit.jsonl
+              space watch jobs --from "$((seq + 1))@$life"
               space watch --namespaces --initial
             """
     )
@@ -45,9 +49,12 @@ struct WatchCommand: ParsableCommand {
     @OptionGroup var choice: WatchChoice
 
     @Option(
-        help: ArgumentHelp("The first change wanted; what is no longer to be had is told as a gap.", valueName: "seq")
+        help: ArgumentHelp(
+            "The first change wanted, with the life that counts it; what is no longer to be had is told as a gap.",
+            valueName: "seq[@life]"
+        )
     )
-    var from: UInt64?
+    var from: FirstChange?
 
     @Flag(help: "Begin with what is there.")
     var initial = false
@@ -62,6 +69,14 @@ struct WatchCommand: ParsableCommand {
         )
     )
     var subscription: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --subscription: the life in which its last watch was; in another one a gap comes first.",
+            valueName: "life"
+        )
+    )
+    var life: LifeArgument?
 
     @Option(help: ArgumentHelp("End after this many changes; gaps are not counted.", valueName: "number"))
     var max: Int?
@@ -115,6 +130,9 @@ struct WatchCommand: ParsableCommand {
         if from != nil, subscription != nil {
             throw ValidationError("--from and --subscription exclude each other: a subscription knows where it stopped")
         }
+        if life != nil, subscription == nil {
+            throw ValidationError("--life is for --subscription; with a number write --from SEQ@LIFE")
+        }
         if initial, from != nil || subscription != nil {
             throw ValidationError("--initial begins with what is there: leave out --from and --subscription")
         }
@@ -141,17 +159,24 @@ struct WatchCommand: ParsableCommand {
         if case .duration(let duration)? = wait { duration } else { nil }
     }
 
+    private func changes(_ namespace: Namespace, _ filter: ChangeFilter, wasMissing: Bool) throws -> Changes {
+        if let subscription { return try namespace.changes(filter, subscription: subscription, of: life?.life) }
+        return try namespace.changes(filter, from: start(wasMissing: wasMissing))
+    }
+
     /// Where to begin: in a namespace that was missing when the watch was started, at the beginning.
     private func start(wasMissing: Bool) -> Changes.Start {
-        if let subscription { return .subscription(subscription) }
         if initial { return .initial }
-        let first = wasMissing ? 1 : from
+        if let from, let life = from.life {
+            return .resume(ResumePoint(sequence: from.sequence == 0 ? 0 : from.sequence - 1, life: life))
+        }
+        let first = wasMissing ? 1 : from?.sequence
         return first.map { .after($0 == 0 ? 0 : $0 - 1) } ?? .now
     }
 
     private func watchNamespaces() throws {
         let telling = NamespaceTelling(max: max ?? .max, quiet: quiet)
-        let hasTold = try telling.run(try common.space().changes(initial: initial))
+        let hasTold = try telling.run(try common.space(mustExist: true).changes(initial: initial))
         if !hasTold, wait != nil { throw status.nothingObtained }
     }
 
@@ -169,7 +194,7 @@ struct WatchCommand: ParsableCommand {
         while true {
             do {
                 return try NamespaceAccess.use(try access.openExisting()) { namespace in
-                    try body(try namespace.changes(filter, from: start(wasMissing: wasMissing)))
+                    try body(try changes(namespace, filter, wasMissing: wasMissing))
                 }
             } catch let error as SpaceError where error.code == .cancelled {
                 throw Terminated()
@@ -181,6 +206,34 @@ struct WatchCommand: ParsableCommand {
                 guard try existence.wait(for: .existing, until: deadline) else { return false }
             }
         }
+    }
+}
+
+/// The first change wanted, `SEQ`, with the life of the namespace that counts it, `SEQ@LIFE`.
+struct FirstChange: ExpressibleByArgument, Sendable {
+    let sequence: UInt64
+    let life: NamespaceLife?
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let sequence = UInt64(first) else { return nil }
+        self.sequence = sequence
+        guard parts.count == 2 else {
+            life = nil
+            return
+        }
+        guard let life = NamespaceLife(String(parts[1])) else { return nil }
+        self.life = life
+    }
+}
+
+/// A life, as `watch` and `show` print it.
+struct LifeArgument: ExpressibleByArgument, Sendable {
+    let life: NamespaceLife
+
+    init?(argument: String) {
+        guard let life = NamespaceLife(argument) else { return nil }
+        self.life = life
     }
 }
 

@@ -31,11 +31,14 @@ enum ChangeReport {
         return object
     }
 
-    /// The line before all others.
-    static func ready(_ sequence: UInt64? = nil) -> String {
+    /// The line before all others: the last change that is not told, and the life of the namespace that counts it.
+    static func ready(_ point: ResumePoint? = nil) -> String {
         var object = JSONObject()
         object.add("event", "ready")
-        if let sequence { object.add("seq", sequence) }
+        if let point {
+            object.add("seq", point.sequence)
+            object.add("life", "\(point.life)")
+        }
         return object.line
     }
 

@@ -36,7 +36,7 @@ struct ChangeTelling {
     /// - Returns: Whether there was anything to tell.
     func run(_ changes: Changes) throws -> Bool {
         if command == nil {
-            output.append(line: ChangeReport.ready(changes.start))
+            output.append(line: ChangeReport.ready(changes.resumePoint))
             try output.flush()
         }
         var hasTold = false

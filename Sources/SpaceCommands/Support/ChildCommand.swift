@@ -6,8 +6,9 @@ import SystemPackage
 /// A command that is run for a value on its standard input, and whose end is waited for.
 ///
 /// Its words are the last ones of argv: there they are as they came, UTF-8 or not. It shares the standard output and error of
-/// this process, and its process group. When this process ends before it, killed or not, the kernel kills it: two holders
-/// of one thing never overlap. What the command has started in its turn is its own affair.
+/// this process, and its process group, and so the terminal. When this process ends before it, killed or not, its guardian kills
+/// it, and all that it has started (`Guardian`): two holders of one thing never overlap. What it leaves behind when it has
+/// ended by itself is its own affair.
 struct ChildCommand {
     private let words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
@@ -37,12 +38,14 @@ struct ChildCommand {
 
     /// Runs the command, and keeps what it writes to its standard output.
     ///
+    /// `right`: Without it the command may not go on.
+    ///
     /// - Returns: How it ended, and what it wrote.
     /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
-    func runForOutput(input line: String) throws -> (ending: Ending, output: CommandOutput) {
+    func runForOutput(input line: String, with right: CommandRight) throws -> (ending: Ending, output: CommandOutput) {
         let output = try CommandOutput()
         var kept: CommandOutput? = output
-        let ending = try run(line, &kept)
+        let ending = try run(line, &kept, right)
         return (ending, kept ?? output)
     }
 
@@ -68,7 +71,11 @@ struct ChildCommand {
         return (ending, kept ?? output)
     }
 
-    private func run(_ line: String, _ output: inout CommandOutput?) throws -> Ending {
+    private func run(
+        _ line: String,
+        _ output: inout CommandOutput?,
+        _ right: CommandRight? = nil
+    ) throws -> Ending {
         defer { output?.close() }
         var feed = try Feed(line)
         // What fits the pipe is there before the command is.
@@ -83,7 +90,7 @@ struct ChildCommand {
         feed.handOver()
         output?.handOver()
         defer { feed.close() }
-        return try wait(for: pid, &feed, &output)
+        return try wait(for: pid, &feed, &output, right)
     }
 
     /// Runs the command with this process's standard input, and waits for its end, also after a signal: that is passed on.
@@ -103,7 +110,8 @@ struct ChildCommand {
         signal(SIGCHLD, SIG_DFL)
         do throws(Errno) {
             // This is the process's first thread, which lives as long as the process.
-            return try ParentDeath.spawn(
+            Guardian.adoptOrphans()
+            return try Guardian.spawn(
                 file,
                 words,
                 input: input,
@@ -113,11 +121,12 @@ struct ChildCommand {
         } catch {
             throw CommandFailure(
                 error == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute,
-                "cannot run \(String(cString: file).quotedForPeople): \(error)"
+                "cannot run \(String(cString: file).quotedForPeople): \(error.told)"
             )
         }
     }
 
+    /// `pid`: The command's guardian.
     private func wait(
         for pid: pid_t,
         _ feed: inout Feed,
@@ -140,6 +149,10 @@ struct ChildCommand {
             if result == pid {
                 // What it started in its turn may hold the pipe open: what is there is what it wrote.
                 output?.read()
+                // A guardian ends by itself. One that was killed has left what the command has started to this process.
+                if status & 0x7F != 0 { Guardian.endChildren() }
+                // And what a command has left behind for good is nobody else's to wait for.
+                while waitpid(-1, nil, WNOHANG) > 0 {}
                 return Ending(waitStatus: status)
             }
             if result < 0, errno != EINTR {
@@ -150,6 +163,7 @@ struct ChildCommand {
                 pollfd(fd: exit, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: feed.writing, events: Int16(POLLOUT), revents: 0),
                 pollfd(fd: output?.reading ?? -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: right?.news ?? -1, events: Int16(POLLIN), revents: 0),
             ]
             let limit = right?.enforce(on: pid)
             let count = poll(&requests, nfds_t(requests.count), exit < 0 ? 20 : limit?.pollMilliseconds ?? -1)
@@ -159,6 +173,8 @@ struct ChildCommand {
             // A terminal sends SIGINT to the command too, and a second one often means more than the first. So that one is
             // passed on at the first reminder, a second later, to a command that is still there.
             wakes += 1
+            // What asks this process to end asks it of all that the command has started.
+            if wakes == 1 { Guardian.sweep(pid) }
             if wakes == (number == SIGINT ? 2 : 1) { kill(pid, number) }
         }
     }

@@ -13,17 +13,21 @@ struct ClaimArguments: ParsableArguments {
     func use(_ common: CommonOptions, _ operation: String, _ body: (Namespace, HeldClaim) throws -> Void) throws {
         let access = try NamespaceAccess(common, namespace)
         try NamespaceAccess.use(try access.openExisting()) { namespace in
-            guard let claim = try namespace.claim(numbered: id) else { throw Self.lost(id, operation, access.name) }
+            guard let claim = try namespace.claim(numbered: id) else { throw Self.lost(id, operation, namespace) }
             try body(namespace, claim)
         }
     }
 
-    static func lost(_ id: UInt64, _ operation: String, _ namespace: String) -> SpaceError {
-        SpaceError(
+    static func lost(_ id: UInt64, _ operation: String, _ namespace: Namespace) -> SpaceError {
+        let reason =
+            namespace.isOfEarlierLife(claim: id)
+            ? "claim \(id) is of an earlier life of the namespace, which was deleted and created again since"
+            : "there is no claim \(id): it was ended, or its tuple has returned to the space"
+        return SpaceError(
             .claimLost,
             operation,
-            namespace: namespace,
-            reason: "there is no claim \(id): it was ended, or its tuple has returned to the space",
+            namespace: namespace.name,
+            reason: reason,
             advice: "claim it again"
         )
     }

@@ -5,19 +5,27 @@ import SpaceSystem
 /// What a command may go on with only as long as it is held: leadership, a lock, permits; or time.
 ///
 /// Guarantees: a command whose right is taken away (a leader that is deposed) gets SIGTERM within a tick, and SIGKILL when it
-/// is still there after the grace. What it has started in its turn, and the time until then, is what the fencing
-/// number is for: and while this process is stopped nobody looks.
+/// is still there after the grace; then, or when it has ended before, all that it has started is killed. The time until then is
+/// what the fencing number is for: and while this process is stopped it does not look.
 struct CommandRight {
     /// Whether it is still held.
     let isHeld: () -> Bool
     /// How long the command has to end by itself.
     let grace: Duration
+    /// A descriptor that can be read once it is no longer held; negative: only ticks tell.
+    private(set) var news: CInt
 
     private let deadline: MonotonicInstant
     private var isLost = false
     private var killTime: MonotonicInstant?
 
-    init(until deadline: MonotonicInstant = .distantFuture, grace: Duration, isHeld: @escaping () -> Bool = { true }) {
+    init(
+        until deadline: MonotonicInstant = .distantFuture,
+        grace: Duration,
+        news: CInt = -1,
+        isHeld: @escaping () -> Bool = { true }
+    ) {
+        self.news = news
         self.deadline = deadline
         self.grace = grace
         self.isHeld = isHeld
@@ -25,7 +33,7 @@ struct CommandRight {
 
     /// Ends the command if the right is lost.
     ///
-    /// Its parent calls this before it has waited for it, so the number can't be another process's.
+    /// `pid`: Its guardian, which this process has not waited for yet, so the number can't be another process's.
     ///
     /// Returns: When to look again; `nil`: there is nothing left to do.
     mutating func enforce(on pid: pid_t) -> Duration? {
@@ -33,11 +41,14 @@ struct CommandRight {
             if !deadline.hasPassed, isHeld() { return min(Limits.tick, deadline.remaining) }
             isLost = true
             killTime = .now.advanced(by: grace)
+            // Told once; it stays readable.
+            news = -1
+            Guardian.sweep(pid)
             kill(pid, SIGTERM)
         }
         guard let killTime else { return nil }
         if !killTime.hasPassed { return killTime.remaining }
-        kill(pid, SIGKILL)
+        Guardian.end(pid)
         self.killTime = nil
         return nil
     }

@@ -20,9 +20,13 @@ struct CommonOptions: ParsableArguments {
     )
     var timeout: DurationArgument?
 
-    /// The space that the options name.
-    func space() throws(SpaceError) -> Space {
-        try Space(root: root, timeout: timeout?.duration ?? .seconds(5))
+    /// The space that the options name; what creates a namespace creates its root folder too, nothing else does.
+    ///
+    /// `mustExist`: For a command that looks at all that is there: a root that was named has to exist.
+    func space(mustExist: Bool = false) throws(SpaceError) -> Space {
+        let space = Space(trusting: root, timeout: timeout?.duration ?? .seconds(5))
+        try space.checkRoot(mustExist: mustExist)
+        return space
     }
 }
 
@@ -83,18 +87,18 @@ struct StatusOptions: ParsableArguments {
 
 /// What a namespace is created with.
 struct CreationOptions: ParsableArguments {
-    @Flag(help: "If it is created: sync every commit to the disk.")
+    @Flag(help: "If it is created: sync every commit to the disk. One that exists must be so.")
     var durable = false
 
-    @Flag(help: "If it is created: keep stray pointers of its users away from the data.")
+    @Flag(help: "If it is created: keep stray pointers of its users away from the data. One that exists must be so.")
     var guarded = false
 
-    @Flag(help: "If it is created: keep it when its last owner has exited.")
+    @Flag(help: "If it is created: keep it when its last owner has exited. One that exists must be so.")
     var persistent = false
 
     @Option(
         help: ArgumentHelp(
-            "If it is created: keep so many changes, and bytes of them, also while nobody watches.",
+            "If it is created: keep so many changes, and bytes of them, also while nobody watches. One that exists must be so.",
             valueName: "changes[,bytes]"
         )
     )

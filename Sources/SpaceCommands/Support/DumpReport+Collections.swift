@@ -2,8 +2,8 @@ import SharedSpace
 
 extension DumpReport {
     /// Each collection as a line, followed by one for each element of an ordered set, in order; a dictionary's entries are cells.
-    func collectionLines(_ print: (String) throws -> Void) throws {
-        for collection in inspection.collections {
+    static func collectionLines(_ collections: [CollectionDump], _ print: (String) throws -> Void) throws {
+        for collection in collections {
             var object = line("collection")
             object.add("name", collection.name)
             object.add("type", collection.kind.rawValue)

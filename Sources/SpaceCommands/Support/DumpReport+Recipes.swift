@@ -5,8 +5,8 @@ import SpaceSystem
 
 extension DumpReport {
     /// Each queue as a line, followed by one for each item, in the order of putting; then the others, a line each.
-    func recipeLines(_ print: (String) throws -> Void) throws {
-        for queue in inspection.recipes.queues {
+    static func recipeLines(_ recipes: RecipesDump, _ print: (String) throws -> Void) throws {
+        for queue in recipes.queues {
             var object = line("queue")
             object.add("name", queue.name)
             object.add("deliveries", queue.deliveries)
@@ -25,7 +25,7 @@ extension DumpReport {
                 try print(object.line)
             }
         }
-        for dump in inspection.recipes.states {
+        for dump in recipes.states {
             var object: JSONObject
             switch dump.state {
             case .counter(let number):
@@ -37,12 +37,13 @@ extension DumpReport {
                 object.add("name", dump.name)
                 object.add("count", count)
                 object.add("left", left)
-            case .rateLimit(let limit, let nanoseconds, let until):
+            case .rateLimit(let limit, let nanoseconds, let moments):
                 object = line("rate")
                 object.add("name", dump.name)
                 object.add("limit", limit)
                 object.add("nanoseconds", nanoseconds)
-                object.add("until", until)
+                let pairs = moments.map { Value.array([.int(Int($0.time)), .int($0.count)]) }
+                object.add("moments", json: Value.array(pairs).json)
             }
             try print(object.line)
         }
@@ -67,8 +68,10 @@ extension DumpReport {
                 switch dump.state {
                 case .counter(let number): "counts \(number)"
                 case .latch(let count, let left): left == 0 ? "open" : "\(left) of \(count) left"
-                case .rateLimit(let limit, let nanoseconds, let until):
-                    "\(limit) in \(Duration.nanoseconds(nanoseconds)), reserved up to \(PeopleText.relative(until, to: now))"
+                case .rateLimit(let limit, let nanoseconds, let moments):
+                    "\(limit) in \(Duration.nanoseconds(nanoseconds)), "
+                        + (moments.last.map { "the last at \(PeopleText.relative($0.time, to: now))" }
+                            ?? "none reserved")
                 }
             return [dump.name, state]
         }
@@ -119,10 +122,29 @@ extension DumpReader {
                 .rateLimit(
                     limit: try integer("limit"),
                     nanoseconds: try integer("nanoseconds"),
-                    until: Int64(try integer("until"))
+                    moments: try Self.moments(record, bad)
                 )
             }
         recipes.states.append(ObjectStateDump(name: try Self.name(record, bad), state: state))
+    }
+
+    /// `[[time, count], …]`; a dump of an older version has `until` instead, up to when all is used up.
+    private static func moments(
+        _ record: Record,
+        _ bad: (String) -> CommandFailure
+    ) throws -> [ObjectStateDump.Moment] {
+        guard let value = record["moments"] else {
+            let length = Int64(clamping: try integer("nanoseconds", record, bad) / 1_000_000)
+            let (first, isBeyond) = Int64(try integer("until", record, bad)).subtractingReportingOverflow(length)
+            return isBeyond ? [] : [.init(time: first, count: try integer("limit", record, bad))]
+        }
+        guard case .array(let elements) = value else { throw bad("\"moments\" is no array") }
+        return try elements.map { element in
+            guard case .array(let pair) = element, pair.count == 2, case .int(let time) = pair[0],
+                case .int(let count) = pair[1]
+            else { throw bad("\"moments\" has an element that is no time with a count") }
+            return .init(time: Int64(time), count: count)
+        }
     }
 
     private static func integer(_ key: String, _ record: Record, _ bad: (String) -> CommandFailure) throws -> Int {

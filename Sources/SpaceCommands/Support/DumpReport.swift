@@ -10,12 +10,13 @@ struct DumpReport {
     /// Prints JSON lines, each with a `kind`.
     func lines(_ print: (String) throws -> Void) throws {
         let status = inspection.status
-        var namespace = line("namespace")
+        var namespace = Self.line("namespace")
         namespace.add("name", status.name)
         namespace.add("mode", status.mode.rawValue)
         namespace.add("persistent", status.isPersistent)
         namespace.add("version", status.version)
         namespace.add("created", status.created)
+        namespace.add("life", "\(status.life)")
         namespace.add("sequence", status.sequence)
         namespace.add("tuples", status.tuples)
         namespace.add("cells", status.cells)
@@ -26,44 +27,54 @@ struct DumpReport {
         try print(namespace.line)
         for owner in status.owners {
             // `kind` is taken: how the process is tied to the namespace has another name here.
-            try print(StatusReport.object(owner, kindKey: "tie", in: line("owner")).line)
+            try print(StatusReport.object(owner, kindKey: "tie", in: Self.line("owner")).line)
         }
         for match in inspection.tuples {
-            var object = line("tuple")
-            object.add("id", match.id.rawValue)
-            object.add("tuple", json: try match.tuple().json)
-            object.add("expires", inspection.expiry(of: match))
-            object.add("deliveries", match.deliveries)
-            try print(object.line)
+            try print(
+                Self.tuple(match.id.rawValue, try match.tuple(), inspection.expiry(of: match), Int(match.deliveries))
+            )
         }
         for claim in status.claims {
-            try print(StatusReport.object(claim, in: line("claim")).line)
+            try print(StatusReport.object(claim, in: Self.line("claim")).line)
         }
         for buried in status.buried {
-            try print(StatusReport.object(buried: buried, in: line("buried")).line)
+            try print(StatusReport.object(buried: buried, in: Self.line("buried")).line)
         }
         for cell in inspection.cells {
-            var object = line("cell")
-            object.add("key", cell.key)
-            object.add("value", json: cell.value.json)
-            try print(object.line)
+            try print(Self.cell(cell.key, cell.value))
         }
         for responder in status.responders {
-            try print(StatusReport.object(responder, in: line("responder")).line)
+            try print(StatusReport.object(responder, in: Self.line("responder")).line)
         }
-        for request in status.requests { try print(StatusReport.object(request, in: line("request")).line) }
-        for hold in status.holds { try print(StatusReport.object(hold, in: line("hold")).line) }
-        try collectionLines(print)
-        try recipeLines(print)
-        for waiter in status.waiters { try print(StatusReport.object(waiter, in: line("waiter")).line) }
-        for watcher in status.watchers { try print(StatusReport.object(watcher, in: line("watcher")).line) }
-        for change in inspection.changes { try print(ChangeReport.object(change, in: line("change")).line) }
+        for request in status.requests { try print(StatusReport.object(request, in: Self.line("request")).line) }
+        for hold in status.holds { try print(StatusReport.object(hold, in: Self.line("hold")).line) }
+        try Self.collectionLines(inspection.collections, print)
+        try Self.recipeLines(inspection.recipes, print)
+        for waiter in status.waiters { try print(StatusReport.object(waiter, in: Self.line("waiter")).line) }
+        for watcher in status.watchers { try print(StatusReport.object(watcher, in: Self.line("watcher")).line) }
+        for change in inspection.changes { try print(ChangeReport.object(change, in: Self.line("change")).line) }
     }
 
-    func line(_ kind: String) -> JSONObject {
+    static func line(_ kind: String) -> JSONObject {
         var object = JSONObject()
         object.add("kind", kind)
         return object
+    }
+
+    static func tuple(_ id: UInt64, _ tuple: Tuple, _ expires: Int64?, _ deliveries: Int) -> String {
+        var object = line("tuple")
+        object.add("id", id)
+        object.add("tuple", json: tuple.json)
+        object.add("expires", expires)
+        object.add("deliveries", deliveries)
+        return object.line
+    }
+
+    static func cell(_ key: String, _ value: Value) -> String {
+        var object = line("cell")
+        object.add("key", key)
+        object.add("value", json: value.json)
+        return object.line
     }
 
     // MARK: Text

@@ -25,11 +25,12 @@ struct JSONArguments: ParsableArguments {
         var result: [String: Value] = [:]
         for (word, isJSON) in strings.map({ ($0, false) }) + values.map({ ($0, true) }) {
             // `Words` has joined name and value; a name has no `=`.
-            guard let sign = word.firstIndex(of: "=") else {
+            // By bytes: a value may begin with a combining mark, which makes one character with the sign.
+            guard let sign = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
                 throw CommandFailure.usage("--arg and --argjson need two words: a name and a value")
             }
             let name = String(word[..<sign])
-            let text = String(word[word.index(after: sign)...])
+            let text = String(decoding: word.utf8[sign...].dropFirst(), as: UTF8.self)
             guard result[name] == nil else {
                 throw CommandFailure.usage("the name \(name) is given twice with --arg or --argjson")
             }

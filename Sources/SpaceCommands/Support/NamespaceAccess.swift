@@ -30,8 +30,14 @@ struct NamespaceAccess {
     }
 
     /// Opens an existing namespace for the owner that the options name.
+    ///
+    /// Where not even an inode is left for the enrolment, what is there is read and taken without it.
     func openExisting(owner: OwnerOptions) throws -> Namespace {
-        try open(for: try owner.choice(), creates: false, options: NamespaceOptions())
+        do {
+            return try open(for: try owner.choice(), creates: false, options: NamespaceOptions())
+        } catch let error as SpaceError where error.code == .storageFull {
+            return try openExisting()
+        }
     }
 
     /// Opens an existing namespace without enrolling anybody.

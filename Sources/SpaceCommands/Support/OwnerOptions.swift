@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import SharedSpace
+import SpaceSystem
 
 /// Facts about the process that can change while a command runs, noted when it starts.
 enum Launch {
@@ -39,8 +40,9 @@ struct OwnerOptions: ParsableArguments {
         if let value = getenv(Self.variable), value[0] != 0 {
             return try Self.choice(String(cString: value), from: "$\(Self.variable)")
         }
-        // PID 1 adopts orphans, and 0 stands for a parent outside of the PID namespace: neither called this command.
-        guard Launch.parent > 1, Self.isParent(Launch.parent) else { return .parentGone }
+        // The machine's PID 1 adopts orphans, and 0 stands for a parent outside of the PID namespace: neither called this
+        // command.
+        guard ProcessIdentity.mayExit(pid: Launch.parent), Self.isParent(Launch.parent) else { return .parentGone }
         return .parent(Launch.parent)
     }
 
@@ -52,13 +54,13 @@ struct OwnerOptions: ParsableArguments {
         return .process(try pid(word, from: source))
     }
 
-    /// - Throws: `CommandFailure` (usage) for a word that is no PID, and for PID 0 and 1.
+    /// - Throws: `CommandFailure` (usage) for a word that is no PID, for PID 0, and for the machine's PID 1.
     static func pid(_ word: String, from source: String) throws -> Int32 {
         // Plain digits only: `Int32` takes a sign too.
         guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let pid = Int32(word) else {
             throw CommandFailure.usage("\(source): \(word.quotedForPeople) is no process id")
         }
-        guard pid > 1 else {
+        guard ProcessIdentity.mayExit(pid: pid) else {
             throw CommandFailure.usage(
                 "\(source): process \(pid) may not be an owner: it never exits, so nothing would end"
             )

@@ -45,6 +45,13 @@ package enum Program {
     /// - Throws: `CommandFailure` (bad data) for a word that is not UTF-8, which would silently become another. The words of a
     ///   command to run are the exception: they go to it as they are.
     private static func arguments() throws(CommandFailure) -> [String] {
+        // Swift's runtime reads the words from /proc, and finds not even the program's name where that isn't mounted.
+        guard CommandLine.argc > 0 else {
+            throw CommandFailure(
+                .unavailable,
+                "cannot read the command line: /proc is not there; mount it (mount -t proc proc /proc)"
+            )
+        }
         var words: [String] = []
         var isForeign = false
         for position in 1..<max(1, Int(CommandLine.argc)) {

@@ -55,7 +55,21 @@ enum Signals {
         signal(SIGPIPE, SIG_IGN)
         for number in ending where !isIgnored(number) { handle(number, receive) }
         handle(SIGALRM, remind)
+        // sigprocmask(2): a caller that has blocked a signal passes that on through execve(2).
+        _ = inheritedMask
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in ending + [SIGALRM] { sigaddset(&set, number) }
+        sigprocmask(SIG_UNBLOCK, &set, nil)
     }
+
+    /// The signals that the caller has blocked; read before `install` unblocks those that end a command.
+    private static let inheritedMask: sigset_t = {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigprocmask(SIG_BLOCK, nil, &set)
+        return set
+    }()
 
     /// - Throws: `Terminated` when a signal asked the command to end.
     static func check() throws {
@@ -75,10 +89,12 @@ enum Signals {
         _exit(128 + number)
     }
 
-    /// Gives the broken pipe its usual meaning back, for a command that takes this process over: dispositions that ignore a
-    /// signal survive execve(2).
+    /// Gives the broken pipe its usual meaning back, and blocks what the caller has blocked, for a command that takes this
+    /// process over: both survive execve(2).
     static func restoreForExec() {
         alarm(0)
+        var mask = inheritedMask
+        sigprocmask(SIG_SETMASK, &mask, nil)
         if !pipeWasIgnored { signal(SIGPIPE, SIG_DFL) }
     }
 

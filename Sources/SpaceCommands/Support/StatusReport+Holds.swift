@@ -1,4 +1,5 @@
 import SharedSpace
+import TupleCoding
 
 // What is held by name, and who waits for whom; and what is in the queues.
 
@@ -21,11 +22,11 @@ extension StatusReport {
 
     /// A line for each place in a queue; who waits is told for whom.
     func holdRows(now: Int64) -> [[String]] {
-        var holders: [String: [String]] = [:]
-        for hold in status.holds where hold.isHeld { holders[hold.name, default: []].append(Self.pid(hold)) }
+        var holders: [Name: [String]] = [:]
+        for hold in status.holds where hold.isHeld { holders[Name(hold.name), default: []].append(Self.pid(hold)) }
         return status.holds.map { hold in
             // A queue's taker and who stands at a barrier wait for others than those who hold.
-            let blockers = hold.kind == "queue" || hold.kind == "barrier" ? nil : holders[hold.name]
+            let blockers = hold.kind == "queue" || hold.kind == "barrier" ? nil : holders[Name(hold.name)]
             let waitsFor = blockers.map { " for \($0.prefix(8).joined(separator: ", "))" } ?? ""
             let count = hold.weight == 1 ? "" : " \(hold.weight)"
             return [

@@ -37,6 +37,7 @@ struct StatusReport {
         object.add("objects", status.objects.map { Self.object($0) })
         object.add("persistent", status.isPersistent)
         object.add("created", status.created)
+        object.add("life", "\(status.life)")
         object.add("history", json: history)
         return object
     }
@@ -148,6 +149,17 @@ struct StatusReport {
             status.name, "\(status.tuples)", "\(status.cells)", "\(livingOwners)", PeopleText.bytes(status.bytes),
             modeText,
         ]
+    }
+
+    /// The row of a namespace that can't be opened.
+    static func damagedRow(_ name: String) -> [String] { [name, "-", "-", "-", "-", "damaged"] }
+
+    /// The object of a namespace that can't be opened.
+    static func damagedSummary(_ name: String, _ reason: String) -> JSONObject {
+        var object = JSONObject()
+        object.add("name", name)
+        object.add("damaged", reason)
+        return object
     }
 
     private var modeText: String { status.mode.rawValue + (status.isPersistent ? ", persistent" : "") }

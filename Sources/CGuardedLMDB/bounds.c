@@ -1,0 +1,97 @@
+// Where liblmdb's map is, and whether what liblmdb returns lies in it.
+//
+// liblmdb tells neither the map's address nor which page a value is in, and checks no size that stands in a page. So the address is
+// looked for in liblmdb's own structures: by relations that nothing else there fulfils, not by offsets, which change between versions.
+// Where they are not found, nothing is checked, and everything else works.
+
+#include "guard.h"
+
+#include <malloc.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+// mdb.c: a page begins with its number (8 bytes), pad (2), flags (2), and lower and upper (2 each) or the number of pages (4).
+enum { PAGE_HEADER = 16, OVERFLOW_FLAG = 0x04 };
+
+void guard_find_map(struct guarded_environment *guard) {
+    const uintptr_t *words = (const uintptr_t *)guard->environment;
+    size_t count = malloc_usable_size(guard->environment) / sizeof *words;
+    MDB_envinfo info;
+    MDB_stat statistics;
+    if (mdb_env_info(guard->environment, &info) != 0 || mdb_env_stat(guard->environment, &statistics) != 0) return;
+    size_t page_size = statistics.ms_psize;
+    if (page_size < 512 || (page_size & (page_size - 1)) != 0) return;
+    guard->page_size = page_size;
+    for (size_t i = 0; i < count; i++) {
+        if (words[i] == 0 || (words[i] & (page_size - 1)) != 0) continue;
+        // mdb.c: me_map, and some words on me_metas[2], which point behind the headers of the first two pages.
+        for (size_t j = i + 1; j + 1 < count; j++) {
+            if (words[j] != words[i] + PAGE_HEADER || words[j + 1] != words[j] + page_size) continue;
+            atomic_store_explicit(&guard->map_size, info.me_mapsize, memory_order_relaxed);
+            atomic_store_explicit(&guard->map, words[i], memory_order_release);
+            // core(5) leaves files' mappings out of core dumps, but takes that of a deleted file for shared memory: then the
+            // dump would read the whole map, page by page, and a memory file system fills every hole that is read.
+            madvise((void *)words[i], info.me_mapsize, MADV_DONTDUMP);
+            return;
+        }
+    }
+}
+
+void guard_find_cursors(struct guarded_environment *guard, MDB_txn *transaction) {
+    enum { MAIN = 1 }; // mdb.c: MAIN_DBI
+    MDB_cursor *cursor = NULL;
+    if (mdb_cursor_open(transaction, MAIN, &cursor) != 0) return;
+    // mdb.c: the transaction's block holds a list of cursors for each database, and the new cursor is the only one.
+    uintptr_t *words = (uintptr_t *)transaction;
+    size_t count = malloc_usable_size(transaction) / sizeof *words;
+    size_t found = 0, place = 0;
+    for (size_t i = MAIN; i < count; i++) {
+        if (words[i] != (uintptr_t)cursor) continue;
+        found++;
+        place = i;
+    }
+    mdb_cursor_close(cursor);
+    if (found != 1 || words[place] != 0 || place - MAIN + guard->database_count > count) return;
+    guard->cursors = (MDB_cursor **)&words[place - MAIN];
+    guard->writer = transaction;
+}
+
+/// How much of the map the file has now.
+static size_t measure(struct guarded_environment *guard, size_t map_size) {
+    struct stat status;
+    if (fstat(guard->descriptor, &status) != 0 || status.st_size < 0) return 0;
+    size_t known = (size_t)status.st_size < map_size ? (size_t)status.st_size : map_size;
+    atomic_store_explicit(&guard->known, known, memory_order_relaxed);
+    return known;
+}
+
+/// Whether a value that is not in one page lies in an overflow page that is long enough.
+static bool fills_overflow_page(struct guarded_environment *guard, const char *start, size_t size) {
+    const char *page = start - PAGE_HEADER;
+    uint16_t flags;
+    uint32_t pages;
+    memcpy(&flags, page + 10, sizeof flags);
+    memcpy(&pages, page + 12, sizeof pages);
+    return (flags & OVERFLOW_FLAG) != 0 && size <= pages * guard->page_size - PAGE_HEADER;
+}
+
+bool guard_lies_whole_slowly(struct guarded_environment *guard, const MDB_val *bytes, bool is_writing) {
+    uintptr_t map = atomic_load_explicit(&guard->map, memory_order_acquire);
+    if (map == 0 || bytes->mv_size == 0) return true;
+    size_t map_size = atomic_load_explicit(&guard->map_size, memory_order_relaxed);
+    size_t size = bytes->mv_size, offset = (uintptr_t)bytes->mv_data - map, page_size = guard->page_size;
+    if (offset >= map_size) {
+        // Outside the map lie only pages that this transaction has copied or made.
+        if (!is_writing || guard->writes_map) return false;
+        return size <= page_size || fills_overflow_page(guard, bytes->mv_data, size);
+    }
+    size_t known = atomic_load_explicit(&guard->known, memory_order_relaxed);
+    if (size > known || offset > known - size) {
+        known = measure(guard, map_size);
+        if (size > known || offset > known - size) return false;
+    }
+    size_t within = offset & (page_size - 1);
+    if (within + size <= page_size) return true;
+    return within == PAGE_HEADER && fills_overflow_page(guard, bytes->mv_data, size);
+}

@@ -1,0 +1,240 @@
+// The calls.
+//
+// A call that was jumped out of leaves liblmdb's structures as they were at that moment. For a read transaction that is harmless: it
+// can be reset, renewed and aborted. A write transaction can only be aborted, and its lists of cursors may name cursors on the stack
+// that was left (mdb.c: mdb_put, mdb_del0, WITH_CURSOR_TRACKING), which the abort would hand to free(3): so the lists are emptied right
+// after the jump. Cursors from the heap that were in them are closed by their owners, or leak.
+
+#include "guard.h"
+
+#include <errno.h>
+#include <string.h>
+
+bool guarded_is_damaged(const struct guarded_environment *guard) {
+    return atomic_load_explicit(&guard->is_damaged, memory_order_relaxed);
+}
+
+void guarded_mark_damaged(struct guarded_environment *guard) {
+    atomic_store_explicit(&guard->is_damaged, true, memory_order_relaxed);
+}
+
+/// What a call ends with that was jumped out of.
+static __attribute__((noinline, cold)) int damaged(struct guarded_environment *guard, MDB_txn *transaction) {
+    guarded_mark_damaged(guard);
+    if (transaction && transaction == guard->writer) memset(guard->cursors, 0, guard->database_count * sizeof *guard->cursors);
+    return GUARDED_DAMAGED;
+}
+
+static __attribute__((noinline, cold)) int damaged_by(struct guarded_environment *guard, MDB_cursor *cursor) {
+    return damaged(guard, mdb_cursor_txn(cursor));
+}
+
+/// Whether bytes that liblmdb returned lie where they can; most lie in one page of the file as it was last seen.
+static inline bool lies_whole(struct guarded_environment *guard, const MDB_val *bytes, bool is_writing) {
+    size_t offset = (uintptr_t)bytes->mv_data - atomic_load_explicit(&guard->map, memory_order_relaxed);
+    if ((offset & (guard->page_size - 1)) + bytes->mv_size <= guard->page_size
+        && offset < atomic_load_explicit(&guard->known, memory_order_relaxed))
+        return true;
+    return guard_lies_whole_slowly(guard, bytes, is_writing);
+}
+
+// MARK: Environments
+
+int guarded_env_create(MDB_env **environment, struct guarded_environment **guard) {
+    guard_install_handlers();
+    struct guarded_environment *free = NULL;
+    for (int i = 0; i < GUARD_ENVIRONMENTS && !free; i++) {
+        bool expected = false;
+        if (atomic_compare_exchange_strong(&guard_environments[i].is_used, &expected, true)) free = &guard_environments[i];
+    }
+    if (!free) return ENOMEM;
+    int result = mdb_env_create(environment);
+    if (result != 0) {
+        atomic_store(&free->is_used, false);
+        return result;
+    }
+    free->environment = *environment;
+    free->writer = NULL;
+    free->cursors = NULL;
+    free->descriptor = -1;
+    free->page_size = 1;
+    atomic_store(&free->known, 0);
+    atomic_store(&free->is_damaged, false);
+    mdb_env_set_assert(*environment, guard_assertion_failed);
+    *guard = free;
+    return 0;
+}
+
+int guarded_env_open(struct guarded_environment *guard, const char *path, unsigned flags, unsigned max_databases, unsigned mode) {
+    int result;
+    guard->writes_map = (flags & MDB_WRITEMAP) != 0 && (flags & MDB_RDONLY) == 0;
+    guard->database_count = max_databases + 2; // mdb.c: CORE_DBS
+    GUARDED(result, mdb_env_open(guard->environment, path, flags, (mdb_mode_t)mode), damaged(guard, NULL));
+    if (result != 0) return result;
+    mdb_env_get_fd(guard->environment, &guard->descriptor);
+    GUARDED(result, (guard_find_map(guard), 0), damaged(guard, NULL));
+    return result;
+}
+
+void guarded_env_close(struct guarded_environment *guard) {
+    int result;
+    // Before the addresses may mean something else.
+    atomic_store(&guard->map, 0);
+    GUARDED(result, (mdb_env_close(guard->environment), 0), GUARDED_DAMAGED);
+    (void)result;
+    guard->environment = NULL;
+    atomic_store(&guard->is_used, false);
+}
+
+void guarded_env_info(struct guarded_environment *guard, MDB_envinfo *info) {
+    int result;
+    GUARDED(result, mdb_env_info(guard->environment, info), damaged(guard, NULL));
+    if (result != 0) memset(info, 0, sizeof *info);
+}
+
+int guarded_env_sync(struct guarded_environment *guard, int force) {
+    int result;
+    GUARDED(result, mdb_env_sync(guard->environment, force), damaged(guard, NULL));
+    return result;
+}
+
+int guarded_env_copyfd(struct guarded_environment *guard, int descriptor) {
+    int result;
+    GUARDED(result, mdb_env_copyfd2(guard->environment, descriptor, 0), damaged(guard, NULL));
+    return result;
+}
+
+int guarded_reader_check(struct guarded_environment *guard, int *dead) {
+    int result;
+    GUARDED(result, mdb_reader_check(guard->environment, dead), damaged(guard, NULL));
+    return result;
+}
+
+// MARK: Transactions
+
+int guarded_txn_begin(struct guarded_environment *guard, unsigned flags, MDB_txn **transaction) {
+    int result;
+    if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
+    // A file that was cut short shows here, and not where liblmdb holds its writer mutex already.
+    MDB_envinfo info;
+    GUARDED(result, mdb_env_info(guard->environment, &info), damaged(guard, NULL));
+    if (result != 0) return result;
+    GUARDED(result, mdb_txn_begin(guard->environment, NULL, flags, transaction), damaged(guard, NULL));
+    if (result != 0 || (flags & MDB_RDONLY) != 0 || guard->cursors) return result;
+    GUARDED(result, (guard_find_cursors(guard, *transaction), 0), damaged(guard, NULL));
+    return 0;
+}
+
+int guarded_txn_renew(struct guarded_environment *guard, MDB_txn *transaction) {
+    int result;
+    if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
+    GUARDED(result, mdb_txn_renew(transaction), damaged(guard, transaction));
+    return result;
+}
+
+void guarded_txn_abort(struct guarded_environment *guard, MDB_txn *transaction) {
+    int result;
+    GUARDED(result, (mdb_txn_abort(transaction), 0), damaged(guard, transaction));
+    // Without the cursors, whose lists the jump emptied, there is nothing left in an abort that reads a page.
+    if (result != 0) GUARDED(result, (mdb_txn_abort(transaction), 0), damaged(guard, transaction));
+}
+
+int guarded_txn_commit(struct guarded_environment *guard, MDB_txn *transaction) {
+    int result = GUARDED_DAMAGED;
+    if (!guarded_is_damaged(guard)) {
+        GUARDED(result, mdb_txn_commit(transaction), damaged(guard, transaction));
+        if (result != GUARDED_DAMAGED) return result;
+    }
+    guarded_txn_abort(guard, transaction);
+    return result;
+}
+
+// MARK: Databases
+
+int guarded_dbi_open(struct guarded_environment *guard, MDB_txn *transaction, const char *name, unsigned flags, MDB_dbi *database) {
+    int result;
+    GUARDED(result, mdb_dbi_open(transaction, name, flags, database), damaged(guard, transaction));
+    return result;
+}
+
+int guarded_drop(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, int deletes) {
+    int result;
+    if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
+    GUARDED(result, mdb_drop(transaction, database, deletes), damaged(guard, transaction));
+    return result;
+}
+
+int guarded_stat(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_stat *statistics) {
+    int result;
+    GUARDED(result, mdb_stat(transaction, database, statistics), damaged(guard, transaction));
+    return result;
+}
+
+// MARK: Records
+
+int guarded_get(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_val *key, MDB_val *value) {
+    int result;
+    GUARDED(result, mdb_get(transaction, database, key, value), damaged(guard, transaction));
+    if (result != 0 || lies_whole(guard, value, transaction == guard->writer)) return result;
+    return damaged(guard, transaction);
+}
+
+int guarded_put(
+    struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_val *key, MDB_val *value, unsigned flags) {
+    int result;
+    if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
+    GUARDED(result, mdb_put(transaction, database, key, value, flags), damaged(guard, transaction));
+    return result;
+}
+
+int guarded_del(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_val *key) {
+    int result;
+    if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
+    GUARDED(result, mdb_del(transaction, database, key, NULL), damaged(guard, transaction));
+    return result;
+}
+
+// MARK: Cursors
+
+bool guarded_fits(struct guarded_environment *guard, uint64_t records) {
+    enum { SMALLEST = 10 }; // mdb.c: a node's header, and its offset
+    MDB_envinfo info;
+    guarded_env_info(guard, &info);
+    return records / ((info.me_last_pgno + 1) * guard->page_size / SMALLEST + 1) == 0;
+}
+
+int guarded_cursor_open(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_cursor **cursor) {
+    int result;
+    GUARDED(result, mdb_cursor_open(transaction, database, cursor), damaged(guard, transaction));
+    return result;
+}
+
+int guarded_cursor_renew(struct guarded_environment *guard, MDB_txn *transaction, MDB_cursor *cursor) {
+    int result;
+    GUARDED(result, mdb_cursor_renew(transaction, cursor), damaged(guard, transaction));
+    return result;
+}
+
+int guarded_cursor_get(
+    struct guarded_environment *guard, MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op operation) {
+    int result;
+    GUARDED(result, mdb_cursor_get(cursor, key, value, operation), damaged_by(guard, cursor));
+    if (result != 0) return result;
+    bool is_writing = guard->writer && mdb_cursor_txn(cursor) == guard->writer;
+    if (lies_whole(guard, value, is_writing) && lies_whole(guard, key, is_writing)) return result;
+    return damaged_by(guard, cursor);
+}
+
+int guarded_cursor_put(struct guarded_environment *guard, MDB_cursor *cursor, MDB_val *key, MDB_val *value, unsigned flags) {
+    int result;
+    if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
+    GUARDED(result, mdb_cursor_put(cursor, key, value, flags), damaged_by(guard, cursor));
+    return result;
+}
+
+int guarded_cursor_del(struct guarded_environment *guard, MDB_cursor *cursor) {
+    int result;
+    if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
+    GUARDED(result, mdb_cursor_del(cursor, 0), damaged_by(guard, cursor));
+    return result;
+}

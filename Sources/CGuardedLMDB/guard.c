@@ -1,0 +1,92 @@
+// The marks, and the handlers that jump to them.
+//
+// Guarantees: inside a guarded call, a failed assertion of liblmdb and a SIGSEGV or SIGBUS that the kernel raises for the thread's own
+// access end the call with GUARDED_DAMAGED. Outside, an access to an environment's map that the file no longer backs reads zeros, and
+// the environment is marked as damaged; so what Swift code reads at that moment is not believed afterwards. Every other signal goes to
+// the handler that was installed before, or does what it does by default.
+//
+// The handlers run on the alternate stack if the thread has one (SA_ONSTACK), and block no signal (SA_NODEFER), so that a jump out of
+// them leaves the signal mask as it was.
+//
+// What remains: a damaged page can make liblmdb write past the end of a page in the heap (a `guarded` or `durable` namespace), or into
+// another page of the map (a `fast` one), without a fault. Only a check of the whole file before it is opened could rule that out.
+
+#define _GNU_SOURCE
+#include "guard.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+_Thread_local struct guard_mark *volatile guard_current __attribute__((tls_model("initial-exec")));
+struct guarded_environment guard_environments[GUARD_ENVIRONMENTS];
+
+// A function of its own: __builtin_longjmp may not stand in a function that has a __builtin_setjmp.
+static __attribute__((noreturn, noinline)) void jump_back(struct guard_mark *mark) { GUARD_JUMP(mark->buffer); }
+
+static atomic_bool is_left_out;
+
+void guarded_leave_out(void) { atomic_store(&is_left_out, true); }
+
+void guard_assertion_failed(MDB_env *environment, const char *message) {
+    (void)environment;
+    (void)message;
+    // Without a mark this returns, and liblmdb prints the assertion and aborts.
+    if (guard_current && !atomic_load(&is_left_out)) jump_back(guard_current);
+}
+
+static struct sigaction previous_segv, previous_bus;
+
+/// Puts a page of zeros where an environment's map has none; false if the address is in no map.
+static bool patch_map(uintptr_t address) {
+    for (int i = 0; i < GUARD_ENVIRONMENTS; i++) {
+        struct guarded_environment *guard = &guard_environments[i];
+        uintptr_t map = atomic_load_explicit(&guard->map, memory_order_acquire);
+        if (map == 0 || address < map || address - map >= atomic_load_explicit(&guard->map_size, memory_order_relaxed)) continue;
+        // sysconf(3) is safe here, and in glibc a look at a variable.
+        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+        void *start = (void *)(address & ~(page - 1));
+        guarded_mark_damaged(guard);
+        return mmap(start, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == start;
+    }
+    return false;
+}
+
+static void pass_on(int number, siginfo_t *information, void *context) {
+    const struct sigaction *previous = number == SIGBUS ? &previous_bus : &previous_segv;
+    if (previous->sa_flags & SA_SIGINFO) return previous->sa_sigaction(number, information, context);
+    if (previous->sa_handler == SIG_IGN && information->si_code <= 0) return;
+    if (previous->sa_handler != SIG_IGN && previous->sa_handler != SIG_DFL) return previous->sa_handler(number);
+    signal(number, SIG_DFL);
+    // A fault happens again when this returns; a signal that was sent does not.
+    if (information->si_code <= 0) raise(number);
+}
+
+static void fault(int number, siginfo_t *information, void *context) {
+    int error = errno;
+    // sigaction(2): si_code is above 0 if the kernel raised the signal, and not kill(2).
+    if (information->si_code > 0 && !atomic_load(&is_left_out)) {
+        if (guard_current) jump_back(guard_current);
+        if (patch_map((uintptr_t)information->si_addr)) {
+            errno = error;
+            return;
+        }
+    }
+    pass_on(number, information, context);
+    errno = error;
+}
+
+static void install(void) {
+    struct sigaction action = {.sa_sigaction = fault, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, &previous_segv);
+    sigaction(SIGBUS, &action, &previous_bus);
+}
+
+void guard_install_handlers(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, install);
+}

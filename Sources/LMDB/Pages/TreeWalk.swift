@@ -1,0 +1,224 @@
+/// Goes through the trees of one commit, page by page, and notes what is whole and what is not.
+///
+/// Guarantees: each page is read once at most, whatever the pages say, so it ends; each record that is passed on lies in a page, and in
+/// overflow pages, that are whole and where their parents say.
+package struct TreeWalk {
+    /// A record, copied out of its page.
+    package struct Record {
+        package let key: [UInt8]
+        package let value: [UInt8]
+        /// The root of a named database, if the value is one.
+        package let root: TreeRoot?
+    }
+
+    /// Keys whose records could not be reached.
+    package struct Gap {
+        package let table: String
+        /// From this key on; `nil`: from the first.
+        package let lower: [UInt8]?
+        /// Up to this key, which is not part of it; `nil`: to the last.
+        package let upper: [UInt8]?
+        /// Whether leaves may lie below the lost page.
+        package let hasLeaves: Bool
+
+        /// Names keys.
+        package init(table: String, lower: [UInt8]?, upper: [UInt8]?, hasLeaves: Bool) {
+            self.table = table
+            self.lower = lower
+            self.upper = upper
+            self.hasLeaves = hasLeaves
+        }
+
+        package func contains(_ key: [UInt8]) -> Bool {
+            if let lower, key.lexicographicallyPrecedes(lower) { return false }
+            if let upper { return key.lexicographicallyPrecedes(upper) }
+            return true
+        }
+    }
+
+    private static let deepest = 32
+
+    private let file: PageFile
+    private let end: UInt64
+    /// All pages that were reached and are whole, overflow pages included.
+    package private(set) var reached: Set<UInt64> = []
+    package private(set) var faults: [PageFault] = []
+    package private(set) var gaps: [Gap] = []
+    /// Pages that are listed as free; `nil` if the list is damaged.
+    package private(set) var free: Set<UInt64>?
+
+    /// `end`: The first page number that no tree can have.
+    package init(_ file: PageFile, end: UInt64) {
+        self.file = file
+        self.end = end
+    }
+
+    /// Walks the table of free pages.
+    package mutating func walkFreeList(_ root: TreeRoot) {
+        var free: Set<UInt64> = []
+        var isWhole = true
+        let before = faults.count
+        var damaged: [PageFault] = []
+        walk(root, "free pages", integerKeys: true) { record in
+            let count = record.value.count >= 8 ? Int(clamping: record.value.number(0, UInt64.self)) : -1
+            guard record.key.count == 8, count >= 0, count < record.value.count / 8 else {
+                isWhole = false
+                damaged.append(PageFault(root.page ?? 0, "free pages", "a list of free pages has a wrong length"))
+                return
+            }
+            for index in 0..<count { free.insert(record.value.number(8 + 8 * index)) }
+        }
+        faults += damaged
+        self.free = isWhole && faults.count == before ? free : nil
+    }
+
+    /// Walks a tree, and passes on its records, in the order of their keys.
+    ///
+    /// `fits`: Whether a record can be one of the table's; a leaf none of whose records fits is taken for another table's.
+    package mutating func walk(
+        _ root: TreeRoot,
+        _ table: String,
+        integerKeys: Bool = false,
+        fits: (Record) -> Bool = { _ in true },
+        _ visit: (Record) -> Void
+    ) {
+        guard let page = root.page else { return }
+        var entries: UInt64 = 0
+        let before = (faults.count, gaps.count)
+        descend(page, table, level: 1, depth: root.depth, nil, nil, integerKeys) { records in
+            guard records.contains(where: fits) else { return false }
+            entries += UInt64(records.count)
+            records.forEach(visit)
+            return true
+        }
+        if faults.count == before.0, gaps.count == before.1, entries != root.entries {
+            faults.append(PageFault(page, table, "the tree has \(entries) records, and its root says \(root.entries)"))
+        }
+    }
+
+    private mutating func descend(
+        _ number: UInt64,
+        _ table: String,
+        level: Int,
+        depth: Int,
+        _ lower: [UInt8]?,
+        _ upper: [UInt8]?,
+        _ integerKeys: Bool,
+        _ take: ([Record]) -> Bool
+    ) {
+        let page: TreePage
+        do throws(TreePage.Reason) {
+            page = try read(number, level, lower, upper, integerKeys)
+        } catch {
+            faults.append(PageFault(number, table, error.text))
+            // What lies where a leaf is lost is lost with it.
+            let isAboveLeaves = level < depth || depth < 1 || depth > Self.deepest
+            gaps.append(Gap(table: table, lower: lower, upper: upper, hasLeaves: isAboveLeaves))
+            return
+        }
+        if page.isLeaf, level != depth {
+            faults.append(PageFault(number, table, "it is a leaf at level \(level), and the tree's depth is \(depth)"))
+        }
+        guard page.isLeaf else {
+            for (index, node) in page.nodes.enumerated() {
+                let from = index == 0 ? lower : Array(page.bytes[node.key])
+                let to = index + 1 < page.nodes.count ? Array(page.bytes[page.nodes[index + 1].key]) : upper
+                descend(node.child, table, level: level + 1, depth: depth, from, to, integerKeys, take)
+            }
+            return
+        }
+        let records = page.nodes.compactMap { node -> Record? in
+            guard let value = value(of: node, in: page, table) else { return nil }
+            let root = node.isRoot ? TreeRoot(value) : nil
+            return Record(key: Array(page.bytes[node.key]), value: value, root: root)
+        }
+        if !records.isEmpty, !take(records) {
+            reached.remove(number)
+            faults.append(PageFault(number, table, "its records are none of this table"))
+            gaps.append(Gap(table: table, lower: lower, upper: upper, hasLeaves: true))
+        }
+    }
+
+    private mutating func read(
+        _ number: UInt64,
+        _ level: Int,
+        _ lower: [UInt8]?,
+        _ upper: [UInt8]?,
+        _ integerKeys: Bool
+    ) throws(TreePage.Reason) -> TreePage {
+        guard level <= Self.deepest else { throw TreePage.Reason("the tree is deeper than \(Self.deepest) pages") }
+        guard (2..<end).contains(number), let bytes = file.bytes(number) else {
+            throw TreePage.Reason("it lies outside the file")
+        }
+        guard !reached.contains(number) else { throw TreePage.Reason("it is part of two trees, or twice of one") }
+        let page = try TreePage(bytes, integerKeys: integerKeys)
+        guard page.number == number else { throw TreePage.Reason("it says that it is page \(page.number)") }
+        if !integerKeys {
+            // A branch's first key is not used.
+            let keys = page.isLeaf ? page.nodes[...] : page.nodes.dropFirst()
+            if let first = keys.first, let last = keys.last,
+                lower.map({ page.bytes[first.key].lexicographicallyPrecedes($0) }) ?? false
+                    || upper.map({ !page.bytes[last.key].lexicographicallyPrecedes($0) }) ?? false
+            {
+                throw TreePage.Reason("its keys are not those that its parent says")
+            }
+        }
+        reached.insert(number)
+        return page
+    }
+
+    private mutating func value(of node: TreePage.Node, in page: TreePage, _ table: String) -> [UInt8]? {
+        do throws(TreePage.Reason) {
+            let (value, pages) = try value(of: node, in: page)
+            reached.formUnion(pages)
+            return value
+        } catch {
+            if case .overflow(let number, _) = node.value { faults.append(PageFault(number, table, error.text)) }
+            return nil
+        }
+    }
+
+    /// A value, and the overflow pages that it is in.
+    private func value(of node: TreePage.Node, in page: TreePage) throws(TreePage.Reason) -> ([UInt8], Range<UInt64>) {
+        guard case .overflow(let number, let count) = node.value else {
+            guard case .here(let range) = node.value else { return ([], 0..<0) }
+            return (Array(page.bytes[range]), 0..<0)
+        }
+        let count64 = UInt64(TreePage.overflowPages(count, pageSize: file.pageSize))
+        guard number >= 2, number < end, count64 <= end - number,
+            let bytes = file.bytes(number, pages: Int(count64))
+        else { throw TreePage.Reason("it lies outside the file") }
+        if let refusal = TreePage.refusal(overflow: Array(bytes[..<file.pageSize]), number, count: count) {
+            throw TreePage.Reason(refusal)
+        }
+        let pages = number..<number + count64
+        guard !pages.contains(where: reached.contains) else {
+            throw TreePage.Reason("it is part of two trees, or twice of one")
+        }
+        return (Array(bytes[TreePage.header..<TreePage.header + count]), pages)
+    }
+
+    // MARK: Pages that nothing leads to
+
+    /// The records of whole leaves that were not reached and are not listed as free.
+    ///
+    /// Values in overflow pages are taken along where these are whole. `visit` says whether the page is what it looks for; only then do
+    /// its pages count as reached.
+    package mutating func forEachStrayLeaf(_ visit: (_ page: UInt64, _ records: [Record]) -> Bool) {
+        for number in 2..<max(2, min(end, file.pageCount)) {
+            guard !reached.contains(number), free?.contains(number) != true, let bytes = file.bytes(number),
+                let page = try? TreePage(bytes), page.isLeaf, page.number == number
+            else { continue }
+            var pages: Set<UInt64> = [number]
+            let records = page.nodes.compactMap { node -> Record? in
+                guard let (value, own) = try? value(of: node, in: page) else { return nil }
+                pages.formUnion(own)
+                return Record(key: Array(page.bytes[node.key]), value: value, root: node.isRoot ? TreeRoot(value) : nil)
+            }
+            if !records.isEmpty, visit(number, records) { reached.formUnion(pages) }
+        }
+    }
+
+    /// Pages that are in use and listed as free at once, which a writer would write over.
+    package var pagesInTwoPlaces: [UInt64] { free.map { $0.intersection(reached).sorted() } ?? [] }
+}

@@ -1,0 +1,61 @@
+import SpaceSystem
+
+extension NamespaceOptions {
+    /// Checks what an opener named against what a namespace is that exists.
+    ///
+    /// What is not named is not looked at. An opener that got another namespace than it asked for would learn of it too late:
+    /// one that is not persistent takes its data with it.
+    func check(_ control: ControlFile, _ name: String, _ operation: String) throws(SpaceError) {
+        let header = control.header
+        func refusal(_ reason: String, _ advice: String) -> SpaceError {
+            SpaceError(.incompatible, operation, namespace: name, reason: reason, advice: advice)
+        }
+        if let mode, mode != header.mode {
+            throw refusal(
+                "it was created in the mode \(header.mode.rawValue), not \(mode.rawValue)",
+                "open it without naming a mode, or delete it first"
+            )
+        }
+        if isPersistent, control.persistent.load() == 0 {
+            throw refusal("it exists, and is not persistent", "make it so with: space persist \(name)")
+        }
+        if let byteLimit, UInt64(clamping: byteLimit) != header.byteLimit {
+            throw refusal(
+                "it was created with a limit of \(header.byteLimit) bytes, not \(byteLimit)",
+                "open it without naming a limit; or dump it, delete it, and load it into one with another limit"
+            )
+        }
+        if let group, group != header.group {
+            let what = header.group == .max ? "for its creator alone" : "for the group \(header.group)"
+            throw refusal(
+                "it was created \(what), not for the group \(group)",
+                "open it without naming a group, or delete it first"
+            )
+        }
+    }
+
+    /// Checks the history that an opener named against the one that a namespace keeps.
+    func checkHistory(_ core: NamespaceCore, _ operation: String) throws(SpaceError) {
+        guard let history else { return }
+        let name = core.name.text
+        let limit = core.control.header.byteLimit
+        var wanted = Counters()
+        (wanted.historyRows, wanted.historyBytes) = try history.words(limit: Int(clamping: limit), operation, name)
+        let kept = try core.read(operation) { (snapshot) throws(SpaceError) in
+            try snapshot.counters().history(limit: limit)
+        }
+        let whole = wanted.history(limit: limit)
+        guard kept != whole else { return }
+        func words(_ history: History?) -> String {
+            [history?.changes, history?.bytes].compactMap { $0.map { "\($0)" } }.joined(separator: ",")
+        }
+        let named = words(history.changes == nil ? whole : history)
+        throw SpaceError(
+            .incompatible,
+            operation,
+            namespace: name,
+            reason: "it exists, and its history is \(kept.map(words) ?? "none"), not \(named)",
+            advice: "change it with: space history \(name) \(named)"
+        )
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import LMDB
+import SpaceSystem
+import SystemPackage
+
+/// A namespace's data file, open for reading page by page, also while processes write in it.
+final class PageReading {
+    private let file: OwnedDescriptor
+    private let operation: String
+
+    /// `nil`: there is no data file, or another kind of file stands in its place.
+    init?(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) {
+        self.operation = operation
+        do throws(Errno) {
+            let info = try Directory.info(at: folder.descriptor.raw, NamespaceFolder.data)
+            guard info.kind == .regular else { return nil }
+            // O_NONBLOCK: what stands there may be replaced by a FIFO at any moment.
+            let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+            file = try OwnedDescriptor.openat(directory: folder.descriptor.raw, NamespaceFolder.data, flags: flags)
+        } catch .noSuchFileOrDirectory {
+            return nil
+        } catch .tooManySymbolicLinkLevels {
+            return nil
+        } catch {
+            throw SpaceError(error, operation, namespace: folder.name.text, subject: "the data file")
+        }
+    }
+
+    private func pages() throws(SpaceError) -> PageFile {
+        do throws(LMDBError) { return try PageFile(file.raw) } catch { throw SpaceError(error, operation) }
+    }
+
+    /// Reads, and says whether what was read is of one commit.
+    func whileUnchanged<R>(_ body: (PageFile) -> R) throws(SpaceError) -> (R, isOfOneCommit: Bool) {
+        let before = try pages()
+        let result = body(before)
+        let after = try pages()
+        guard let first = before.metas.first?.transaction, let last = after.metas.first?.transaction else {
+            return (result, true)
+        }
+        return (result, last <= first &+ 1)
+    }
+
+    /// Reads under the gate, if it can be had; else without, and says why.
+    func underGate<R>(
+        _ folder: borrowing NamespaceFolder,
+        _ timeout: Duration,
+        _ body: (PageFile) -> R
+    ) throws(SpaceError) -> (R, obstacle: String?) {
+        var gate: ProcessLock?
+        var obstacle: String?
+        do throws(SpaceError) {
+            let finding = try ControlFinding.look(at: folder, host: HostIdentity.current(), for: operation)
+            guard finding.standing == .current, try finding.enter(timeout: timeout, operation, folder.name.text) else {
+                throw SpaceError(.incompatible, operation, reason: "its locks are another system's, or it is a copy")
+            }
+            let control = try Inspection.map(finding, folder.name.text)
+            do throws(ProcessLock.Failure) {
+                if try control.gate.acquire(timeout: timeout) { control.gateNeedsRecovery.store(1) }
+                gate = control.gate
+            } catch {
+                obstacle = SpaceError(error, operation, namespace: folder.name.text).reason
+            }
+            defer { gate?.release() }
+            return (body(try pages()), obstacle)
+        } catch {
+            return (body(try pages()), obstacle ?? error.reason)
+        }
+    }
+
+    /// Whether the file is as long as its meta pages say that its map is; `nil`: they don't.
+    var isAsLongAsItsMap: Bool? {
+        guard let info = try? FileInfo.of(file.raw), let meta = try? pages().metas.first else { return nil }
+        return UInt64(info.size) >= meta.mapSize
+    }
+}
+
+extension Inspection {
+    /// What is wrong with the pages of a namespace's data file, a sentence each.
+    ///
+    /// Nothing of the file is mapped, so that no damage ends the process. While processes write in the namespace, what is wrong in one
+    /// commit alone is looked at again.
+    package static func damagedPages(
+        _ subject: Subject,
+        timeout: Duration = .seconds(1)
+    ) throws(SpaceError) -> [String] {
+        let folder = try folder(subject, for: operation)
+        guard let reading = try PageReading(folder, operation) else { return ["there is no data file"] }
+        for _ in 0..<3 {
+            let (rows, isOfOneCommit) = try reading.whileUnchanged { SalvagedRows($0) }
+            if isOfOneCommit { return rows.faults.map(\.sentence) }
+        }
+        let (rows, _) = try reading.underGate(folder, timeout) { SalvagedRows($0) }
+        return rows.faults.map(\.sentence)
+    }
+}

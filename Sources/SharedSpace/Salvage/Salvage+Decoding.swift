@@ -1,0 +1,88 @@
+import LMDB
+import TupleCoding
+
+// From rows to what a dump has. A row that does not decode is left out, and named; nothing that follows depends on it.
+
+extension Salvage {
+    /// Fills in everything that the rows hold.
+    mutating func decode(_ rows: SalvagedRows, _ clock: SalvageClock) {
+        let main = rows.rows[.main] ?? []
+        let counters = main.first { $0.key.elementsEqual(Counters.keyBytes) }
+        let limit = UInt64(Limits.mapBytes)
+        history = counters.flatMap { $0.value.withBytes { Counters($0) } }?.history(limit: limit)
+        var visible: Set<UInt64> = []
+        for row in rows.rows[.tuples] ?? [] { decodeTuple(row, clock, &visible) }
+        for row in main where row.key[0] == 0x84 { decodeClaim(row, clock, visible) }
+        for row in rows.rows[.cells] ?? [] { decodeCell(row) }
+        decodeObjects(main.filter { $0.key[0] == 0x82 }, rows.rows[.elements] ?? [], clock)
+    }
+
+    private mutating func decodeTuple(_ row: SalvagedRows.Row, _ clock: SalvageClock, _ visible: inout Set<UInt64>) {
+        guard let id = row.key.withBytes({ UInt64(key: $0) }) else {
+            return leftOut.append("a key of the table of tuples has \(row.key.count) bytes")
+        }
+        do throws(TupleCodingError) {
+            let item = try row.value.withBytes { (bytes) throws(TupleCodingError) -> Item? in
+                guard let tuple = TupleRow(bytes), bytes.count <= Limits.valueBytes + TupleRow.headerSize else {
+                    return nil
+                }
+                return Item(
+                    id: id,
+                    tuple: try tuple.tuple(),
+                    expires: clock.realtime(tuple.expiry),
+                    deliveries: Int(tuple.deliveries)
+                )
+            }
+            guard let item else { return leftOut.append("tuple \(id) is too short, or too long") }
+            visible.insert(id)
+            tuples.append(item)
+        } catch {
+            leftOut.append("tuple \(id) does not decode: \(error)")
+        }
+    }
+
+    private mutating func decodeClaim(_ row: SalvagedRows.Row, _ clock: SalvageClock, _ visible: Set<UInt64>) {
+        guard let id = Array(row.key.dropFirst()).withBytes({ UInt64(key: $0) }) else {
+            return leftOut.append("a key of the table of claims has \(row.key.count - 1) bytes")
+        }
+        // A tuple is in one place; the other row is of another time.
+        guard !visible.contains(id) else { return }
+        do throws(TupleCodingError) {
+            let found = try row.value.withBytes {
+                (bytes) throws(TupleCodingError) -> (ClaimHolder, NamespaceStatus.Claim)? in
+                guard let claim = ClaimRow(bytes), let tuple = TupleRow(claim.tupleBytes) else { return nil }
+                return (
+                    claim.holder,
+                    NamespaceStatus.Claim(
+                        id: TupleID(rawValue: id),
+                        number: claim.number,
+                        pid: nil,
+                        deadline: clock.realtime(claim.deadline),
+                        tuple: try tuple.tuple(),
+                        deliveries: Int(tuple.deliveries)
+                    )
+                )
+            }
+            guard let (holder, claim) = found else { return leftOut.append("the claim on tuple \(id) is too short") }
+            if holder == .nobody { buried.append(claim) } else { claims.append(claim) }
+        } catch {
+            leftOut.append("the claimed tuple \(id) does not decode: \(error)")
+        }
+    }
+
+    private mutating func decodeCell(_ row: SalvagedRows.Row) {
+        guard let key = String(validating: row.key, as: UTF8.self), (1...Limits.cellKeyBytes).contains(row.key.count)
+        else {
+            return leftOut.append("a cell's key is no UTF-8, or too long")
+        }
+        guard let value = Self.element(row.value) else {
+            return leftOut.append("the cell \(key.quotedForPeople) does not decode")
+        }
+        cells.append((key, value))
+    }
+
+    static func element(_ bytes: [UInt8]) -> Value? {
+        guard bytes.count <= Limits.valueBytes else { return nil }
+        return bytes.withBytes { try? Value(encodedElement: $0) }
+    }
+}

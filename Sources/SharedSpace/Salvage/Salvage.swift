@@ -1,0 +1,114 @@
+import Glibc
+import LMDB
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+
+/// What can be saved of a namespace whose files are damaged.
+///
+/// Guarantees: it reads the data file itself, page by page, and maps nothing of it, so that no damage ends it; it needs neither
+/// liblmdb's locks nor the control file nor the sessions; it changes nothing. Every tuple and cell whose page is whole is in it, and
+/// each page that is left out is named. What comes out is what one commit had; the commit before the newest, where the newest can't be
+/// read.
+///
+/// While processes write in the namespace, pages are used again. A page that one commit frees is not used again before the third commit
+/// after it (mdb.c: a writer takes the lists of commits before the last one's), so what was read is of one commit if at most one has come
+/// meanwhile. After three attempts it takes the gate, if that can be had.
+package struct Salvage: Sendable {
+    /// A tuple of the table of tuples.
+    package struct Item: Sendable {
+        package let id: UInt64
+        package let tuple: Tuple
+        /// Milliseconds since 1970; `nil`: never.
+        package let expires: Int64?
+        package let deliveries: Int
+    }
+
+    package let name: String
+    package let mode: StorageMode
+    package internal(set) var history: History?
+    package internal(set) var tuples: [Item] = []
+    package internal(set) var claims: [NamespaceStatus.Claim] = []
+    package internal(set) var buried: [NamespaceStatus.Claim] = []
+    package internal(set) var cells: [(key: String, value: Value)] = []
+    package internal(set) var collections: [CollectionDump] = []
+    package internal(set) var recipes = RecipesDump()
+    /// What was left out, a sentence each; empty: all is whole.
+    package internal(set) var leftOut: [String] = []
+    /// What else is to be known, a sentence each.
+    package internal(set) var notes: [String] = []
+
+    static let operation = "salvage the namespace"
+    private static let attempts = 3
+
+    /// Reads a namespace.
+    package init(_ subject: Inspection.Subject, timeout: Duration = .seconds(1)) throws(SpaceError) {
+        let folder = try Inspection.folder(subject, for: Self.operation)
+        name = folder.name.text
+        let header = Self.header(folder)
+        let reading = try PageReading(folder, Self.operation)
+        var rows: SalvagedRows?
+        if let reading {
+            var isSettled = false
+            for _ in 0..<Self.attempts where !isSettled {
+                (rows, isSettled) = try reading.whileUnchanged { SalvagedRows($0) }
+            }
+            if !isSettled {
+                let (locked, obstacle) = try reading.underGate(folder, timeout) { SalvagedRows($0) }
+                rows = locked
+                if let obstacle {
+                    notes.append(
+                        "read without locks (\(obstacle)) while processes wrote; what they wrote may show half"
+                    )
+                }
+            }
+        } else {
+            leftOut.append("there is no data file; nothing can be read")
+        }
+        if let header {
+            mode = header.mode
+        } else {
+            // A file that is as long as its map is mapped writable.
+            mode = reading?.isAsLongAsItsMap == false ? .durable : .fast
+            notes.append("the control file can't be read; the mode is taken to be \(mode.rawValue)")
+        }
+        guard let rows else { return }
+        // Without the header, the clock is taken for that of this boot.
+        let clock: NamespaceClock
+        if let header {
+            clock = NamespaceClock(header, seenFrom: try HostIdentity.current())
+        } else {
+            clock = NamespaceClock(offset: mode == .durable ? NamespaceClock.realtimeAtBoot : 0)
+        }
+        decode(rows, SalvageClock(clock: clock))
+        for fault in rows.faults { leftOut.append(fault.sentence) }
+        if rows.isOlderPossible {
+            notes.append(
+                "pages that say which others are current are lost; what was removed or replaced lately may be among this"
+            )
+        }
+    }
+
+    private static func header(_ folder: borrowing NamespaceFolder) -> ControlHeader? {
+        guard
+            let bytes = try? FileBytes.read(at: folder.descriptor.raw, NamespaceFolder.control, limit: 1 << 24)
+        else { return nil }
+        return try? ControlHeader(decoding: Array(bytes.prefix(ControlHeader.size)))
+    }
+}
+
+extension PageFault {
+    /// For people.
+    var sentence: String {
+        let whose = table.map { $0.isEmpty ? "" : " (\($0))" } ?? ""
+        return "page \(page)\(whose): \(reason)"
+    }
+}
+
+/// Times of the namespace's clock as milliseconds since 1970.
+struct SalvageClock {
+    let clock: NamespaceClock
+
+    /// `nil` for 0, which means never.
+    func realtime(_ milliseconds: Int64) -> Int64? { milliseconds == 0 ? nil : clock.realtime(milliseconds) }
+}

@@ -1,0 +1,152 @@
+import LMDB
+
+/// The rows of a data file that can still be read, by table.
+///
+/// Guarantees: a row is one of the newest commit whose meta page is whole, and lies in whole pages. Where a branch is lost, the leaves
+/// below it are found by looking at all pages: at those that nothing whole leads to and that are not listed as free, so that no older
+/// version of a page is taken for the page. Where the list of free pages is lost too, `isOlderPossible` says so.
+struct SalvagedRows {
+    struct Row {
+        let key: [UInt8]
+        let value: [UInt8]
+    }
+
+    /// In the order of their keys.
+    private(set) var rows: [SalvagedTable: [Row]] = [:]
+    /// What is wrong with pages.
+    private(set) var faults: [PageFault] = []
+    /// Whether rows may be among these that were removed or replaced since.
+    private(set) var isOlderPossible = false
+    /// The commit; `nil` if neither meta page is whole.
+    let transaction: UInt64?
+
+    private var walk: TreeWalk
+    private var roots: [SalvagedTable: TreeRoot] = [:]
+
+    /// What only says where rows of other tables are, and is made anew.
+    private static let unneeded: Set<SalvagedTable> = [.index, .expiries, .journal]
+
+    /// Reads the whole file.
+    init(_ file: PageFile) {
+        let candidates = file.metas.map { Self.main(file, $0) }
+        // Each meta page says how the file was at one commit; the newest counts, unless it leads nowhere.
+        let best = candidates.indices.max { (candidates[$0].worth, -$0) < (candidates[$1].worth, -$1) }
+        transaction = best.map { file.metas[$0].transaction }
+        walk = best.map { candidates[$0].walk } ?? TreeWalk(file, end: file.pageCount)
+        faults = file.faults
+        if let best {
+            for record in candidates[best].records { take(record, .main) }
+            if best != candidates.startIndex {
+                faults.append(
+                    PageFault(
+                        best == 0 ? 0 : 1,
+                        nil,
+                        "the newest meta page leads to nothing; the commit before is read"
+                    )
+                )
+            }
+        }
+        let isMainLost = best == nil || walk.gaps.contains { $0.table == SalvagedTable.main.rawValue }
+        if isMainLost {
+            salvageMain(older: candidates.indices.first { $0 != best }.map { candidates[$0].records } ?? [])
+        }
+        for table in SalvagedTable.named {
+            guard let root = roots[table] else { continue }
+            var found: [TreeWalk.Record] = []
+            walk.walk(root, table.rawValue, fits: table.fits) { record in
+                if !Self.unneeded.contains(table) { found.append(record) }
+            }
+            for record in found { take(record, table) }
+        }
+        salvageLeaves(isMainLost: isMainLost)
+        faults += walk.faults
+        faults += walk.pagesInTwoPlaces.map { PageFault($0, nil, "it is in use, and listed as free") }
+        for table in rows.keys { rows[table]?.sort { $0.key.lexicographicallyPrecedes($1.key) } }
+    }
+
+    private struct Main {
+        let walk: TreeWalk
+        let records: [TreeWalk.Record]
+        /// How much of what the main database always has was found.
+        var worth: Int { records.count { $0.root != nil || $0.key.elementsEqual(Counters.keyBytes) } }
+    }
+
+    private static func main(_ file: PageFile, _ meta: MetaPage) -> Main {
+        var walk = TreeWalk(file, end: min(meta.lastPage + 1, max(file.pageCount, 2)))
+        walk.walkFreeList(meta.free)
+        var records: [TreeWalk.Record] = []
+        walk.walk(meta.main, SalvagedTable.main.rawValue, fits: SalvagedTable.main.fits) { records.append($0) }
+        return Main(walk: walk, records: records)
+    }
+
+    private mutating func take(_ record: TreeWalk.Record, _ table: SalvagedTable) {
+        guard let root = record.root else {
+            rows[table, default: []].append(Row(key: record.key, value: record.value))
+            return
+        }
+        let name = String(decoding: record.key, as: UTF8.self)
+        if let named = SalvagedTable(rawValue: name), named != .main { roots[named] = root }
+    }
+
+    // MARK: What nothing leads to
+
+    /// Rows of the main database from leaves that nothing leads to; and from the commit before, where they are lost.
+    private mutating func salvageMain(older: [TreeWalk.Record]) {
+        var known = Set((rows[.main] ?? []).map(\.key))
+        let gaps = walk.gaps.filter { $0.table == SalvagedTable.main.rawValue }
+        let isLost = { (key: [UInt8]) in gaps.isEmpty || gaps.contains { $0.contains(key) } }
+        let isFreeKnown = walk.free != nil
+        var leaves: [(newness: UInt64, records: [TreeWalk.Record])] = []
+        walk.forEachStrayLeaf { (_, records) in
+            guard records.allSatisfy({ SalvagedTable.main.fits($0) && isLost($0.key) }) else { return false }
+            let counters = records.first { $0.key.elementsEqual(Counters.keyBytes) }
+            let newness = counters.flatMap { $0.value.withBytes { Counters($0) } }.map { $0.sequence + $0.nextTuple }
+            leaves.append((newness ?? 0, records))
+            return isFreeKnown
+        }
+        // Without the list of free pages, leaves of older commits are among them: the newest comes first.
+        leaves.sort { $0.newness > $1.newness }
+        if walk.free == nil, leaves.count > 1 { isOlderPossible = true }
+        for leaf in leaves {
+            for record in leaf.records where known.insert(record.key).inserted { take(record, .main) }
+        }
+        for record in older where record.root == nil && isLost(record.key) && known.insert(record.key).inserted {
+            isOlderPossible = true
+            take(record, .main)
+        }
+        // Where the leaves of a table can't be told from older ones, the commit before leads to them.
+        if walk.free == nil, roots.isEmpty {
+            for record in older where record.root != nil { take(record, .main) }
+        }
+    }
+
+    /// Rows from leaves whose branches are lost.
+    private mutating func salvageLeaves(isMainLost: Bool) {
+        var gaps = walk.gaps.filter(\.hasLeaves)
+        if isMainLost {
+            for table in SalvagedTable.named where roots[table] == nil {
+                gaps.append(TreeWalk.Gap(table: table.rawValue, lower: nil, upper: nil, hasLeaves: true))
+            }
+        }
+        let wanted = SalvagedTable.named.compactMap { table -> (table: SalvagedTable, gaps: [TreeWalk.Gap])? in
+            let own = gaps.filter { $0.table == table.rawValue }
+            return own.isEmpty ? nil : (table, own)
+        }
+        guard !wanted.isEmpty else { return }
+        var found: [(SalvagedTable, [TreeWalk.Record])] = []
+        walk.forEachStrayLeaf { (_, records) in
+            let match = wanted.first { (table, gaps) in
+                records.allSatisfy { record in table.fits(record) && gaps.contains { $0.contains(record.key) } }
+            }
+            guard let match else { return false }
+            found.append((match.table, records))
+            return true
+        }
+        if walk.free == nil, !found.isEmpty { isOlderPossible = true }
+        var known: [SalvagedTable: Set<[UInt8]>] = [:]
+        for (table, _) in wanted { known[table] = Set((rows[table] ?? []).map(\.key)) }
+        for (table, records) in found where !Self.unneeded.contains(table) {
+            for record in records where known[table, default: []].insert(record.key).inserted { take(record, table) }
+        }
+    }
+}

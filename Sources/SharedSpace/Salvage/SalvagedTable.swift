@@ -1,0 +1,38 @@
+import LMDB
+import TupleCoding
+
+/// The tables of a namespace as salvage knows them: by their names, and by what their rows look like.
+///
+/// A leaf to which no whole page leads does not say whose it is; its rows do, as far as that can be seen.
+enum SalvagedTable: String, CaseIterable {
+    case main, tuples, index, cells, expiries, journal, elements
+
+    static let named: [SalvagedTable] = [.tuples, .cells, .elements, .index, .expiries, .journal]
+    private static let sections: ClosedRange<UInt8> = 0x80...0x84
+
+    /// Whether a record can be a row of this table.
+    func fits(_ record: TreeWalk.Record) -> Bool {
+        let (key, value) = (record.key, record.value)
+        if record.root != nil { return self == .main }
+        switch self {
+        case .main:
+            if key.elementsEqual(Counters.keyBytes) { return value.count == Counters.size }
+            if key.elementsEqual(Array("\(LifeRow.key)".utf8)) { return value.count == LifeRow.size }
+            return key.count > 1 && Self.sections.contains(key[0])
+        case .tuples: return key.count == 8 && value.count >= TupleRow.headerSize && Self.hasTupleFlags(value)
+        case .journal: return key.count == 8 && value.count >= JournalRow.headerSize && !Self.hasTupleFlags(value)
+        case .index: return key.count == IndexKey.size && value.isEmpty
+        case .expiries: return key.count == ExpiryKey.size && value.isEmpty && (1...2).contains(key[0])
+        // An object's number has not come near 2⁴⁸.
+        case .elements: return key.count > 8 && key[0] == 0 && key[1] == 0
+        case .cells:
+            guard (1...Limits.cellKeyBytes).contains(key.count), key[0] != 0 else { return false }
+            return value.withBytes { (try? Value(encodedElement: $0)) != nil }
+        }
+    }
+
+    /// The flags of a tuple's row are 0 or 1; a row of the journal has the middle of a time there, which is no such number.
+    private static func hasTupleFlags(_ value: [UInt8]) -> Bool {
+        value[13] == 0 && value[14] == 0 && value[15] == 0 && value[12] <= 1
+    }
+}

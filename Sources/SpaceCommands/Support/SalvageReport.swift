@@ -1,0 +1,29 @@
+import SharedSpace
+
+/// What was saved of a damaged namespace, in the lines that `space load` takes.
+struct SalvageReport {
+    let salvage: Salvage
+
+    /// Prints JSON lines, each with a `kind`.
+    func lines(_ print: (String) throws -> Void) throws {
+        var namespace = DumpReport.line("namespace")
+        namespace.add("name", salvage.name)
+        namespace.add("mode", salvage.mode.rawValue)
+        namespace.add("salvaged", true)
+        if let history = salvage.history {
+            var object = JSONObject()
+            object.add("changes", history.changes)
+            object.add("bytes", history.bytes)
+            namespace.add("history", json: object.line)
+        }
+        try print(namespace.line)
+        for item in salvage.tuples { try print(DumpReport.tuple(item.id, item.tuple, item.expires, item.deliveries)) }
+        for claim in salvage.claims { try print(StatusReport.object(claim, in: DumpReport.line("claim")).line) }
+        for claim in salvage.buried {
+            try print(StatusReport.object(buried: claim, in: DumpReport.line("buried")).line)
+        }
+        for cell in salvage.cells { try print(DumpReport.cell(cell.key, cell.value)) }
+        try DumpReport.collectionLines(salvage.collections, print)
+        try DumpReport.recipeLines(salvage.recipes, print)
+    }
+}

@@ -1,0 +1,48 @@
+import CSpaceShims
+package import SystemPackage
+
+/// A program that runs under a guardian: a process between this one and the program, which ends it with all that it has started
+/// when the thread that started it ends, however this process does.
+///
+/// The guardian stands for the program: its PID is waited for, it ends when the program does, and passes on the signals that
+/// are sent to it. `space_guardian.h` says who may be killed, and what remains then.
+package enum Guardian {
+    /// Starts a program.
+    ///
+    /// The calling thread must live as long as the program is meant to. What gains privileges (set-user-ID programs) may not be
+    /// killed by the guardian. fork(2) is in the shim: the child calls nothing but what signal-safety(7) lists.
+    ///
+    /// - Parameters:
+    ///   - file: the program, looked for as execvp(3) does.
+    ///   - words: its words, ended by a null pointer.
+    ///   - input: what it reads as its standard input.
+    ///   - output: what it writes its standard output to, none of the first three descriptors; nil: to this process's.
+    ///   - resetsBrokenPipe: whether SIGPIPE, which this process ignores, gets its usual meaning back.
+    /// - Returns: the guardian's PID.
+    /// - Throws: what fork(2) or execve(2) said.
+    package static func spawn(
+        _ file: UnsafePointer<CChar>,
+        _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
+        input: CInt,
+        output: CInt? = nil,
+        resetsBrokenPipe: Bool
+    ) throws(Errno) -> Int32 {
+        try checked(space_spawn_guarded(file, words, input, output ?? -1, resetsBrokenPipe))
+    }
+
+    /// Has a program killed, with all that it has started.
+    ///
+    /// The caller has not waited for the guardian yet, so the number is still the guardian's own.
+    package static func end(_ guardian: Int32) { _ = space_end_guarded(guardian) }
+
+    /// Has what is left of what a program has started killed, once the program itself has ended.
+    package static func sweep(_ guardian: Int32) { _ = space_sweep_guarded(guardian) }
+
+    /// Makes this process the parent of orphans among its descendants, so that they can be ended where a guardian was killed.
+    ///
+    /// For a process that starts no other children than guardians.
+    package static func adoptOrphans() { _ = space_adopt_orphans() }
+
+    /// Kills all children of this process, and what becomes its children then, and waits for them.
+    package static func endChildren() { space_end_children() }
+}

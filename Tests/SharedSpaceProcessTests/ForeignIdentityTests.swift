@@ -1,0 +1,196 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// What identifies the system and the files differs from what the namespace's header says.
+///
+/// A container has a boot id or a PID namespace of its own; a disk is mounted again under another number. The kernel's locks
+/// decide: what is in use is refused and left as it is, and what no process uses is taken over with its contents.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ForeignIdentityTests {
+    let root: TemporaryRoot
+    let runner: CommandRunner
+
+    init() throws {
+        root = try TemporaryRoot()
+        runner = CommandRunner(root: root.path)
+    }
+
+    /// Runs a script where the boot id is another, as systemd-nspawn and LXC have it.
+    private func underAnotherBootID(_ script: String) throws -> CommandResult {
+        let path = "\(root.path)/.boot-id"
+        try root.overwrite(".boot-id", Array("01234567-89ab-cdef-0123-456789abcdef\n".utf8))
+        let whole = "mount --bind \(path) /proc/sys/kernel/random/boot_id && \(script)"
+        return try runner.start("/usr/bin/unshare", ["-Urm", "/bin/sh", "-c", whole]).finish()
+    }
+
+    /// Runs a script in a PID namespace that ends with it.
+    private func inAnotherPIDNamespace(_ script: String) throws -> CommandResult {
+        try runner.start("/usr/bin/unshare", ["-Urpf", "--mount-proc", "/bin/sh", "-c", script]).finish()
+    }
+
+    @Test(arguments: StorageMode.allCases, [false, true])
+    func aMaskedBootIDDeletesNothingThatIsInUse(_ mode: StorageMode, _ isPersistent: Bool) throws {
+        let owner = try Agent(root, "n", "mode=\(mode.rawValue) persistent=\(isPersistent ? 1 : 0)")
+        try owner.run("write [\"kept\", 1]")
+        let taker = try Agent(root, "n")
+        try taker.send("take-wait 100000 [\"job\", \"?\"]")
+        #expect(try taker.line() == "waiting")
+        let namespace = try root.space.namespace("n", owning: false)
+        #expect(try eventually { try namespace.status().waiters.count == 1 })
+
+        let listed = try underAnotherBootID("space list && space reap")
+        #expect(listed.status == 0, "\(listed.errors)")
+        #expect(listed.lines.contains { $0.hasPrefix("n") })
+        let written = try underAnotherBootID("space write --owner none n '[\"job\", 1]'")
+        #expect(written.status == 69)
+        #expect(written.errors.contains("boot id"), "\(written.errors)")
+
+        try owner.run("write [\"job\", 2]")
+        #expect(try taker.line() == "ok [\"job\",2]")
+        #expect(try namespace.readAll() == [["kept", 1]])
+        #expect(try namespace.verify() == [])
+    }
+
+    /// An enrolled shell holds no lock, and may live all the same.
+    @Test func aMaskedBootIDDeletesNothingThatAnEnrolledProcessOwns() throws {
+        let shell = try Agent()
+        #expect(try runner.space("write", "--owner", "\(shell.pid)", "n", "[\"kept\",1]").status == 0)
+        #expect(try underAnotherBootID("space list && space reap").status == 0)
+        #expect(try runner.space("count", "n").output == "1\n")
+        try shell.kill()
+        #expect(try runner.space("reap").output == "n\n")
+    }
+
+    @Test(arguments: StorageMode.allCases)
+    func aMaskedBootIDTakesOverWhatNoProcessUses(_ mode: StorageMode) throws {
+        let maker = try Agent(root, "n", "mode=\(mode.rawValue) persistent=1")
+        try maker.run("write [\"kept\", 1]")
+        try maker.run("claim [\"kept\", 1]")
+        try maker.kill()
+        let taken = try underAnotherBootID(
+            "space take n '[\"kept\",\"?\"]' && space write --owner none n '[\"there\"]'"
+        )
+        #expect(taken.output == "[\"kept\",1]\n", "\(taken.errors)")
+        // And back again.
+        #expect(try runner.space("read", "n", "\"?\"").output == "[\"there\"]\n")
+        #expect(try runner.dump("--check", "n").status == 0)
+    }
+
+    @Test(arguments: StorageMode.allCases)
+    func whatAnEndedContainerLeftIsTakenOver(_ mode: StorageMode) throws {
+        let creation = mode == .fast ? "" : "--\(mode.rawValue)"
+        // The shell that owns and claims ends with its PID namespace.
+        let work =
+            "export SHARED_SPACE_OWNER=$$; space write --persistent \(creation) n [1] && space claim --hold n [1]"
+        let made = try inAnotherPIDNamespace("sh -c '\(work)'; exit $?")
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(try runner.space("count", "n").status == 0)
+        let namespace = try root.space.namespace("n")
+        #expect(namespace.isPersistent)
+        #expect(try namespace.readAll() == [[1]])
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func anotherPIDNamespaceIsRefusedWhileOneUsesIt() throws {
+        let owner = try Agent(root, "n", "mode=durable persistent=1")
+        try owner.run("write [\"job\", 1]")
+        let refused = try inAnotherPIDNamespace("sleep 0; space take n '[\"job\",1]'")
+        #expect(refused.status == 69)
+        #expect(refused.errors.contains("PID namespace"))
+        #expect(try owner.run("count") == "1")
+        try owner.kill()
+        #expect(try inAnotherPIDNamespace("sleep 0; space take --owner none n '[\"job\",1]'").output == "[\"job\",1]\n")
+    }
+
+    /// An enrolled process of another PID namespace can't be looked at: its namespace stays, and the refusal names it.
+    @Test func anOwnerInAnotherPIDNamespaceCountsAsAlive() throws {
+        #expect(try runner.space("write", "--owner", "\(getpid())", "n", "[\"kept\",1]").status == 0)
+        let result = try inAnotherPIDNamespace("space list; space take n '\"?\"'")
+        #expect(result.output.hasPrefix("n"))
+        #expect(result.status == 69)
+        #expect(result.errors.contains("\(getpid())"), "\(result.errors)")
+        #expect(try runner.space("count", "n").output == "1\n")
+        #expect(try runner.space("delete", "n").status == 0)
+    }
+
+    /// The same file system under another device number, without a reboot.
+    @Test(arguments: StorageMode.allCases)
+    func aDiskThatIsMountedAgainKeepsItsNamespaces(_ mode: StorageMode) throws {
+        let image = try LoopImage()
+        guard let first = image.attach() else { return print("skipped: no loop device is to be had (losetup)") }
+        defer { image.detach() }
+        let space = try Space(root: first)
+        #expect(
+            try runner.space(
+                "write",
+                "--root",
+                first,
+                "--persistent",
+                mode == .fast ? "--owner" : "--\(mode.rawValue)",
+                mode == .fast ? "none" : "--owner=none",
+                "n",
+                "[\"kept\",1]"
+            ).status == 0
+        )
+        guard let second = image.attachAgain() else { return print("skipped: no second loop device") }
+        #expect(second == first)
+        #expect(try space.namespaceNames() == ["n"])
+        let namespace = try space.namespace("n")
+        #expect(try namespace.readAll() == [["kept", 1]])
+        #expect(try namespace.verify() == [])
+        try namespace.leave()
+    }
+}
+
+/// An ext4 file system in a file, on a loop device.
+private final class LoopImage {
+    private let image: TemporaryRoot
+    private let mountPoint: TemporaryRoot
+    private var devices: [String] = []
+
+    init() throws {
+        image = try TemporaryRoot(in: "/tmp")
+        mountPoint = try TemporaryRoot(in: "/tmp")
+        try image.overwrite("image", [], length: 256 << 20)
+    }
+
+    private func sh(_ script: String) -> String? {
+        guard let result = try? CommandRunner(root: "/").shell("PATH=$PATH:/sbin:/usr/sbin; \(script)"),
+            result.status == 0
+        else {
+            return nil
+        }
+        return result.output.split(separator: "\n").first.map(String.init) ?? ""
+    }
+
+    /// - Returns: The root folder on it; `nil` where there are no loop devices.
+    func attach() -> String? {
+        guard sh("mkfs.ext4 -q '\(image.path)/image'") != nil else { return nil }
+        return mount()
+    }
+
+    /// Mounts it again, on another device.
+    func attachAgain() -> String? {
+        guard let old = devices.first, sh("umount '\(mountPoint.path)' && losetup -d \(old)") != nil else { return nil }
+        // Something else takes the old device.
+        guard let other = sh("truncate -s 1M '\(image.path)/other' && losetup -f --show '\(image.path)/other'") else {
+            return nil
+        }
+        devices = [other]
+        return mount()
+    }
+
+    private func mount() -> String? {
+        guard let device = sh("losetup -f --show '\(image.path)/image'") else { return nil }
+        devices.append(device)
+        guard sh("mount \(device) '\(mountPoint.path)' && chmod 700 '\(mountPoint.path)'") != nil else { return nil }
+        return mountPoint.path
+    }
+
+    func detach() {
+        _ = sh("umount '\(mountPoint.path)'")
+        for device in devices { _ = sh("losetup -d \(device)") }
+    }
+}

@@ -1,0 +1,38 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// Handlers that block hold up no other observer, however many they are.
+@Suite(.timeLimit(.minutes(5))) struct BlockedHandlerTests {
+    @Test func twoHundredBlockedHandlersHoldUpNoOtherObserver() async throws {
+        let root = try TemporaryRoot()
+        let jobs = try root.space.namespace("jobs")
+        let others = try root.space.namespace("others")
+        let gate = Barrier()
+        // The handlers end with the test, also where it fails.
+        defer { gate.open() }
+        let (ended, here, there) = (Count(), Told(), Told())
+        let blocked = try (0..<200).map { _ in
+            try jobs.observe("blocks") { (_: Change) in
+                gate.wait()
+                ended.add()
+            }
+        }
+        let tokens = try [jobs.observe("flows") { here.note($0) }, others.observe("flows") { there.note($0) }]
+        try jobs.set("blocks", value: 1)
+        #expect(try await eventually { gate.arrivals.value == 200 })
+        for number in 0..<10 {
+            try jobs.set("flows", value: .int(number))
+            try others.set("flows", value: .int(number))
+            #expect(try await eventually { here.count == number + 1 && there.count == number + 1 })
+        }
+        #expect(ended.value == 0)
+        gate.open()
+        #expect(try await eventually { ended.value == 200 })
+        // They go on where they were.
+        try jobs.set("blocks", value: 2)
+        #expect(try await eventually { ended.value == 400 })
+        for token in blocked + tokens { token.cancel() }
+        #expect(try jobs.verify() == [])
+    }
+}

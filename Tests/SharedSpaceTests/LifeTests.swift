@@ -1,0 +1,164 @@
+import LMDB
+import SpaceTestSupport
+import Testing
+
+@testable import SharedSpace
+
+/// What is kept from one life of a namespace names nothing of the next, and a watcher that brings it is told so.
+@Suite(.timeLimit(.minutes(5))) struct LifeTests {
+    let root: TemporaryRoot
+
+    init() throws { root = try TemporaryRoot() }
+
+    /// A namespace in the life after the one that `body` saw.
+    private func nextLife<Kept>(
+        _ options: NamespaceOptions = NamespaceOptions(),
+        _ body: (Namespace) throws -> Kept
+    ) throws -> (jobs: Namespace, kept: Kept) {
+        let first = try root.space.namespace("jobs", options: options)
+        let kept = try body(first)
+        try root.space.delete("jobs")
+        return (try root.space.namespace("jobs", options: options), kept)
+    }
+
+    private func shown(_ changes: [Change]) -> [String] {
+        changes.map { $0.kind == .gap ? "gap \($0.sequence)...\($0.lastSequence)" : "\($0.kind) \($0.sequence)" }
+    }
+
+    @Test func eachLifeHasAnIdentity() throws {
+        let (jobs, old) = try nextLife { $0.life }
+        #expect(jobs.life != old)
+        #expect(try root.space.namespace("jobs").life == jobs.life)
+        #expect(try jobs.status().life == jobs.life)
+        #expect(NamespaceLife("\(old)") == old)
+        for text in ["", "1", "+000000000000001", "0000000000000000", "00000000000000001", "000000000000000g"] {
+            #expect(NamespaceLife(text) == nil, "\(text)")
+        }
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aRebootEndsNoLife() throws {
+        let options = NamespaceOptions(mode: .durable, isPersistent: true)
+        let root = try TemporaryRoot(for: .durable)
+        let first = try root.space.namespace("n", options: options)
+        let (life, status) = (first.life, try first.status())
+        try first.write("job")
+        let number = try #require(try first.claimIfExists(matching: ["job"])?.detach()).number
+        let copy = try TemporaryRoot(for: .durable)
+        try copy.copyTree("n", from: root)
+        try copy.pretendReboot()
+        let again = try copy.space.namespace("n")
+        #expect(again.life == life && status.life == life)
+        let later = try #require(try again.claimIfExists(matching: ["job"])?.detach()).number
+        #expect(later > number)
+        #expect(try again.verify() == [])
+    }
+
+    // MARK: Resume points
+
+    @Test func aNumberBeyondTheEndBeginsWithAGap() throws {
+        let (jobs, _) = try nextLife { for number in 1...7 { try $0.write(number) } }
+        for number in 1...4 { try jobs.write(number) }
+        let changes = try jobs.changes(from: .after(7))
+        #expect(changes.start == 4)
+        try jobs.write(5)
+        #expect(try shown(changes.now()) == ["gap 1...4", "write 5"])
+        // The last change itself is none beyond the end.
+        #expect(try jobs.changes(from: .after(5)).now().isEmpty)
+        #expect(try jobs.verify() == [])
+    }
+
+    /// Also where the new life has more changes than the watcher saw of the old one.
+    @Test func aResumePointOfAnotherLifeBeginsWithAGap() throws {
+        let (jobs, point) = try nextLife { jobs in
+            let changes = try jobs.changes(from: .now)
+            try jobs.write(1)
+            let change = try #require(try changes.now().first)
+            return changes.resumePoint(after: change)
+        }
+        #expect(point.sequence == 1)
+        for number in 1...4 { try jobs.write(number) }
+        let changes = try jobs.changes(from: .resume(point))
+        try jobs.write(5)
+        #expect(try shown(changes.now()) == ["gap 1...4", "write 5"])
+        let own = ResumePoint(sequence: 4, life: jobs.life)
+        #expect(try shown(jobs.changes(from: .resume(own)).now()) == ["write 5"])
+        #expect(changes.resumePoint == own && changes.life == jobs.life)
+        #expect(try jobs.verify() == [])
+    }
+
+    /// What the history has of the new life is told, after a gap that stands for the old one.
+    @Test func withAHistoryTheNewLifeIsToldWhole() throws {
+        let options = NamespaceOptions(history: History(changes: 100))
+        let (jobs, point) = try nextLife(options) { ResumePoint(sequence: 7, life: $0.life) }
+        #expect(try shown(jobs.changes(from: .resume(point)).now()) == ["gap 0...0"])
+        try jobs.write(1)
+        try jobs.write(2)
+        #expect(try shown(jobs.changes(from: .resume(point)).now()) == ["gap 0...0", "write 1", "write 2"])
+        #expect(try shown(jobs.changes(from: .after(9)).now()) == ["gap 0...0", "write 1", "write 2"])
+        #expect(try jobs.verify() == [])
+    }
+
+    @Test func aSubscriptionOfAnotherLifeBeginsWithAGap() throws {
+        let (jobs, life) = try nextLife { jobs in
+            _ = try jobs.changes(subscription: "audit")
+            return jobs.life
+        }
+        try jobs.write(1)
+        do {
+            let changes = try jobs.changes(subscription: "audit", of: life)
+            try jobs.write(2)
+            #expect(try shown(changes.now()) == ["gap 1...1", "write 2"])
+            // Acknowledging before the gap was read is no fault.
+            try changes.acknowledge(through: 2)
+        }
+        do {
+            // It is there in this life by now: from where it stands.
+            let changes = try jobs.changes(subscription: "audit", of: life)
+            try changes.acknowledge(through: 2)
+            try jobs.write(3)
+            #expect(try shown(changes.now()) == ["gap 0...0", "write 3"])
+            try changes.acknowledge(through: 3)
+        }
+        #expect(try jobs.changes(subscription: "audit", of: jobs.life).now().isEmpty)
+        #expect(try jobs.verify() == [])
+    }
+
+    // MARK: Claims and holds
+
+    @Test func aClaimOfAnotherLifeEndsNone() throws {
+        let (jobs, old) = try nextLife { jobs in
+            try jobs.write("job", 1)
+            return try #require(try jobs.claimIfExists(matching: ["job", .any])?.detach())
+        }
+        try jobs.write("job", 2)
+        let claim = try #require(try jobs.claimIfExists(matching: ["job", .any])?.detach())
+        #expect(claim.id == old.id && claim.number > old.number)
+        #expect(jobs.isOfEarlierLife(claim: old.number) && !jobs.isOfEarlierLife(claim: claim.number))
+        let complete = #expect(throws: SpaceError.self) { try jobs.complete(old) }
+        #expect(complete?.code == .claimLost)
+        let extend = #expect(throws: SpaceError.self) { try jobs.extend(old, by: .seconds(5)) }
+        #expect(extend?.code == .claimLost)
+        let bury = #expect(throws: SpaceError.self) { try jobs.bury(old) }
+        #expect(bury?.code == .claimLost)
+        #expect(try !jobs.release(old))
+        #expect(try jobs.claim(numbered: old.number) == nil)
+        try jobs.complete(claim)
+        #expect(try jobs.verify() == [])
+    }
+
+    private func fencing(_ namespace: Namespace) throws -> UInt64 {
+        guard let hold = try namespace.lock("l").tryAcquire() else { throw TestFailure("the lock is not to be had") }
+        return hold.fencing
+    }
+
+    @Test func fencingNumbersRiseOverLives() throws {
+        let (jobs, old) = try nextLife { jobs in
+            var last: UInt64 = 0
+            for _ in 0..<100 { last = try fencing(jobs) }
+            return last
+        }
+        #expect(try fencing(jobs) > old)
+        #expect(try jobs.verify() == [])
+    }
+}

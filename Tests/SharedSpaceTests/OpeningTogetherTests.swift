@@ -1,0 +1,84 @@
+import Glibc
+import LMDB
+import SpaceSystem
+import SpaceTestSupport
+import Synchronization
+import Testing
+
+@testable import SharedSpace
+
+/// Threads of one process that open, use and leave the same namespace at once.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct OpeningTogetherTests {
+    let root: TemporaryRoot
+    let options = NamespaceOptions(isPersistent: true)
+
+    init() throws { root = try TemporaryRoot() }
+
+    /// Nothing that was written is lost, and no call fails, although the process's last handle often goes while another
+    /// thread opens the next.
+    @Test func fourThreadsOpenWriteTakeAndLeave() async throws {
+        let (space, options) = (root.space, options)
+        _ = try space.namespace("jobs", options: options)
+        let kept = Mutex<Set<Int>>([])
+        let failures = await together(4) { number in
+            for round in 0..<1500 {
+                let namespace = try space.namespace("jobs", options: options)
+                let job = number * 10_000 + round
+                try namespace.write("job", job)
+                if round % 4 == 0 {
+                    kept.withLock { _ = $0.insert(job) }
+                } else {
+                    #expect(try namespace.takeIfExists("job", job) != nil)
+                }
+            }
+        }
+        #expect(failures == [])
+        let namespace = try space.namespace("jobs", options: options)
+        let found = try namespace.matches(["job", .any]).compactMap { try $0.tuple().jobNumber }
+        #expect(Set(found) == kept.withLock { $0 })
+        #expect(try namespace.verify() == [])
+    }
+
+    /// The larger the map that is undone, the longer closing takes: the new handle's reader slot must outlast it.
+    @Test func aHandleThatIsOpenedWhileTheLastOneGoesKeepsItsReaders() async throws {
+        let (space, options) = (root.space, options)
+        let ballast = [UInt8](repeating: 1, count: 1 << 20)
+        var namespace = try space.namespace("jobs", options: options)
+        for number in 0..<40 { try namespace.set("ballast \(number)", value: .bytes(ballast)) }
+        let opened = Mutex<Namespace?>(nil)
+        for round in 0..<60 {
+            // Pages are mapped as they are read.
+            for number in 0..<40 { #expect(try namespace.get("ballast \(number)") != nil) }
+            let last = Mutex<Namespace?>(namespace)
+            namespace = try space.namespace("other")
+            let failures = await together(2) { number in
+                if number == 0 {
+                    last.withLock { $0 = nil }
+                } else {
+                    let handle = try space.namespace("jobs", options: options)
+                    opened.withLock { $0 = handle }
+                }
+            }
+            #expect(failures == [])
+            namespace = try #require(
+                opened.withLock { handle in
+                    defer { handle = nil }
+                    return handle
+                }
+            )
+            let readers = try namespace.core.environment.readers()
+            #expect(readers.contains { $0.pid == getpid() }, "round \(round)")
+            try namespace.write("round", round)
+            #expect(try namespace.takeIfExists("round", round) != nil)
+        }
+        #expect(try namespace.verify() == [])
+    }
+}
+
+extension Tuple {
+    /// The number in `["job", number]`.
+    fileprivate var jobNumber: Int? {
+        guard fields.count == 2, case .int(let number) = fields[1] else { return nil }
+        return number
+    }
+}

@@ -1,0 +1,25 @@
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+@Suite("Crowds", .timeLimit(.minutes(10)))
+struct CrowdCommandTests {
+    @Test("Takers that start at once all open the namespace, wait, and are served")
+    func takersAtOnce() throws {
+        let count = 250
+        let root = try TemporaryRoot()
+        let runner = CommandRunner(root: root.path)
+        let jobs = try root.space.namespace("jobs")
+        // Each says its tuple, or why it has none.
+        let crowd = try runner.start(
+            "/bin/sh",
+            ["-c", "for n in $(seq \(count)); do space take jobs --wait 10m \"[\\\"job\\\",$n]\" 2>&1 & done; wait"]
+        )
+        #expect(try eventually { try jobs.status().waiters.count == count })
+        for number in 1...count { try jobs.write("job", number) }
+        let result = try crowd.finish()
+        #expect(Set(result.lines) == Set((1...count).map { "[\"job\",\($0)]" }))
+        #expect(try jobs.count() == 0)
+        #expect(try jobs.verify() == [])
+    }
+}

@@ -1,0 +1,104 @@
+import SpaceTestSupport
+import Testing
+
+/// Whether a shell can mount a file system of its own, that it alone sees.
+private let mayMount: Bool = {
+    guard let root = try? TemporaryRoot() else { return false }
+    let result = try? CommandRunner(root: root.path).shell(onTmpfs("8m", "true"))
+    return result?.ending == .exited(0)
+}()
+
+/// A script that runs on a small tmpfs in the root's place, which goes with it.
+private func onTmpfs(_ size: String, _ script: String) -> String {
+    """
+    exec unshare --mount --propagation private sh -c '
+    mount -t tmpfs -o size=\(size),mode=700 tmpfs "$SHARED_SPACE_ROOT" || exit 9
+    export SHARED_SPACE_OWNER=$$
+    \(script)
+    '
+    """
+}
+
+/// Commands where the file system has not one block left.
+@Suite(
+    "A full file system",
+    .timeLimit(.minutes(5)),
+    .enabled(if: mayMount, "mounting a small file system is not permitted")
+)
+struct FullDiskCommandTests {
+    /// Ends with the disk full: 6 tuples of 300,000 bytes, 300 small ones.
+    private static let filling = #"""
+        big=$(head -c 300000 /dev/zero | tr "\0" x)
+        for i in 1 2 3 4 5 6; do echo "[\"big\",$i,\"$big\"]"; done | space write jobs - || exit 8
+        seq 300 | while read i; do echo "[\"small\",$i]"; done | space write jobs - || exit 8
+        cat /dev/zero > "$SHARED_SPACE_ROOT/.filler" 2> /dev/null
+        if echo x 2> /dev/null > "$SHARED_SPACE_ROOT/.more"; then exit 7; fi
+
+        """#
+
+    private func run(_ script: String) throws -> CommandResult {
+        let root = try TemporaryRoot()
+        return try CommandRunner(root: root.path).shell(onTmpfs("9m", Self.filling + script))
+    }
+
+    @Test("Everything that is there is read, counted, shown and taken, down to nothing")
+    func emptied() throws {
+        let result = try run(
+            #"""
+            space count jobs
+            space read jobs "[\"small\",3]" && space show jobs > /dev/null && space list
+            space take jobs "[\"small\",1]"
+            space take jobs --max 20 "[\"small\",\"?\"]" | wc -l
+            space take jobs --all "[\"small\",\"?\"]" | wc -l
+            space take jobs --max 2 "[\"big\",\"?\",\"?\"]" --field 1
+            space take jobs --all "[\"big\",\"?\",\"?\"]" --field 1
+            space count jobs
+            space write jobs "[\"again\"]" && space take jobs "[\"again\"]"
+            space-dump --check jobs
+            """#
+        )
+        let expected = [
+            "306", #"["small",3]"#, "jobs", #"["small",1]"#, "20", "279", "1", "2", "3", "4", "5", "6", "0",
+            #"["again"]"#,
+        ]
+        #expect(result.lines == expected, "\(result.errors)")
+        #expect(result.ending == .exited(0))
+    }
+
+    @Test("Who waits and who owns is known by its process")
+    func sessions() throws {
+        let result = try run(
+            #"""
+            space take jobs --wait "[\"later\"]" &
+            taker=$!
+            # Other owners come too, more than any pool would have files for.
+            for i in $(seq 40); do
+                sleep 1000 &
+                space own jobs --pid $! || exit 6
+                last=$!
+                all="$all $!"
+            done
+            while :; do
+                shown=$(space show --json jobs)
+                case $shown in *"\"waiters\":[{\"pid\":$taker,"*) break ;; esac
+            done
+            case $shown in *"{\"pid\":$last,"*) echo named ;; *) echo "$shown" ;; esac
+            kill $taker $all
+            wait
+            """#
+        )
+        #expect(result.lines == ["named"], "\(result.errors)")
+    }
+
+    @Test("A namespace is deleted, and its place is free")
+    func deleted() throws {
+        let result = try run(
+            #"""
+            space delete jobs; echo $?
+            space list
+            space write new "[1]" && space take new "[1]"
+            """#
+        )
+        #expect(result.lines == ["0", "[1]"], "\(result.errors)")
+    }
+}

@@ -1,0 +1,57 @@
+import SeededRandom
+
+/// One damage of one page, or of two, and which rows it may cost.
+struct PageDamage: CustomStringConvertible {
+    static let pageSize = 4096
+
+    enum Kind: String, CaseIterable { case zeroed, noise, byte, header, swapped }
+
+    let kind: Kind
+    let page: Int
+    let other: Int
+    /// The bytes of the damaged pages, and where they belong.
+    let parts: [(offset: Int, bytes: [UInt8])]
+    /// How many records the pages hold, at most.
+    let records: Int
+
+    var description: String { "page \(page) \(kind)\(kind == .swapped ? " with \(other)" : "")" }
+
+    /// Chooses a page and what becomes of it; `pristine`: the pages in use.
+    init(_ round: Round, _ pristine: [UInt8]) {
+        let count = pristine.count / Self.pageSize
+        func bytes(_ page: Int) -> [UInt8] { Array(pristine[page * Self.pageSize..<(page + 1) * Self.pageSize]) }
+        let (first, second) = (round.random(0..<count), round.random(0..<count))
+        kind = round.one(of: Kind.allCases)
+        (page, other) = (first, second)
+        var changed = bytes(first)
+        switch kind {
+        case .zeroed: changed = [UInt8](repeating: 0, count: Self.pageSize)
+        case .noise: for index in changed.indices { changed[index] = round.random(0..<UInt8.max) }
+        case .byte: changed[round.random(0..<Self.pageSize)] ^= round.random(1..<UInt8.max)
+        case .header: changed[round.random(0..<(first < 2 ? 152 : 24))] ^= round.random(1..<UInt8.max)
+        case .swapped: changed = bytes(second)
+        }
+        var parts = [(first * Self.pageSize, changed)]
+        var records = Self.records(bytes(first), first)
+        if kind == .swapped, first != second {
+            parts.append((second * Self.pageSize, bytes(first)))
+            records += Self.records(bytes(second), second)
+        }
+        self.parts = parts
+        self.records = records
+    }
+
+    /// How many records a page holds: a leaf as many as it has nodes, another page a part of one, a branch none.
+    ///
+    /// Without a meta page, what the last commit did may be missing.
+    private static func records(_ bytes: [UInt8], _ page: Int) -> Int {
+        if page < 2 { return 1 }
+        let flags = UInt16(bytes[10]) | UInt16(bytes[11]) << 8
+        let lower = Int(bytes[12]) | Int(bytes[13]) << 8
+        switch flags {
+        case 1: return 0
+        case 2: return max(0, (lower - 16) / 2)
+        default: return 1
+        }
+    }
+}
