@@ -12,7 +12,8 @@ struct DamagePart {
 
     func run() -> Report {
         Rounds(part: .damage, options: options).report([
-            .init("pages", pages), .init("living", living), .init("files", files), .init("replaced", replaced),
+            .init("pages", pages), .init("walked", walked), .init("living", living), .init("files", files),
+            .init("replaced", replaced),
         ])
     }
 
@@ -27,9 +28,29 @@ struct DamagePart {
                 try subject.expectAnswer(command, "\(damage)")
             }
             try subject.apply(damage)
-            try subject.askAll(try round.newcomer(), "\(damage)")
+            try subject.askAll(round.newcomer(), "\(damage)")
             try subject.restore()
         }
+        try subject.end()
+    }
+
+    /// One page after another zeroed, and each time a process walks through all of them.
+    ///
+    /// Of a namespace's pages most are met by such a walk, and few by a command that looks for one tuple.
+    private func walked(_ round: Round) throws {
+        let subject = try DamagedNamespace(round)
+        let pages = (0..<subject.pristine.count / PageDamage.pageSize).shuffled(using: &round.generator)
+        for page in pages.prefix(40) {
+            let damage = PageDamage(zeroing: page, subject.pristine)
+            try subject.apply(damage)
+            let walker = try round.newcomer()
+            if subject.expectAnswer(walker, subject.opening, "\(damage)"),
+                subject.expectAnswer(walker, "verify", "\(damage)")
+            {
+                try walker.kill()
+            }
+        }
+        try subject.restore()
         try subject.end()
     }
 
@@ -37,16 +58,16 @@ struct DamagePart {
     private func living(_ round: Round) throws {
         let subject = try DamagedNamespace(round)
         let users = [try round.newcomer(), try round.newcomer()]
-        for user in users { try user.run("open \(round.root.path) n timeout=5000") }
+        for user in users { try user.run(subject.opening) }
         _ = try users[0].ask("read [\"job\", 1, \"?\", \"?\"]")
         let damage = PageDamage(round, subject.pristine)
         try subject.apply(damage)
-        for user in users { try subject.askAll(user, "\(damage), in use") }
+        for user in users { subject.askAll(user, "\(damage), in use") }
         for command in subject.looks(2) { try subject.expectAnswer(command, "\(damage), in use") }
         if round.coin() {
             let length = round.random(0..<subject.pristine.count)
             try round.root.overwrite("n/data.mdb", [], length: length)
-            for user in users { try subject.askAll(user, "data.mdb cut to \(length), in use") }
+            for user in users { subject.askAll(user, "data.mdb cut to \(length), in use") }
         }
         try subject.end()
     }
@@ -84,7 +105,7 @@ struct DamagePart {
         }
         try subject.checkSalvage(what, isDataLost: isDataLost)
         for command in subject.looks(4) + subject.changes(2) { try subject.expectAnswer(command, what) }
-        try subject.askAll(try round.newcomer(), what)
+        try subject.askAll(round.newcomer(), what)
         try subject.end()
     }
 
@@ -110,7 +131,7 @@ struct DamagePart {
         let what = "\(name) replaced by a \(kind)"
         try subject.checkSalvage(what, isDataLost: name == "data.mdb")
         for command in subject.looks(4) + subject.changes(2) { try subject.expectAnswer(command, what) }
-        try subject.askAll(try round.newcomer(), what)
+        try subject.askAll(round.newcomer(), what)
         round.check(try round.root.bytes(of: ".victim") == text, "\(what): the file that the link leads to was changed")
         try subject.end()
     }

@@ -114,8 +114,11 @@ final class DamagedNamespace {
         (0..<count).map { _ in round.one(of: commands) }
     }
 
+    /// How a process opens it.
+    var opening: String { "open \(round.root.path) n timeout=5000" }
+
     /// A process that uses the library is answered, whatever it asks; it opens the namespace first, unless it has.
-    func askAll(_ agent: Agent, _ what: String) throws {
+    func askAll(_ agent: Agent, _ what: String) {
         let calls = [
             #"count ["job", "?", "?", "?"]"#, #"read ["job", 555, "?", "?"]"#, #"read ["?", "?", "?", 5]"#, "get cell",
             "verify",
@@ -124,18 +127,26 @@ final class DamagedNamespace {
             #"take ["job", "?", "?", 5]"#, #"write ["new", 1]"#, "set cell 1", "write-loop 0 20", "add counter",
             "bytes",
         ]
-        for call in ["open \(round.root.path) n timeout=5000"] + calls {
-            let answer: String
-            do {
-                answer = try agent.ask(call)
-            } catch {
-                return round.fault("\(what): \(call): \(error)")
-            }
-            round.check(
-                answer.hasPrefix("ok") || answer.hasPrefix("none") || answer.hasPrefix("error"),
-                "\(what): \(call): \(answer)"
-            )
+        for call in [opening] + calls {
+            if !expectAnswer(agent, call, what) { return }
         }
+    }
+
+    /// A call of a process is answered; false: the process has ended instead, which is a fault.
+    @discardableResult
+    func expectAnswer(_ agent: Agent, _ call: String, _ what: String) -> Bool {
+        let answer: String
+        do {
+            answer = try agent.ask(call)
+        } catch {
+            round.fault("\(what): \(call): \(error)")
+            return false
+        }
+        round.check(
+            answer.hasPrefix("ok") || answer.hasPrefix("none") || answer.hasPrefix("error"),
+            "\(what): \(call): \(answer)"
+        )
+        return true
     }
 
     // MARK: Salvage

@@ -16,10 +16,18 @@ struct PageDamage: CustomStringConvertible {
 
     var description: String { "page \(page) \(kind)\(kind == .swapped ? " with \(other)" : "")" }
 
+    /// Zeroes that page; `pristine`: the pages in use.
+    init(zeroing page: Int, _ pristine: [UInt8]) {
+        kind = .zeroed
+        (self.page, other) = (page, page)
+        parts = [(page * Self.pageSize, [UInt8](repeating: 0, count: Self.pageSize))]
+        records = Self.records(Self.bytes(page, pristine), page)
+    }
+
     /// Chooses a page and what becomes of it; `pristine`: the pages in use.
     init(_ round: Round, _ pristine: [UInt8]) {
         let count = pristine.count / Self.pageSize
-        func bytes(_ page: Int) -> [UInt8] { Array(pristine[page * Self.pageSize..<(page + 1) * Self.pageSize]) }
+        func bytes(_ page: Int) -> [UInt8] { Self.bytes(page, pristine) }
         let (first, second) = (round.random(0..<count), round.random(0..<count))
         kind = round.one(of: Kind.allCases)
         (page, other) = (first, second)
@@ -39,6 +47,10 @@ struct PageDamage: CustomStringConvertible {
         }
         self.parts = parts
         self.records = records
+    }
+
+    private static func bytes(_ page: Int, _ pristine: [UInt8]) -> [UInt8] {
+        Array(pristine[page * pageSize..<(page + 1) * pageSize])
     }
 
     /// How many records a page holds: a leaf as many as it has nodes, another page a part of one, a branch none.
