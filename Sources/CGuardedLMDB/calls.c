@@ -125,10 +125,20 @@ int guarded_txn_begin(struct guarded_environment *guard, unsigned flags, MDB_txn
     return 0;
 }
 
-int guarded_txn_renew(struct guarded_environment *guard, MDB_txn *transaction) {
+static inline int renew(struct guarded_environment *guard, MDB_txn *transaction, bool *is_newest) {
+    int result = mdb_txn_renew(transaction);
+    if (result != 0) return result;
+    MDB_envinfo info;
+    mdb_env_info(guard->environment, &info);
+    *is_newest = info.me_last_txnid == mdb_txn_id(transaction);
+    return 0;
+}
+
+int guarded_txn_renew(struct guarded_environment *guard, MDB_txn *transaction, bool *is_newest) {
     int result;
     if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
-    GUARDED(result, mdb_txn_renew(transaction), damaged(guard, transaction));
+    // One mark for both: this is on the way of every read.
+    GUARDED(result, renew(guard, transaction, is_newest), damaged(guard, transaction));
     return result;
 }
 

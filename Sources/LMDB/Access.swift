@@ -38,6 +38,12 @@ package struct Access {
         Int(truncatingIfNeeded: mdb_txn_id(handle))
     }
 
+    /// Whether this process met a damaged page of the environment; then no transaction begins there any more, and none
+    /// is committed.
+    ///
+    /// Ask after using what ``get(_:_:)`` or a cursor returned: a page that the file no longer has reads as zeros.
+    package var isDamaged: Bool { guarded_is_damaged(guarding) }
+
     // MARK: Databases
 
     /// Opens a database, or gives the handle of one that is open.

@@ -33,9 +33,6 @@ extension Environment {
     }
 
     /// The id of the last committed transaction; 0 if the environment is closed.
-    ///
-    /// After ``ReadTransaction/renew()``, start over unless this equals ``Access/id``: a reader that was preempted
-    /// halfway can see pages later than its id says.
     package var lastTransaction: Int {
         Int(truncatingIfNeeded: readInfo().me_last_txnid)
     }

@@ -165,12 +165,7 @@ package final class Environment: @unchecked Sendable {
         return ReadTransaction(transaction, in: self)
     }
 
-    /// Whether a damaged page was met; then no transaction begins here any more, and none is committed.
-    ///
-    /// Ask after using what ``Access`` returned: a page that the file no longer has reads as zeros.
-    package var isDamaged: Bool { guarded_is_damaged(guarding) }
-
-    /// Notes that the files are damaged.
+    /// Notes that the files are damaged: no transaction begins here any more, and none is committed.
     package func markDamaged() { guarded_mark_damaged(guarding) }
 
     /// For tests: from now on a damaged page ends the process, as it does with LMDB alone.

@@ -17,6 +17,8 @@ import Synchronization
 /// other uses on the same thread, and not against other threads.
 package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     private let handle: OpaquePointer
+    /// The environment's, which lives as long as the process: asking through it counts no reference.
+    private let guarding: OpaquePointer
     private let environment: Environment
     private var isOpen = true
     /// Whether the slot is no longer this transaction's: it may be another reader's by now, of any process.
@@ -25,6 +27,7 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     @inline(__always)
     init(_ handle: OpaquePointer, in environment: Environment) {
         self.handle = handle
+        guarding = environment.guarding
         self.environment = environment
     }
 
@@ -32,7 +35,7 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
         if isOpen {
             // mdb.c, mdb_txn_end: it writes to the slot. A lost one is let be, with the transaction's memory.
             if !hasLostSlot.load(ordering: .relaxed), !environment.isInherited {
-                guarded_txn_abort(environment.guarding, handle)
+                guarded_txn_abort(guarding, handle)
             }
             environment.liveReaders.subtract(1, ordering: .releasing)
         }
@@ -40,7 +43,7 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
 
     /// The snapshot's data; must not be used once the transaction has ended, and gives errors while it is reset.
     @inline(__always)
-    package var access: Access { Access(handle, environment.guarding, isWriting: false) }
+    package var access: Access { Access(handle, guarding, isWriting: false) }
 
     /// Lets the snapshot go, and keeps the slot.
     ///
@@ -53,20 +56,21 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
 
     /// Takes the newest snapshot, after ``reset()``.
     ///
-    /// Compare ``Environment/lastTransaction`` with ``Access/id`` then, and start over if they differ.
+    /// A reader that is preempted halfway can see pages later than its id says.
     ///
     /// The corresponding C function is `mdb_txn_renew`.
     ///
+    /// - Returns: Whether it is the snapshot of the last commit; if not, reset and renew it once more.
     /// - Throws: `.invalidArgument` if it is not reset; `.badReaderSlot` if the slot is lost, as after a fork;
     ///   `.mapResized`; `.panic`. It remains reset. After `.badReaderSlot` only let the transaction go: also a reset would
     ///   write to the slot.
-    package func renew() throws(LMDBError) {
-        do throws(LMDBError) {
-            try check(guarded_txn_renew(environment.guarding, handle))
-        } catch {
-            if error == .badReaderSlot { hasLostSlot.store(true, ordering: .relaxed) }
-            throw error
-        }
+    @discardableResult
+    package func renew() throws(LMDBError) -> Bool {
+        var isNewest = false
+        let result = guarded_txn_renew(guarding, handle, &isNewest)
+        if result == MDB_BAD_RSLOT { hasLostSlot.store(true, ordering: .relaxed) }
+        try check(result)
+        return isNewest
     }
 
     /// Ends the transaction and keeps the database handles that were opened in it.
@@ -74,7 +78,7 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     /// The way to get lasting handles where nothing can be written. The corresponding C function is `mdb_txn_commit`.
     package consuming func commit() throws(LMDBError) {
         isOpen = false
-        let result = guarded_txn_commit(environment.guarding, handle)
+        let result = guarded_txn_commit(guarding, handle)
         environment.liveReaders.subtract(1, ordering: .releasing)
         try check(result)
     }

@@ -43,7 +43,8 @@ bool guarded_is_damaged(const struct guarded_environment *guard);
 void guarded_mark_damaged(struct guarded_environment *guard);
 
 int guarded_txn_begin(struct guarded_environment *guard, unsigned flags, MDB_txn **transaction);
-int guarded_txn_renew(struct guarded_environment *guard, MDB_txn *transaction);
+/// mdb_txn_renew; says too whether the snapshot is that of the last commit, which a renewal may miss.
+int guarded_txn_renew(struct guarded_environment *guard, MDB_txn *transaction, bool *is_newest);
 /// mdb_txn_commit; aborts instead if a damaged page was met. The transaction has ended either way.
 int guarded_txn_commit(struct guarded_environment *guard, MDB_txn *transaction);
 void guarded_txn_abort(struct guarded_environment *guard, MDB_txn *transaction);

@@ -179,33 +179,22 @@ final class NamespaceCore: @unchecked Sendable {
         _ body: (Snapshot) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         try checkUsable(operation, evenAfterLeaving: evenAfterLeaving, evenAfterDeletion: evenAfterDeletion)
-        let reader: Reader
-        if let idle = readers.take() {
-            reader = idle
-        } else {
-            reader = try oneMoreReader(operation, holdsGate: holdsGate)
-        }
-        defer { giveBack(reader) }
+        let reader = try takeReader(operation, holdsGate: holdsGate)
         try renew(reader, operation, holdsGate: holdsGate)
+        defer {
+            reader.transaction.reset()
+            readers.put(reader)
+        }
         CrashPoint.reach(.snapshotTaken)
         reader.names.begin(operation)
-        let result = try body(
-            Snapshot(access: reader.transaction.access, tables: tables, clock: clock, names: reader.names)
-        )
+        let access = reader.transaction.access
+        let result = try body(Snapshot(access: access, tables: tables, clock: clock, names: reader.names))
         // A page that was cut off while it was read has read as zeros.
-        if environment.isDamaged { throw SpaceError(LMDBError.damagedPage, operation, namespace: name.text) }
+        if access.isDamaged { throw SpaceError(LMDBError.damagedPage, operation, namespace: name.text) }
         return result
     }
 
-    /// A reader that can't be renewed goes: the next read that took it would fail too.
-    @inline(__always)
-    private func giveBack(_ reader: Reader) {
-        guard !reader.hasFailed else { return readers.drop() }
-        reader.transaction.reset()
-        readers.put(reader)
-    }
-
-    /// Takes the newest snapshot.
+    /// Takes the newest snapshot; the reader is reset, and goes back if this fails.
     ///
     /// A reader preempted between LMDB's look at the last id and its own entry in the table can see later pages than its id
     /// says; so the id must be the last one, or it starts over. That ends after a round or two, unless a writer was
@@ -215,22 +204,34 @@ final class NamespaceCore: @unchecked Sendable {
         for _ in 0..<Self.roundsOfRenewals {
             for _ in 0..<Self.renewals {
                 do throws(LMDBError) {
-                    reader.transaction.reset()
-                    try reader.transaction.renew()
+                    if try reader.transaction.renew() { return }
                 } catch {
-                    reader.hasFailed = true
+                    // The next read that took it would fail too.
+                    readers.drop()
                     throw SpaceError(error, operation, namespace: name.text)
                 }
-                if environment.lastTransaction == reader.transaction.access.id { return }
+                reader.transaction.reset()
             }
-            reader.transaction.reset()
-            if holdsGate { try recover(operation) } else { try underGate(operation) {} }
+            do throws(SpaceError) {
+                if holdsGate { try recover(operation) } else { try underGate(operation) {} }
+            } catch {
+                readers.put(reader)
+                throw error
+            }
         }
+        readers.put(reader)
         environment.markDamaged()
         throw .damaged(operation, namespace: name.text, "the meta pages and the lock file name different commits")
     }
 
-    /// A reader where none is idle.
+    @inline(__always)
+    private func takeReader(_ operation: String, holdsGate: Bool) throws(SpaceError) -> Reader {
+        if let idle = readers.take() { return idle }
+        return try oneMoreReader(operation, holdsGate: holdsGate)
+    }
+
+    /// A reader where none is idle; apart, so that the way of all reads stays short.
+    @inline(never)
     private func oneMoreReader(_ operation: String, holdsGate: Bool) throws(SpaceError) -> Reader {
         // A thread with a reader may wait for the gate: the gate's holder waits for no reader.
         if let reader = readers.takeOrReserve(mayWait: !holdsGate) { return reader }
@@ -247,15 +248,22 @@ final class NamespaceCore: @unchecked Sendable {
     private func newReader(_ operation: String) throws(SpaceError) -> Reader {
         do throws(LMDBError) {
             do throws(LMDBError) {
-                return Reader(try environment.beginRead(), namespace: name.text)
+                return try beginReader()
             } catch .readersFull {
                 // mdb_txn_begin returns this without cleaning up after the dead.
                 try environment.forgetDeadReaders()
-                return Reader(try environment.beginRead(), namespace: name.text)
+                return try beginReader()
             }
         } catch {
             throw SpaceError(error, operation, namespace: name.text)
         }
+    }
+
+    /// A reader that is to be renewed, like those in the pool.
+    private func beginReader() throws(LMDBError) -> Reader {
+        let reader = Reader(try environment.beginRead(), namespace: name.text)
+        reader.transaction.reset()
+        return reader
     }
 
     // MARK: Writing

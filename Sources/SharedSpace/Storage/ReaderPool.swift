@@ -9,8 +9,6 @@ import Synchronization
 final class Reader: @unchecked Sendable {
     let transaction: ReadTransaction
     let names: SnapshotNames
-    /// Whether LMDB refused to renew it.
-    var hasFailed = false
 
     init(_ transaction: consuming ReadTransaction, namespace: String) {
         self.transaction = transaction
