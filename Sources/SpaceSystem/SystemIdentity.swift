@@ -74,6 +74,11 @@ package enum SystemIdentity {
         do throws(Errno) { return try namespace(path) } catch .noSuchFileOrDirectory { return 0 }
     }
 
+    /// Whether this process lives in the machine's first time namespace, whose clocks have no offset.
+    ///
+    /// linux/proc_ns.h: PROC_TIME_INIT_INO. On a kernel without time namespaces there is no other.
+    package static var isFirstTimeNamespace: Bool { [0, 0xEFFF_FFFA].contains((try? timeNamespace()) ?? 0) }
+
     private static func namespace(_ path: String) throws(Errno) -> UInt64 {
         // Followed, unlike everything else: the link leads to the namespace itself, whose inode is its number.
         let file = try OwnedDescriptor.open(path, flags: O_RDONLY)

@@ -53,6 +53,47 @@ struct ForeignIdentityTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// Runs a script on `$file`, where the one enrolled process stands.
+    private func onEnrolment(in root: TemporaryRoot, _ script: String) throws {
+        let whole = "set -- \"$0\"/n/sessions/*.for; file=$1; \(script)"
+        let result = try runner.start("/bin/sh", ["-c", whole, root.path]).finish()
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    /// What is damaged in an enrolment's file is in its name too.
+    @Test(arguments: [
+        "truncate -s 32 $file", "printf x >> $file", "printf x | dd of=$file bs=1 seek=40 conv=notrunc status=none",
+        "ln $file $file.second", "rm $file && ln -s /dev/null $file",
+    ])
+    func aDamagedEnrolmentOwnsAllTheSame(_ damage: String) throws {
+        let shell = try Agent()
+        #expect(try runner.space("write", "--owner", "\(shell.pid)", "n", "[\"kept\"]").status == 0)
+        try onEnrolment(in: root, damage)
+        #expect(try runner.space("list").output.hasPrefix("n"))
+        #expect(try runner.space("read", "--owner", "none", "n", "[\"kept\"]").output == "[\"kept\"]\n")
+        try shell.kill()
+        #expect(try runner.space("list").output == "")
+    }
+
+    /// A machine without a clock of its own begins in 1970, until the network sets it.
+    @Test(arguments: [false, true])
+    func anEnrolmentByAClockThatWasBehindOwnsAllTheSame(_ isInTimeNamespace: Bool) throws {
+        let disk = try TemporaryRoot(in: "/var/tmp")
+        let runner = CommandRunner(root: disk.path)
+        let shell = try Agent()
+        let words = ["write", "--guarded", "--owner", "\(shell.pid)", "n", "[\"kept\"]"]
+        #expect(try runner.start("space", words).finish().status == 0)
+        // An empty record's time is that of its file.
+        try onEnrolment(in: disk, "truncate -s 0 $file && touch -d 1990-01-01 $file")
+        try disk.overwrite(".boot-id", Array("01234567-89ab-cdef-0123-456789abcdef\n".utf8))
+        let mount =
+            "mount --bind \(disk.path)/.boot-id /proc/sys/kernel/random/boot_id && { space list; space reap; true; }"
+        let time = isInTimeNamespace ? ["-T", "--boottime", "1000000"] : []
+        let seen = try runner.start("/usr/bin/unshare", ["-Urm"] + time + ["/bin/sh", "-c", mount]).finish()
+        #expect(seen.status == 0, "\(seen.errors)")
+        #expect(try runner.space("read", "--owner", "none", "n", "[\"kept\"]").output == "[\"kept\"]\n")
+    }
+
     /// An enrolled shell holds no lock, and may live all the same.
     @Test func aMaskedBootIDDeletesNothingThatAnEnrolledProcessOwns() throws {
         let shell = try Agent()

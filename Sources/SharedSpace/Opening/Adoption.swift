@@ -185,8 +185,8 @@ struct Adoption {
 
 /// The processes that are enrolled in a namespace with a foreign header.
 ///
-/// They hold no lock. One that was enrolled in our PID and time namespace, since our boot, is looked at; one from before the
-/// boot is dead; of any other it is not known whether it lives.
+/// They hold no lock. One that was enrolled in our PID and time namespace is looked at; of the others one from before the boot
+/// is dead, and of any other it is not known whether it lives.
 private struct Enrolments {
     /// The names of the files of those that live.
     var living: Set<String> = []
@@ -205,15 +205,20 @@ private struct Enrolments {
         // What a memory file system holds is of this boot. On a disk the time of the enrolment tells: a boot id that differs may
         // be a container's.
         let isOfThisBoot = header.bootID == host.bootID || kind == .tmpfs
-        let boot = Clock.realtimeMilliseconds() - Clock.boottimeMilliseconds()
+        // In a time namespace of its own the time since the boot is shifted: there nothing is known to be from before.
+        let boot =
+            SystemIdentity.isFirstTimeNamespace
+            ? Clock.realtimeMilliseconds() - Clock.boottimeMilliseconds() : Int64.min
         let isSeen = header.pidNamespace == host.pidNamespace && header.timeNamespace == host.timeNamespace
         isOurs = isOfThisBoot && isSeen
         for sighting in sightings {
             guard let record = sighting.record, record.kind == .enrolled else { continue }
-            guard isOfThisBoot || record.sinceMilliseconds >= boot else { continue }
+            let mayBeOfThisBoot = isOfThisBoot || record.sinceMilliseconds >= boot
             if !isSeen {
-                unknown.append(record.process.pid)
-            } else if sighting.isAlive {
+                if mayBeOfThisBoot { unknown.append(record.process.pid) }
+            } else if sighting.isAlive, mayBeOfThisBoot || record.process.pid != 1 {
+                // The clock may have been behind when it enrolled, and two boots hardly give one PID and start time to two
+                // processes; but to the first process they do.
                 living.insert(sighting.name)
             }
         }

@@ -233,9 +233,9 @@ struct SessionFolder: ~Copyable {
         try Directory.unlink(at: descriptor.raw, name)
     }
 
-    /// What an empty file stands for, on a full disk.
-    private func recordOfEmpty(_ name: String, _ file: CInt) throws(Errno) -> SessionFile? {
-        if name.hasSuffix(".for") {
+    /// What a file stands for that is empty, as on a full disk, or damaged.
+    private func recordBeside(_ name: String, _ file: CInt) throws(Errno) -> SessionFile? {
+        if name.hasSuffix(SessionFile.enrolledSuffix) {
             return SessionFile(enrolledName: name, sinceMilliseconds: try FileInfo.modificationMilliseconds(of: file))
         }
         let text = try Directory.linkText(
@@ -272,15 +272,17 @@ struct SessionFolder: ~Copyable {
             switch error {
             case .system(.noSuchFileOrDirectory): return nil
             case .system(let error): throw error
-            // A link, a FIFO, a folder, a file of another folder: no session.
-            case .kind, .hardLink, .foreign: return Sighting(name: name, record: nil, isAlive: false)
+            // A link, a FIFO, a folder, a file of another folder: no session. An enrolment says all in its name.
+            case .kind, .hardLink, .foreign:
+                let record = SessionFile(enrolledName: name, sinceMilliseconds: 0)
+                return Sighting(name: name, record: record, isAlive: record?.process.life == .alive)
             }
         }
         let contents = try FileBytes.readPrefix(file.raw, count: SessionFile.size + 1)
         var isLocked = false
         if let number = UInt64(name) { isLocked = try ControlFile.isLocked(session: number, in: locks.raw) }
-        let read =
-            contents.isEmpty ? try recordOfEmpty(name, file.raw) : SessionFile(name: name, contents: contents)
+        var read = SessionFile(name: name, contents: contents)
+        if read == nil { read = try recordBeside(name, file.raw) }
         guard let record = read else {
             return Sighting(name: name, record: nil, isAlive: isLocked, isLocked: isLocked)
         }
