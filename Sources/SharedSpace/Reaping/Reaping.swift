@@ -7,7 +7,8 @@ import SystemPackage
 ///
 /// Guarantees: a namespace with a living owner is never deleted; one without is, whatever was killed on the way. Under
 /// the door: the path still leads to this folder → every session looked at → no living owner, not persistent → the gate →
-/// `dead` → renamed to a unique name in the graveyard → everybody woken, the bell rung → released → deleted. Killed after
+/// `dead` → renamed to a unique name in the graveyard → everybody woken, the bell rung → released → deleted. Where it can't be
+/// renamed, `dead` is taken back before anybody was woken. Killed after
 /// `dead`, the folder stands in place, and every opener, lister and reaper who finds it goes on from there; killed after the
 /// rename, the graveyard is emptied by whoever comes by. Opening and enrolling happen under the same door, so an opener
 /// enrols before the look, and is seen, or finds `dead`.
@@ -37,6 +38,8 @@ enum Reaping {
         of root: SpaceRoot,
         timeout: Duration
     ) throws(SpaceError) -> Corpse {
+        // Before anything is marked: where the graveyard can't be made, the namespace stays as it is.
+        let grave = try Grave.open(in: rootFolder, of: root)
         var isGateHeld = false
         do throws(ProcessLock.Failure) {
             if try control.gate.acquire(timeout: timeout, of: folder) { control.gateNeedsRecovery.store(1) }
@@ -46,13 +49,19 @@ enum Reaping {
             guard error.orphanedBy != 0 else { throw SpaceError(error, operation, namespace: folder.name.text) }
         }
         CrashPoint.reach(.graveGate)
+        defer { if isGateHeld { control.gate.release() } }
+        let wasDead = control.dead.load()
         control.dead.store(1)
         CrashPoint.reach(.markedDead)
+        // Where it stays in place, those who live in it go on.
+        let corpse = try grave.bury(folder, from: rootFolder) { control.dead.store(wasDead) }
+        CrashPoint.reach(.buried)
         let wakes = WakeList()
         control.slots.wakeEverybody(into: wakes)
-        if isGateHeld { control.gate.release() }
-        let corpse = try rename(folder, in: rootFolder, of: root)
-        CrashPoint.reach(.buried)
+        if isGateHeld {
+            control.gate.release()
+            isGateHeld = false
+        }
         wakes.takeAlong().carryOut(control.slots, root.doorbellFile)
         folder.ringBell()
         CrashPoint.reach(.beforeDeleting)
@@ -65,15 +74,42 @@ enum Reaping {
         in rootFolder: borrowing OwnedDescriptor,
         of root: SpaceRoot
     ) throws(SpaceError) -> Corpse {
-        let graveyard = try root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
-        let process = try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current }
-        let number = counter.add(1, ordering: .relaxed).newValue
-        let corpse = "\(folder.name.encoded).\(process.pid).\(process.startTime).\(number)"
-        let name = folder.name
-        try system(operation, "moving it to the graveyard", namespace: name.text) { () throws(Errno) in
-            try Directory.renameNoReplace(from: rootFolder.raw, name.encoded, to: graveyard.raw, corpse)
+        try Grave.open(in: rootFolder, of: root).bury(folder, from: rootFolder)
+    }
+
+    /// A place in the graveyard, not yet taken.
+    private struct Grave: ~Copyable {
+        let graveyard: OwnedDescriptor
+        let process: ProcessIdentity
+
+        static func open(
+            in rootFolder: borrowing OwnedDescriptor,
+            of root: SpaceRoot
+        ) throws(SpaceError) -> Grave {
+            let process = try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current }
+            let graveyard = try root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
+            return Grave(graveyard: graveyard, process: process)
         }
-        return Corpse(graveyard: graveyard, name: corpse)
+
+        consuming func bury(
+            _ folder: borrowing NamespaceFolder,
+            from rootFolder: borrowing OwnedDescriptor,
+            orElse undo: () -> Void = {}
+        ) throws(SpaceError) -> Corpse {
+            let number = counter.add(1, ordering: .relaxed).newValue
+            let name = folder.name
+            let corpse = "\(name.encoded).\(process.pid).\(process.startTime).\(number)"
+            let (root, yard) = (rootFolder.raw, graveyard.raw)
+            do throws(SpaceError) {
+                try system(operation, "moving it to the graveyard", namespace: name.text) { () throws(Errno) in
+                    try Directory.renameNoReplace(from: root, name.encoded, to: yard, corpse)
+                }
+            } catch {
+                undo()
+                throw error
+            }
+            return Corpse(graveyard: graveyard, name: corpse)
+        }
     }
 
     /// Deletes what others buried and did not get to delete, and what dead creators left.
