@@ -77,6 +77,11 @@ int space_allocate(int descriptor, bool keepSize, int64_t offset, int64_t length
         "fallocate", space_result(fallocate(descriptor, keepSize ? FALLOC_FL_KEEP_SIZE : 0, offset, length)));
 }
 
+int space_unshare_blocks(int descriptor, int64_t length) {
+    int result = space_result(fallocate(descriptor, FALLOC_FL_UNSHARE_RANGE, 0, length));
+    return result == -ENOSPC || result == -EDQUOT || result == -EIO ? result : 0;
+}
+
 static void describe(const struct stat *status, struct space_file_info *info) {
     *info = (struct space_file_info){
         .device = status->st_dev,

@@ -28,7 +28,15 @@ package enum Blocks {
         }
     }
 
-    /// The same with the system call as a parameter, which returns 0 or a negated error number.
+    /// Gives a file's first bytes blocks of their own, where a copy (a reflink, on xfs) shares them: writing into a map of a
+    /// shared block needs a new one, and gets SIGBUS on a full disk.
+    ///
+    /// - Throws: `ENOSPC`, `EDQUOT`, `EIO`. Nothing where the file system shares no blocks, or can't unshare them.
+    package static func unshare(_ descriptor: CInt, to length: Int) throws(Errno) {
+        try checked(space_unshare_blocks(descriptor, Int64(length)))
+    }
+
+    /// Reserves with the system call as a parameter, which returns 0 or a negated error number.
     ///
     /// For tests: Linux 6.18 lets only fatal signals interrupt fallocate(2) on tmpfs, so an `EINTR` has to be made up.
     package static func reserve(

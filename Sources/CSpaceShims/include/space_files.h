@@ -43,6 +43,10 @@ int space_rename_no_replace(
 /// others map.
 int space_allocate(int descriptor, bool keepSize, int64_t offset, int64_t length);
 
+/// fallocate(2) with FALLOC_FL_UNSHARE_RANGE: gives the file blocks of its own where it shares some with a copy; 0 too where the
+/// file system has no such blocks, or no such call.
+int space_unshare_blocks(int descriptor, int64_t length);
+
 struct space_file_info {
     uint64_t device, inode, links, size, allocated;
     uint32_t owner, group;

@@ -191,6 +191,7 @@ package struct Inspection: Sendable {
                 control.gate.release()
                 control.door.release()
             }
+            try control.checkLockFile(folder, Inspection.operation)
             self = try Self.open(folder, control, flags: [.readOnly], lockFree: nil, timeout)
         }
 

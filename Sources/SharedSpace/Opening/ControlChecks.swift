@@ -133,6 +133,36 @@ extension ControlFinding.Difference {
     }
 }
 
+extension ControlFile {
+    /// Refuses a namespace in whose folder lies another LMDB lock file than its users have open; under the door.
+    ///
+    /// Two lock files would be two reader tables and two counts of commits: the users of one would overwrite what those of the
+    /// other have committed.
+    ///
+    /// - Returns: Whether another process has the namespace open.
+    /// - Throws: `damaged` when its lock file was removed or replaced meanwhile.
+    @discardableResult
+    func checkLockFile(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) -> Bool {
+        let (name, directory, known) = (folder.name.text, folder.descriptor.raw, lockFile.load())
+        let isUsed = try system(operation, "the control file", namespace: name) { () throws(Errno) in
+            try isUsedByOthers()
+        }
+        guard isUsed, known != 0, (try? Directory.info(at: directory, NamespaceFolder.lock))?.inode != known else {
+            return isUsed
+        }
+        let users = (try? folder.sessions(operation).sightings(operation, name)) ?? []
+        let pids = Set(users.filter(\.isLocked).compactMap(\.record?.process.pid)).subtracting([getpid()]).sorted()
+        throw SpaceError(
+            .damaged,
+            operation,
+            namespace: name,
+            reason: "its lock file (lock.mdb) was removed or replaced while other processes use it"
+                + (pids.isEmpty ? "" : " (\(pids.map(String.init).joined(separator: ", ")))"),
+            advice: "they go on and lose nothing; it opens again once they have ended"
+        )
+    }
+}
+
 extension SpaceError {
     init(_ refusal: ControlHeader.Refusal, _ operation: String, namespace: String) {
         switch refusal {

@@ -99,6 +99,7 @@ struct Creation {
         let owner = try opening.owner.makeSession(in: session, control, mode: folder.fileMode, name)
         CrashPoint.reach(.sessionMade)
         let use = try OpenEnvironment.use(of: folder, control.header, creates: true, timeout: opening.timeout)
+        control.lockFile.store(use.lockFile.inode)
         let core = try makeData(folder, control, owner, use)
         CrashPoint.reach(.dataMade)
         if core.mode == .durable { try sync(folder, core) }

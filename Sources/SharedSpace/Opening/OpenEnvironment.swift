@@ -79,11 +79,19 @@ final class OpenEnvironment: Sendable {
 
     /// Opens a namespace's environment, or another use of it; under the door, or in the nursery.
     ///
+    /// - Parameters:
+    ///   - folder: The namespace's folder.
+    ///   - header: The control file's.
+    ///   - creates: Whether the data file is to be made.
+    ///   - reservesAgain: Whether the lock file may lack blocks, and no other process uses it.
+    ///   - timeout: How long another process may keep LMDB's lock.
+    /// - Returns: The use, which keeps the environment open.
     /// - Throws: `incompatible` when another copy of the library in this process has it open, and what opening LMDB throws.
     static func use(
         of folder: borrowing NamespaceFolder,
         _ header: ControlHeader,
         creates: Bool,
+        reservesAgain: Bool = false,
         timeout: Duration
     ) throws(SpaceError) -> EnvironmentUse {
         let name = folder.name.text
@@ -99,6 +107,7 @@ final class OpenEnvironment: Sendable {
                 }
                 state.position = position(of: process)
                 if Safeguard.openOnce.stands { try refuseSecondCopy(folder, state.position) }
+                if reservesAgain { try reserveLockFile(folder) }
                 environment =
                     creates
                     ? try DataFile.create(folder, header, timeout: timeout)
@@ -122,6 +131,23 @@ final class OpenEnvironment: Sendable {
             if let info = try? Directory.info(at: directory, NamespaceFolder.lock) { return FileID(info) }
             _ = try? files.open(NamespaceFolder.lock, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode)
             return FileID(try Directory.info(at: directory, NamespaceFolder.lock))
+        }
+    }
+
+    /// Takes the blocks of the lock file that a copy put in its place may lack; while nothing has it open.
+    private static func reserveLockFile(_ folder: borrowing NamespaceFolder) throws(SpaceError) {
+        do throws(TrustedFolder.Refusal) {
+            let file = try folder.files.open(NamespaceFolder.lock, flags: O_RDWR)
+            do throws(Errno) {
+                if try FileInfo.of(file.raw).allocated < DataFile.lockFileSize {
+                    try Blocks.reserve(file.raw, from: 0, to: DataFile.lockFileSize, keepSize: false)
+                }
+                try Blocks.unshare(file.raw, to: DataFile.lockFileSize)
+            } catch {
+                throw .system(error)
+            }
+        } catch {
+            throw SpaceError(error, Opening.operation, namespace: folder.name.text, subject: "LMDB's lock file")
         }
     }
 

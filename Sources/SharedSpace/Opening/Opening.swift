@@ -147,12 +147,31 @@ struct Opening {
         let session = try owner.makeSession(in: sessions, control, mode: folder.fileMode, name.text)
         CrashPoint.reach(.joined)
         do throws(SpaceError) {
-            let use = try OpenEnvironment.use(of: folder, control.header, creates: false, timeout: timeout)
+            let isUsed = try control.checkLockFile(folder, Self.operation)
+            if !isUsed { try reserveAgain(control, folder) }
+            let use = try OpenEnvironment.use(
+                of: folder,
+                control.header,
+                creates: false,
+                reservesAgain: !isUsed,
+                timeout: timeout
+            )
+            control.lockFile.store(use.lockFile.inode)
             CrashPoint.reach(.dataOpened)
             return try start(folder, control, session, use)
         } catch {
             try? session.end(in: sessions)
             throw error
+        }
+    }
+
+    private func reserveAgain(
+        _ control: ControlFile,
+        _ folder: borrowing NamespaceFolder
+    ) throws(SpaceError) {
+        let directory = folder.descriptor.raw
+        try system(Self.operation, "the control file", namespace: name.text) { () throws(Errno) in
+            try control.reserveAgain(data: try? Directory.info(at: directory, NamespaceFolder.data))
         }
     }
 

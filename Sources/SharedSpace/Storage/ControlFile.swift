@@ -79,6 +79,8 @@ final class ControlFile: Sendable {
     /// Raised when a session claims for the first time, and when somebody claims for a process: who waits looks then whose
     /// end to listen for.
     let claimants: SharedWord32
+    /// The inode of the LMDB lock file that the namespace's users have open; 0: none has had one open yet.
+    let lockFile: SharedWord64
     /// The number of the last change whose commit was announced.
     ///
     /// A hint: the database knows better.
@@ -89,6 +91,7 @@ final class ControlFile: Sendable {
 
     init(descriptor: CInt, header: ControlHeader, identity: FileInfo) throws(Errno) {
         self.descriptor = try OwnedDescriptor.duplicate(of: descriptor)
+        try Blocks.unshare(descriptor, to: Self.firstSize)
         map = try MappedFile(descriptor: descriptor, length: Self.size)
         self.header = header
         self.identity = identity
@@ -102,6 +105,7 @@ final class ControlFile: Sendable {
         isBellAwaited = SharedWord32(at: base + Self.flagsOffset + 12)
         nextSession = SharedWord64(at: base + Self.flagsOffset + 16)
         claimants = SharedWord32(at: base + Self.flagsOffset + 24)
+        lockFile = SharedWord64(at: base + Self.flagsOffset + 32)
         sequence = SharedWord64(at: base + Self.sequenceOffset)
         reserved = SharedWord64(at: base + Self.sequenceOffset + 8)
         slots = WaitSlots(
@@ -156,7 +160,21 @@ final class ControlFile: Sendable {
         guard msync(map.base, Self.firstSize, MS_SYNC) == 0 else { throw Errno(rawValue: errno) }
     }
 
+    /// Takes the blocks that a file restored in place lacks; while no other process uses the namespace.
+    ///
+    /// The data file's are taken by the next writer, who is told to begin anew where some are missing.
+    func reserveAgain(data: FileInfo?) throws(Errno) {
+        let end = Self.reservedSize(segments: slots.segments)
+        if try FileInfo.of(descriptor.raw).allocated < end {
+            try Blocks.reserve(descriptor.raw, from: 0, to: end, keepSize: true)
+        }
+        if let data, data.allocated < Int(clamping: reserved.load()) { reserved.store(0) }
+    }
+
     // MARK: The kernel's locks
+
+    /// Whether another process has the namespace open, or another open file of this one.
+    func isUsedByOthers() throws(Errno) -> Bool { try !Self.lockedSessions(in: descriptor.raw).isEmpty }
 
     /// Whether the file still has a name: if not, the namespace's folder was removed.
     ///

@@ -1,0 +1,44 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import Testing
+
+/// LMDB's lock file removed or replaced while processes use the namespace: two would be two tables of readers and two counts of
+/// commits.
+@Suite(.timeLimit(.minutes(5)))
+struct LockFileTests {
+    let root: TemporaryRoot
+    let runner: CommandRunner
+
+    init() throws {
+        root = try TemporaryRoot()
+        runner = CommandRunner(root: root.path)
+    }
+
+    @Test(arguments: StorageMode.allCases, [false, true])
+    func withoutTheLockFileOfTheOthersNobodyComesIn(_ mode: StorageMode, _ isReplaced: Bool) throws {
+        let user = try Agent(root, "n", "mode=\(mode.rawValue) persistent=1")
+        try user.run("write [\"job\", 0]")
+        try user.run("claim [\"job\", \"?\"]")
+        unlink("\(root.path)/n/lock.mdb")
+        if isReplaced { try root.overwrite("n/lock.mdb", []) }
+
+        let newcomer = try Agent()
+        let refusal = try newcomer.ask("open \(root.path) n")
+        #expect(refusal.hasPrefix("error damaged"), "\(refusal)")
+        #expect(refusal.contains("lock.mdb") && refusal.contains("\(user.pid)"), "\(refusal)")
+        let written = try runner.space("write", "--owner", "none", "n", "[\"lost\"]")
+        #expect(written.ending == .exited(74), "\(written.errors)")
+        let checked = try runner.start("space-dump", ["--check", "n"]).finish()
+        #expect(checked.ending == .exited(1) && checked.output.contains("lock.mdb"), "\(checked.output)")
+
+        try user.run("complete")
+        for number in 1...3 { try user.run("write [\"kept\", \(number)]") }
+        try user.run("leave")
+        try newcomer.open(root, "n")
+        #expect(try newcomer.run("count [\"kept\", \"?\"]") == "3")
+        #expect(try newcomer.run("count [\"job\", \"?\"]") == "0")
+        try newcomer.run("write [\"again\"]")
+        #expect(try newcomer.run("verify") == "")
+    }
+}
