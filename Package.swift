@@ -126,7 +126,7 @@ let package = Package(
         ),
         .testTarget(
             name: "LMDBTests",
-            dependencies: ["LMDB", "CLMDB", "SeededRandom", system],
+            dependencies: ["LMDB", "CGuardedLMDB", "CLMDB", "SeededRandom", system],
             swiftSettings: settings
         ),
         .testTarget(

@@ -8,6 +8,9 @@
 // The handlers run on the alternate stack if the thread has one (SA_ONSTACK), and block no signal (SA_NODEFER), so that a jump out of
 // them leaves the signal mask as it was.
 //
+// A mark serves one jump. Where the mark itself was written over, or the way back faults, the process ends by the signal: it never
+// handles one fault for ever.
+//
 // What remains: a damaged page can make liblmdb write past the end of a page in the heap (a `guarded` or `durable` namespace), or into
 // another page of the map (a `fast` one), without a fault. Only a check of the whole file before it is opened could rule that out.
 
@@ -27,6 +30,24 @@ struct guarded_environment guard_environments[GUARD_ENVIRONMENTS];
 // A function of its own: __builtin_longjmp may not stand in a function that has a __builtin_setjmp.
 static __attribute__((noreturn, noinline)) void jump_back(struct guard_mark *mark) { GUARD_JUMP(mark->buffer); }
 
+/// Takes the thread's mark, so that it serves one jump: a fault on the way back meets no mark, and ends the process.
+///
+/// NULL if there is none, and if the mark was written over with the stack around it: it would lead anywhere.
+static struct guard_mark *take_mark(void) {
+    struct guard_mark *mark = guard_current;
+    guard_current = NULL;
+    if (!mark) return NULL;
+    // Stacks grow down: the mark lies in the frame that set it, and the marks before it lie above.
+    if (mark->previous && mark->previous <= mark) return NULL;
+#ifndef GUARD_USES_LIBC
+    // The compiler's buffer: frame pointer, address, stack pointer.
+    enum { LARGEST_FRAME = 1 << 16 };
+    uintptr_t place = (uintptr_t)mark, stack = (uintptr_t)mark->buffer[2];
+    if (stack > place || place - stack > LARGEST_FRAME) return NULL;
+#endif
+    return mark;
+}
+
 static atomic_bool is_left_out;
 
 void guarded_leave_out(void) { atomic_store(&is_left_out, true); }
@@ -35,7 +56,23 @@ void guard_assertion_failed(MDB_env *environment, const char *message) {
     (void)environment;
     (void)message;
     // Without a mark this returns, and liblmdb prints the assertion and aborts.
-    if (guard_current && !atomic_load(&is_left_out)) jump_back(guard_current);
+    if (atomic_load(&is_left_out)) return;
+    struct guard_mark *mark = take_mark();
+    if (mark) jump_back(mark);
+}
+
+void guarded_fault_with_spoiled_mark(bool leads_back) {
+    struct guard_mark mark;
+    memset(&mark, 0x41, sizeof mark);
+    if (leads_back) {
+        mark.previous = NULL;
+        memset(&mark.buffer, 0, sizeof mark.buffer);
+#ifndef GUARD_USES_LIBC
+        mark.buffer[2] = &mark;
+#endif
+    }
+    guard_current = &mark;
+    *(volatile char *)sizeof mark = 0;
 }
 
 static struct sigaction previous_segv, previous_bus;
@@ -69,8 +106,10 @@ static void fault(int number, siginfo_t *information, void *context) {
     int error = errno;
     // sigaction(2): si_code is above 0 if the kernel raised the signal, and not kill(2).
     if (information->si_code > 0 && !atomic_load(&is_left_out)) {
-        if (guard_current) jump_back(guard_current);
-        if (patch_map((uintptr_t)information->si_addr)) {
+        bool is_guarded = guard_current != NULL;
+        struct guard_mark *mark = take_mark();
+        if (mark) jump_back(mark);
+        if (!is_guarded && patch_map((uintptr_t)information->si_addr)) {
             errno = error;
             return;
         }

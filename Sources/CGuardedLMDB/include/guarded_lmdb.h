@@ -36,12 +36,15 @@ int guarded_reader_check(struct guarded_environment *guard, int *dead);
 
 /// For tests: failed assertions and faults end the process again.
 void guarded_leave_out(void);
+/// For tests: a fault inside a call whose mark was written over, or, if `leads_back`, one whose way back faults.
+void guarded_fault_with_spoiled_mark(bool leads_back);
 
 /// Whether a damaged page was met in this process.
 bool guarded_is_damaged(const struct guarded_environment *guard);
 /// Notes that a damaged page was met.
 void guarded_mark_damaged(struct guarded_environment *guard);
 
+/// mdb_txn_begin; a write transaction begins on a meta page that liblmdb can work on alone.
 int guarded_txn_begin(struct guarded_environment *guard, unsigned flags, MDB_txn **transaction);
 /// mdb_txn_renew; says too whether the snapshot is that of the last commit, which a renewal may miss.
 int guarded_txn_renew(struct guarded_environment *guard, MDB_txn *transaction, bool *is_newest);
@@ -51,6 +54,7 @@ void guarded_txn_abort(struct guarded_environment *guard, MDB_txn *transaction);
 
 int guarded_dbi_open(struct guarded_environment *guard, MDB_txn *transaction, const char *name, unsigned flags, MDB_dbi *database);
 int guarded_drop(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, int deletes);
+/// mdb_stat; depth and sizes that no tree in the map can have are damage.
 int guarded_stat(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_stat *statistics);
 
 // What these return lies whole inside the file's map, or in a page of the transaction's own.
