@@ -112,6 +112,30 @@ int guarded_reader_check(struct guarded_environment *guard, int *dead) {
 
 // MARK: Transactions
 
+/// Whether the meta page that a write transaction began with is one that liblmdb can work on.
+///
+/// liblmdb shifts as many levels of a cursor's 32 as the depth says. mdb.c, MDB_meta: the flags and depths of two trees (at 44 and 92),
+/// their roots (80, 128) and the last page (136), counted from the page's beginning.
+static inline bool is_meta_page_whole(const struct guarded_environment *guard, const MDB_txn *transaction) {
+    enum { FREE_FLAGS = 8, DEEPEST = 32 };
+    uintptr_t map = atomic_load_explicit(&guard->map, memory_order_relaxed);
+    if (map == 0) return true;
+    const char *page = (const char *)map + ((mdb_txn_id((MDB_txn *)transaction) - 1) & 1) * guard->page_size;
+    const uint16_t *free_tree = (const uint16_t *)(page + 44), *main_tree = (const uint16_t *)(page + 92);
+    const uint64_t last = *(const uint64_t *)(page + 136);
+    const uint64_t free_root = *(const uint64_t *)(page + 80), main_root = *(const uint64_t *)(page + 128);
+    return free_tree[0] == FREE_FLAGS && main_tree[0] == 0 && free_tree[1] <= DEEPEST && main_tree[1] <= DEEPEST
+        && (free_root <= last || free_root == UINT64_MAX) && (main_root <= last || main_root == UINT64_MAX);
+}
+
+static inline int begin(struct guarded_environment *guard, unsigned flags, MDB_txn **transaction) {
+    int result = mdb_txn_begin(guard->environment, NULL, flags, transaction);
+    if (result != 0 || (flags & MDB_RDONLY) != 0 || is_meta_page_whole(guard, *transaction)) return result;
+    mdb_txn_abort(*transaction);
+    guarded_mark_damaged(guard);
+    return GUARDED_DAMAGED;
+}
+
 int guarded_txn_begin(struct guarded_environment *guard, unsigned flags, MDB_txn **transaction) {
     int result;
     if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
@@ -119,7 +143,7 @@ int guarded_txn_begin(struct guarded_environment *guard, unsigned flags, MDB_txn
     MDB_envinfo info;
     GUARDED(result, mdb_env_info(guard->environment, &info), damaged(guard, NULL));
     if (result != 0) return result;
-    GUARDED(result, mdb_txn_begin(guard->environment, NULL, flags, transaction), damaged(guard, NULL));
+    GUARDED(result, begin(guard, flags, transaction), damaged(guard, NULL));
     if (result != 0 || (flags & MDB_RDONLY) != 0 || guard->cursors) return result;
     GUARDED(result, (guard_find_cursors(guard, *transaction), 0), damaged(guard, NULL));
     return 0;
@@ -174,10 +198,21 @@ int guarded_drop(struct guarded_environment *guard, MDB_txn *transaction, MDB_db
     return result;
 }
 
+/// Whether a tree in a map of that size can have this shape: the numbers come from the file.
+static bool is_possible(struct guarded_environment *guard, const MDB_stat *tree) {
+    enum { DEEPEST = 32, SMALLEST = 10 }; // mdb.c: CURSOR_STACK; a node's header, and its offset
+    MDB_envinfo info;
+    guarded_env_info(guard, &info);
+    size_t pages = info.me_mapsize / tree->ms_psize;
+    return tree->ms_depth <= DEEPEST && tree->ms_branch_pages <= pages && tree->ms_leaf_pages <= pages
+        && tree->ms_overflow_pages <= pages && tree->ms_entries <= info.me_mapsize / SMALLEST;
+}
+
 int guarded_stat(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_stat *statistics) {
     int result;
     GUARDED(result, mdb_stat(transaction, database, statistics), damaged(guard, transaction));
-    return result;
+    if (result != 0 || is_possible(guard, statistics)) return result;
+    return damaged(guard, transaction);
 }
 
 // MARK: Records

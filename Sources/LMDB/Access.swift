@@ -111,6 +111,20 @@ package struct Access {
         try statistics(Database(handle: 0))
     }
 
+    /// Checks that the trees of all databases can be as their roots say, and have room in the file together.
+    ///
+    /// A last page that is too low would have the next writer write over pages in use.
+    ///
+    /// - Throws: `.damagedPage` if they can't; then no transaction begins in the environment any more.
+    package func checkShapes(_ databases: [Database]) throws(LMDBError) {
+        var pages = try freeListStatistics().pages
+        for database in databases { pages += try statistics(database).pages }
+        // What a write transaction has added is not counted yet. Two pages are meta pages.
+        guard !isWriting, let environment, pages > environment.info.lastPage - 1 else { return }
+        environment.markDamaged()
+        throw .damagedPage
+    }
+
     // MARK: Records
 
     /// The value of a key; nil if it is not there.

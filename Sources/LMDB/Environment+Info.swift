@@ -24,7 +24,8 @@ extension Environment {
     package var info: Info {
         let info = readInfo()
         return Info(
-            lastPage: Int(truncatingIfNeeded: info.me_last_pgno),
+            // Comes from the file; a page has 512 bytes at least.
+            lastPage: Int(truncatingIfNeeded: min(info.me_last_pgno, info.me_mapsize >> 9)),
             lastTransaction: Int(truncatingIfNeeded: info.me_last_txnid),
             mapSize: Int(truncatingIfNeeded: info.me_mapsize),
             maxReaders: Int(info.me_maxreaders),

@@ -109,8 +109,8 @@ struct DataFileTests {
     func lastPage(_ page: UInt64) throws {
         try makeFile()
         try overwriteMeta(page, at: 136)
-        #expect(openingFails(with: .invalid))
-        #expect(openingFails(with: .invalid, flags: [.noSync, .writeMap]))
+        #expect(openingFails(with: .damagedPage))
+        #expect(openingFails(with: .damagedPage, flags: [.noSync, .writeMap]))
     }
 
     @Test("LMDB itself divides by a page size of 0")
@@ -127,10 +127,10 @@ struct DataFileTests {
     func root(_ page: UInt64) throws {
         try makeFile()
         try overwriteMeta(page, at: 128)
-        #expect(openingFails(with: .invalid))
+        #expect(openingFails(with: .damagedPage))
         try overwriteMeta(UInt64.max, at: 128)
         try overwriteMeta(page, at: 80)
-        #expect(openingFails(with: .invalid))
+        #expect(openingFails(with: .damagedPage))
     }
 
     @Test("A file cut short is refused", arguments: [1, 4096, 8191, 8192])

@@ -4,7 +4,7 @@ import SeededRandom
 struct PageDamage: CustomStringConvertible {
     static let pageSize = 4096
 
-    enum Kind: String, CaseIterable { case zeroed, noise, byte, header, swapped }
+    enum Kind: String, CaseIterable { case zeroed, noise, byte, header, swapped, meta }
 
     let kind: Kind
     let page: Int
@@ -28,8 +28,9 @@ struct PageDamage: CustomStringConvertible {
     init(_ round: Round, _ pristine: [UInt8]) {
         let count = pristine.count / Self.pageSize
         func bytes(_ page: Int) -> [UInt8] { Self.bytes(page, pristine) }
-        let (first, second) = (round.random(0..<count), round.random(0..<count))
         kind = round.one(of: Kind.allCases)
+        // Of hundreds of pages two are meta pages, and each of their bytes counts.
+        let (first, second) = (round.random(0..<(kind == .meta ? 2 : count)), round.random(0..<count))
         (page, other) = (first, second)
         var changed = bytes(first)
         switch kind {
@@ -38,6 +39,7 @@ struct PageDamage: CustomStringConvertible {
         case .byte: changed[round.random(0..<Self.pageSize)] ^= round.random(1..<UInt8.max)
         case .header: changed[round.random(0..<(first < 2 ? 152 : 24))] ^= round.random(1..<UInt8.max)
         case .swapped: changed = bytes(second)
+        case .meta: changed[round.random(16..<152)] = round.one(of: [0, 1, 65, 255, round.random(0..<UInt8.max)])
         }
         var parts = [(first * Self.pageSize, changed)]
         var records = Self.records(bytes(first), first)

@@ -7,8 +7,10 @@ package struct PageFile {
     private let descriptor: CInt
     /// The size of a page in bytes, as the meta pages say; the system's, if neither can be read.
     package let pageSize: Int
-    /// The meta pages that can be read, the newest first.
+    /// The meta pages that can be read, that of the last commit first.
     package let metas: [MetaPage]
+    /// Whether the first of them is that of the last commit for certain.
+    package let isOrderCertain: Bool
     /// What is wrong with the meta pages.
     package let faults: [PageFault]
     /// How many whole pages the file has, holes at its end left out.
@@ -21,26 +23,13 @@ package struct PageFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw LMDBError(code: errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .invalid }
-        var metas: [MetaPage] = []
-        var faults: [PageFault] = []
-        let system = max(sysconf(CInt(_SC_PAGESIZE)), 512)
-        // The second page's place depends on the page size, which the first page tells if it is whole.
-        let firstBytes = Self.read(descriptor, MetaPage.size, at: 0)
-        let size = MetaPage.pageSize(firstBytes, number: 0) ?? system
-        let secondBytes = Self.read(descriptor, MetaPage.size, at: size)
-        for (number, bytes) in [firstBytes, secondBytes].enumerated() {
-            if MetaPage.pageSize(bytes, number: UInt64(number)) != size {
-                faults.append(PageFault(UInt64(number), nil, "it is no meta page"))
-            } else if let meta = MetaPage(bytes, number: UInt64(number)) {
-                metas.append(meta)
-            }
-        }
-        // A writer that was killed while it wrote a meta page leaves one that makes no sense, and the other counts.
-        if metas.isEmpty, faults.isEmpty { faults.append(PageFault(0, nil, "neither meta page makes sense")) }
+        let metas = MetaPages(descriptor)
         self.descriptor = descriptor
-        self.metas = metas.sorted { $0.transaction > $1.transaction }
-        self.faults = faults
-        pageSize = size
+        self.metas = metas.newestFirst
+        faults = metas.faults
+        isOrderCertain = metas.faults.isEmpty
+        pageSize = metas.pageSize
+        let size = metas.pageSize
         // lseek(2), SEEK_HOLE and SEEK_DATA: Swift's Glibc module hides the names.
         var end: off_t = 0
         while true {
@@ -61,7 +50,8 @@ package struct PageFile {
         return Self.read(descriptor, size, at: Int(number) * pageSize)
     }
 
-    private static func read(_ descriptor: CInt, _ count: Int, at offset: Int) -> [UInt8]? {
+    /// So many bytes; `nil` if the file ends before, or they can't be read.
+    static func read(_ descriptor: CInt, _ count: Int, at offset: Int) -> [UInt8]? {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             filled = 0
             while filled < count {
@@ -91,69 +81,6 @@ package struct PageFault: Hashable, Sendable {
         self.page = page
         self.table = table
         self.reason = reason
-    }
-}
-
-/// The root of a tree, as a meta page or a record of the main database has it (mdb.c: `MDB_db`).
-package struct TreeRoot: Equatable, Sendable {
-    static let size = 48
-    private static let none = UInt64.max
-
-    let depth: Int
-    /// How many records it says that it has.
-    package let entries: UInt64
-    /// The page; `nil`: the tree is empty.
-    package let page: UInt64?
-
-    /// Reads a root; `nil` unless there are exactly so many bytes.
-    package init?(_ bytes: some Collection<UInt8>) {
-        guard bytes.count == Self.size else { return nil }
-        let bytes = Array(bytes)
-        depth = Int(bytes.number(6, UInt16.self))
-        entries = bytes.number(32)
-        let root: UInt64 = bytes.number(40)
-        page = root == Self.none ? nil : root
-    }
-}
-
-/// A meta page: the roots of one commit.
-package struct MetaPage: Sendable {
-    static let size = 152
-    private static let metaFlag: UInt16 = 8
-
-    package let pageSize: Int
-    package let mapSize: UInt64
-    package let free: TreeRoot
-    package let main: TreeRoot
-    package let lastPage: UInt64
-    package let transaction: UInt64
-
-    /// The page size that a meta page names; `nil` if the bytes are none, whose constant parts no writer changes.
-    static func pageSize(_ bytes: [UInt8]?, number: UInt64) -> Int? {
-        guard let bytes, bytes.count >= Self.size, bytes.number(0) == number,
-            bytes.number(10, UInt16.self) & Self.metaFlag != 0,
-            bytes.number(16, UInt32.self) == 0xBEEF_C0DE, bytes.number(20, UInt32.self) == 1
-        else { return nil }
-        let size = Int(bytes.number(40, UInt32.self))
-        return (512...65_536).contains(size) && size & (size - 1) == 0 ? size : nil
-    }
-
-    /// `nil` unless everything in it can be so.
-    init?(_ bytes: [UInt8]?, number: UInt64) {
-        guard let bytes, let pageSize = Self.pageSize(bytes, number: number),
-            let free = TreeRoot(bytes[40..<88]), let main = TreeRoot(bytes[88..<136])
-        else { return nil }
-        self.pageSize = pageSize
-        mapSize = bytes.number(32)
-        self.free = free
-        self.main = main
-        lastPage = bytes.number(136)
-        transaction = bytes.number(144)
-        guard (1..<1 << 40).contains(lastPage),
-            // mdb.c: a commit writes the meta page that its number's last bit says; both begin with 0.
-            transaction == 0 || transaction & 1 == number,
-            [free, main].allSatisfy({ $0.page.map { (2...lastPage).contains($0) } ?? true })
-        else { return nil }
     }
 }
 

@@ -36,21 +36,25 @@ package struct TreeWalk {
         }
     }
 
-    private static let deepest = 32
-
     private let file: PageFile
+    /// The first page number that the file has not.
     private let end: UInt64
+    /// The last page, as the meta page says: LMDB takes the pages behind it for unused.
+    private let lastPage: UInt64
     /// All pages that were reached and are whole, overflow pages included.
     package private(set) var reached: Set<UInt64> = []
     package private(set) var faults: [PageFault] = []
     package private(set) var gaps: [Gap] = []
     /// Pages that are listed as free; `nil` if the list is damaged.
     package private(set) var free: Set<UInt64>?
+    /// Pages of the tree that is walked.
+    private var pages: (branch: UInt64, leaf: UInt64, overflow: UInt64) = (0, 0, 0)
 
-    /// `end`: The first page number that no tree can have.
-    package init(_ file: PageFile, end: UInt64) {
+    /// `lastPage`: As the meta page says, which may be damaged.
+    package init(_ file: PageFile, lastPage: UInt64) {
         self.file = file
-        self.end = end
+        self.lastPage = lastPage
+        end = max(file.pageCount, 2)
     }
 
     /// Walks the table of free pages.
@@ -69,6 +73,7 @@ package struct TreeWalk {
             for index in 0..<count { free.insert(record.value.number(8 + 8 * index)) }
         }
         faults += damaged
+        if let last = free.max(), last > lastPage { faults.append(Self.behind(last, lastPage, "free pages")) }
         self.free = isWhole && faults.count == before ? free : nil
     }
 
@@ -85,15 +90,24 @@ package struct TreeWalk {
         guard let page = root.page else { return }
         var entries: UInt64 = 0
         let before = (faults.count, gaps.count)
+        pages = (0, 0, 0)
         descend(page, table, level: 1, depth: root.depth, nil, nil, integerKeys) { records in
             guard records.contains(where: fits) else { return false }
             entries += UInt64(records.count)
             records.forEach(visit)
             return true
         }
-        if faults.count == before.0, gaps.count == before.1, entries != root.entries {
-            faults.append(PageFault(page, table, "the tree has \(entries) records, and its root says \(root.entries)"))
+        guard faults.count == before.0, gaps.count == before.1 else { return }
+        for (count, said, what) in [
+            (entries, root.entries, "records"), (pages.branch, root.branchPages, "branch pages"),
+            (pages.leaf, root.leafPages, "leaf pages"), (pages.overflow, root.overflowPages, "overflow pages"),
+        ] where count != said {
+            faults.append(PageFault(page, table, "the tree has \(count) \(what), and its root says \(said)"))
         }
+    }
+
+    private static func behind(_ page: UInt64, _ lastPage: UInt64, _ table: String) -> PageFault {
+        PageFault(page, table, "it lies behind the last page, which is \(lastPage) as the meta page says")
     }
 
     private mutating func descend(
@@ -112,10 +126,12 @@ package struct TreeWalk {
         } catch {
             faults.append(PageFault(number, table, error.text))
             // What lies where a leaf is lost is lost with it.
-            let isAboveLeaves = level < depth || depth < 1 || depth > Self.deepest
+            let isAboveLeaves = level < depth || depth < 1 || depth > TreeRoot.deepest
             gaps.append(Gap(table: table, lower: lower, upper: upper, hasLeaves: isAboveLeaves))
             return
         }
+        if number > lastPage { faults.append(Self.behind(number, lastPage, table)) }
+        if page.isLeaf { pages.leaf += 1 } else { pages.branch += 1 }
         if page.isLeaf, level != depth {
             faults.append(PageFault(number, table, "it is a leaf at level \(level), and the tree's depth is \(depth)"))
         }
@@ -146,8 +162,10 @@ package struct TreeWalk {
         _ upper: [UInt8]?,
         _ integerKeys: Bool
     ) throws(TreePage.Reason) -> TreePage {
-        guard level <= Self.deepest else { throw TreePage.Reason("the tree is deeper than \(Self.deepest) pages") }
-        guard (2..<end).contains(number), let bytes = file.bytes(number) else {
+        guard level <= TreeRoot.deepest else {
+            throw TreePage.Reason("the tree is deeper than \(TreeRoot.deepest) pages")
+        }
+        guard number >= 2, number < end, let bytes = file.bytes(number) else {
             throw TreePage.Reason("it lies outside the file")
         }
         guard !reached.contains(number) else { throw TreePage.Reason("it is part of two trees, or twice of one") }
@@ -169,8 +187,13 @@ package struct TreeWalk {
 
     private mutating func value(of node: TreePage.Node, in page: TreePage, _ table: String) -> [UInt8]? {
         do throws(TreePage.Reason) {
-            let (value, pages) = try value(of: node, in: page)
-            reached.formUnion(pages)
+            let (value, own) = try value(of: node, in: page)
+            reached.formUnion(own)
+            if let last = own.last, last > lastPage { faults.append(Self.behind(last, lastPage, table)) }
+            if case .overflow(let number, _) = node.value, let first = file.bytes(number) {
+                // As many as the first says, which may be more than needed: a smaller value takes the place of a larger one.
+                pages.overflow += UInt64(first.number(12, UInt32.self))
+            }
             return value
         } catch {
             if case .overflow(let number, _) = node.value { faults.append(PageFault(number, table, error.text)) }
@@ -184,14 +207,14 @@ package struct TreeWalk {
             guard case .here(let range) = node.value else { return ([], 0..<0) }
             return (Array(page.bytes[range]), 0..<0)
         }
-        let count64 = UInt64(TreePage.overflowPages(count, pageSize: file.pageSize))
-        guard number >= 2, number < end, count64 <= end - number,
-            let bytes = file.bytes(number, pages: Int(count64))
+        let needed = UInt64(TreePage.overflowPages(count, pageSize: file.pageSize))
+        guard number >= 2, number < end, needed <= end - number,
+            let bytes = file.bytes(number, pages: Int(needed))
         else { throw TreePage.Reason("it lies outside the file") }
         if let refusal = TreePage.refusal(overflow: Array(bytes[..<file.pageSize]), number, count: count) {
             throw TreePage.Reason(refusal)
         }
-        let pages = number..<number + count64
+        let pages = number..<number + needed
         guard !pages.contains(where: reached.contains) else {
             throw TreePage.Reason("it is part of two trees, or twice of one")
         }
@@ -205,7 +228,7 @@ package struct TreeWalk {
     /// Values in overflow pages are taken along where these are whole. `visit` says whether the page is what it looks for; only then do
     /// its pages count as reached.
     package mutating func forEachStrayLeaf(_ visit: (_ page: UInt64, _ records: [Record]) -> Bool) {
-        for number in 2..<max(2, min(end, file.pageCount)) {
+        for number in 2..<(lastPage < end ? max(lastPage + 1, 2) : end) {
             guard !reached.contains(number), free?.contains(number) != true, let bytes = file.bytes(number),
                 let page = try? TreePage(bytes), page.isLeaf, page.number == number
             else { continue }

@@ -29,21 +29,24 @@ struct SalvagedRows {
     /// Reads the whole file.
     init(_ file: PageFile) {
         let candidates = file.metas.map { Self.main(file, $0) }
-        // Each meta page says how the file was at one commit; the newest counts, unless it leads nowhere.
-        let best = candidates.indices.max { (candidates[$0].worth, -$0) < (candidates[$1].worth, -$1) }
+        // Each meta page says how the file was at one commit; the newest counts, unless it leads nowhere. Where a number of a commit is
+        // damaged, the counters tell which is the newest.
+        let best = candidates.indices.max { left, right in
+            let (first, second) = (candidates[left], candidates[right])
+            if first.worth != second.worth { return first.worth < second.worth }
+            if !file.isOrderCertain, first.newness != second.newness { return first.newness < second.newness }
+            return left > right
+        }
         transaction = best.map { file.metas[$0].transaction }
-        walk = best.map { candidates[$0].walk } ?? TreeWalk(file, end: file.pageCount)
+        walk = best.map { candidates[$0].walk } ?? TreeWalk(file, lastPage: max(file.pageCount, 1) - 1)
         faults = file.faults
         if let best {
             for record in candidates[best].records { take(record, .main) }
-            if best != candidates.startIndex {
-                faults.append(
-                    PageFault(
-                        best == 0 ? 0 : 1,
-                        nil,
-                        "the newest meta page leads to nothing; the commit before is read"
-                    )
-                )
+            if best != candidates.startIndex, file.isOrderCertain {
+                let text =
+                    "the last commit's meta page leads to nothing; the commit before is read, and what the last one did "
+                    + "may be missing"
+                faults.append(PageFault(file.metas[0].number, nil, text))
             }
         }
         let isMainLost = best == nil || walk.gaps.contains { $0.table == SalvagedTable.main.rawValue }
@@ -69,14 +72,22 @@ struct SalvagedRows {
         let records: [TreeWalk.Record]
         /// How much of what the main database always has was found.
         var worth: Int { records.count { $0.root != nil || $0.key.elementsEqual(Counters.keyBytes) } }
+        /// Rises with what commits do.
+        var newness: UInt64 { SalvagedRows.newness(of: records) }
     }
 
     private static func main(_ file: PageFile, _ meta: MetaPage) -> Main {
-        var walk = TreeWalk(file, end: min(meta.lastPage + 1, max(file.pageCount, 2)))
+        var walk = TreeWalk(file, lastPage: meta.lastPage)
         walk.walkFreeList(meta.free)
         var records: [TreeWalk.Record] = []
         walk.walk(meta.main, SalvagedTable.main.rawValue, fits: SalvagedTable.main.fits) { records.append($0) }
         return Main(walk: walk, records: records)
+    }
+
+    /// What rises with the changes of a namespace, from its counters; 0 if they are not among these.
+    private static func newness(of records: [TreeWalk.Record]) -> UInt64 {
+        let counters = records.first { $0.key.elementsEqual(Counters.keyBytes) }
+        return counters.flatMap { $0.value.withBytes { Counters($0) } }.map { $0.sequence + $0.nextTuple } ?? 0
     }
 
     private mutating func take(_ record: TreeWalk.Record, _ table: SalvagedTable) {
@@ -99,9 +110,7 @@ struct SalvagedRows {
         var leaves: [(newness: UInt64, records: [TreeWalk.Record])] = []
         walk.forEachStrayLeaf { (_, records) in
             guard records.allSatisfy({ SalvagedTable.main.fits($0) && isLost($0.key) }) else { return false }
-            let counters = records.first { $0.key.elementsEqual(Counters.keyBytes) }
-            let newness = counters.flatMap { $0.value.withBytes { Counters($0) } }.map { $0.sequence + $0.nextTuple }
-            leaves.append((newness ?? 0, records))
+            leaves.append((Self.newness(of: records), records))
             return isFreeKnown
         }
         // Without the list of free pages, leaves of older commits are among them: the newest comes first.

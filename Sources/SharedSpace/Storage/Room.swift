@@ -198,7 +198,7 @@ final class Room {
             // No more blocks. But pages that were freed lie within those that are there.
             let tail = max(0, Int(clamping: control.reserved.load()) / pageSize - end)
             // Counted anew when anybody else has written since: they spend the same pages.
-            if access.id != countedFor + 1 || !suffices(tail, for: need, reserve: reserve) {
+            if access.id != countedFor &+ 1 || !suffices(tail, for: need, reserve: reserve) {
                 do throws(LMDBError) {
                     freePages = try countReusablePages(lastPage: end - 1)
                 } catch .readersFull {
@@ -353,7 +353,7 @@ final class Room {
         let readers = (try? environment.readers()) ?? []
         let last = environment.lastTransaction
         guard
-            let oldest = readers.filter({ $0.transaction.map { last - $0 > 64 } ?? false })
+            let oldest = readers.filter({ $0.transaction.map { last &- $0 > 64 } ?? false })
                 .min(by: { ($0.transaction ?? 0) < ($1.transaction ?? 0) })
         else { return error }
         return SpaceError(
@@ -361,7 +361,7 @@ final class Room {
             error.operation,
             holder: oldest.pid,
             reason: "\(error.reason), and process \(oldest.pid) has been reading the same snapshot for "
-                + "\(last - (oldest.transaction ?? last)) transactions, which keeps freed pages from being used",
+                + "\(last &- (oldest.transaction ?? last)) transactions, which keeps freed pages from being used",
             advice: "let process \(oldest.pid) go on, or end it"
         )
     }

@@ -43,6 +43,8 @@ struct Tables {
         expiries = try access.database("expiries", create: create)
         journal = try access.database("journal", create: create)
         elements = try access.database("elements", create: create)
+        // Their shapes come from the file, and LMDB computes with them.
+        try access.checkShapes([main, tuples, index, cells, expiries, journal, elements])
         // No name begins with these: names are ASCII.
         shapes = main.section(0x80)
         watchers = main.section(0x81)
