@@ -13,11 +13,16 @@ struct JSONParser {
     ///
     /// Two more than a field may have, since a tuple's own array is none in its encoding, nor are the braces of bytes and
     /// the like; encoding finds what is then still too deep.
-    private static let maximumDepth = TupleLimits.maximumDepth + 2
+    private let maximumDepth: Int
 
-    init(_ text: [UInt8], arguments: [String: Value]) {
+    /// - Parameters:
+    ///   - text: The text, in UTF-8.
+    ///   - arguments: The values of bare `$NAME` in the text.
+    ///   - wrapping: How many arrays and objects may enclose the values of which the text tells.
+    init(_ text: [UInt8], arguments: [String: Value], wrapping: Int = 0) {
         self.text = text
         self.arguments = arguments
+        maximumDepth = TupleLimits.maximumDepth + 2 + wrapping
     }
 
     /// Parses the whole text as one value.
@@ -121,7 +126,7 @@ struct JSONParser {
     }
 
     private mutating func open() throws(TupleCodingError) {
-        guard depth < Self.maximumDepth else {
+        guard depth < maximumDepth else {
             throw error(.tooDeep, "nested deeper than \(TupleLimits.maximumDepth) levels", at: index)
         }
         depth += 1

@@ -29,6 +29,20 @@ extension Value {
         if isNested(deeperThan: TupleLimits.maximumDepth) { throw .tooDeep() }
     }
 
+    /// Reads a line of JSON text that encloses values in arrays and objects of its own: a line of a dump, an operation.
+    ///
+    /// Each value inside may be nested as deep as any other; whoever takes it out checks it by itself.
+    ///
+    /// - Parameters:
+    ///   - text: One value, with nothing but white space around it.
+    ///   - levels: How many arrays and objects enclose a value at most.
+    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    package init(json text: String, wrapping levels: Int) throws(TupleCodingError) {
+        var parser = JSONParser(Array(text.utf8), arguments: [:], wrapping: levels)
+        let node = try parser.parse()
+        self = try JSONReader(parser: parser).value(node)
+    }
+
     /// The value as JSON text, on one line; equal values give equal text.
     ///
     /// Reading it gives the same value, but for the bits of a NaN.

@@ -19,7 +19,7 @@ struct DumpReader {
         var ids: [(id: Int, tuple: LoadedTuple)] = []
         while let line = try input.next() {
             let what = "standard input, line \(input.line)"
-            guard case .object(let record) = try JSONText.value(line, what: what) else {
+            guard case .object(let record) = try JSONText.line(line, what: what) else {
                 throw CommandFailure.badData("\(what): a line of a dump is a JSON object")
             }
             if let tuple = try reader.take(record, what) { ids.append(tuple) }
@@ -65,7 +65,7 @@ struct DumpReader {
                 )
             )
         case "cell":
-            guard case .string(let key)? = record["key"], let value = record["value"] else {
+            guard case .string(let key)? = record["key"], let value = try Self.value("value", record, bad) else {
                 throw bad("the cell has no key or no value")
             }
             cells.append((key, value))
@@ -97,6 +97,13 @@ struct DumpReader {
         } catch let error as TupleCodingError {
             throw bad("\(error)")
         }
+    }
+
+    /// A value that is stored as it is; `nil` where it is missing.
+    static func value(_ key: String, _ record: Record, _ bad: (String) -> CommandFailure) throws -> Value? {
+        guard let value = record[key] else { return nil }
+        if let fault = JSONText.fault(of: value) { throw bad("\"\(key)\" \(fault)") }
+        return value
     }
 
     static func moment(_ key: String, _ record: Record, _ bad: (String) -> CommandFailure) throws -> Int64? {

@@ -44,7 +44,7 @@ extension DumpReader {
             else { throw bad("the collection has no element type, or is no ordered set and no dictionary") }
             return collections.append(CollectionDump(name: name, kind: type, elementType: elements))
         }
-        guard let element = record["element"] else { throw bad("the element has no value") }
+        guard let element = try Self.value("element", record, bad) else { throw bad("the element has no value") }
         guard let last = collections.indices.last, collections[last].kind == .orderedSet,
             record["collection"] == .string(collections[last].name)
         else { throw bad("the element does not follow its ordered set") }

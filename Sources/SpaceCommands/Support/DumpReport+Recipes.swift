@@ -90,7 +90,7 @@ extension DumpReader {
             throw bad("the item does not follow its queue")
         }
         guard let id = UInt64(exactly: try Self.integer("id", record, bad)) else { throw bad("\"id\" is below 0") }
-        guard let value = record["value"] else { throw bad("the item has no value") }
+        guard let value = try Self.value("value", record, bad) else { throw bad("the item has no value") }
         guard case .string(let state)? = record["state"] else { throw bad("the item has no state") }
         let group: String?
         switch record["group"] {

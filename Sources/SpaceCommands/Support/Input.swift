@@ -1,10 +1,14 @@
 import Glibc
+import SharedSpace
 import SystemPackage
 
 /// Standard input, read line by line.
 struct Input: ~Copyable {
-    /// The longest line that is read: a tuple's size limit, twice over for what JSON escapes add.
-    static let longestLine = 256 << 20
+    /// The longest line that is read: that of the largest value.
+    ///
+    /// JSON takes six bytes for the one of a control character (\u0001) or of false and its comma, and 15 for the two of
+    /// empty bytes ({"$base64":""},); the rest is for what encloses the value.
+    static let longestLine = 8 * Limits.valueBytes
 
     private let descriptor: CInt
     private var buffer: [UInt8] = []

@@ -47,7 +47,7 @@ struct TransactionStep {
         var arguments: [String: Value] = [:]
         let name: String
         func bad(_ reason: String) -> CommandFailure { .badData("\(what): \(reason)") }
-        switch try JSONText.value(line, what: what) {
+        switch try JSONText.line(line, what: what) {
         case .array(let values):
             guard case .string(let first)? = values.first else { throw bad("it begins with no operation's name") }
             name = first
@@ -89,14 +89,14 @@ struct TransactionStep {
         case "set":
             .set(
                 try arguments.string("key"),
-                arguments.value("value"),
-                ifEquals: arguments.values["if_equals"],
+                try arguments.value("value"),
+                ifEquals: arguments.values["if_equals"] == nil ? nil : try arguments.value("if_equals"),
                 ifAbsent: try arguments.flag("if_absent")
             )
         case "get": .get(try arguments.string("key"))
         case "unset": .unset(try arguments.string("key"))
         case "incr": .increment(try arguments.string("key"), try arguments.integer("by") ?? 1)
-        case "post": .post(try arguments.string("name"), arguments.value("value"))
+        case "post": .post(try arguments.string("name"), try arguments.value("value"))
         case "complete": .complete(try arguments.id("id"))
         default: .release(try arguments.id("id"))
         }
@@ -171,7 +171,15 @@ struct TransactionStep {
             .badData("\(what): \(key.quotedForPeople) \(reason)")
         }
 
-        func value(_ key: String) -> Value { values[key] ?? .null }
+        /// What a template or a tuple is made of, which checks it; `null` where it is missing.
+        private func text(_ key: String) -> String { (values[key] ?? .null).json }
+
+        /// A value, or `null` where it is missing.
+        func value(_ key: String) throws -> Value {
+            let value = values[key] ?? .null
+            if let fault = JSONText.fault(of: value) { throw bad(key, fault) }
+            return value
+        }
 
         func string(_ key: String) throws -> String {
             guard case .string(let text)? = values[key] else { throw bad(key, "is a string") }
@@ -211,12 +219,12 @@ struct TransactionStep {
 
         func template(_ key: String) throws -> Template {
             do {
-                return try Template(json: value(key).json)
+                return try Template(json: text(key))
             } catch {
                 throw JSONText.failure("\(what): \(key.quotedForPeople)", error)
             }
         }
 
-        func tuple(_ key: String) throws -> Tuple { try JSONText.tuple(value(key).json, what: "\(what): \(key)") }
+        func tuple(_ key: String) throws -> Tuple { try JSONText.tuple(text(key), what: "\(what): \(key)") }
     }
 }

@@ -36,7 +36,7 @@ private func understand(_ text: String) {
     _ = try? TransactionStep(text, what: "line 1")
     _ = try? JSONText.tuple(text, what: "a tuple")
     var reader = DumpReader()
-    if case .object(let record) = try? JSONText.value(text, what: "line 1") { _ = try? reader.take(record, "line 1") }
+    if case .object(let record) = try? JSONText.line(text, what: "line 1") { _ = try? reader.take(record, "line 1") }
     _ = DurationText.parse(text)
     _ = Words.isNumber(text)
     _ = Words.isName(text)
