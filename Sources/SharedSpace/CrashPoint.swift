@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Named places in the library at which a test can have its process killed or stopped.
+/// Named places in the library at which a test can have its process killed or stopped, or something done in between.
 ///
 /// Armed only through `arm`, which tests call in processes of their own; unarmed, a place costs one relaxed load.
 package enum CrashPoint: String, CaseIterable, Sendable {
@@ -21,6 +21,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case slotFilling, slotCounted, slotPublished, rearmed, granting
     // Reading.
     case snapshotTaken
+    // Watching: an iterator has found nothing ready, and has not read on yet.
+    case nothingReady
 
     /// What happens at an armed place.
     package enum Action: Sendable {
@@ -28,6 +30,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         case kill
         /// SIGSTOP; goes on after SIGCONT.
         case stop
+        /// The thread that came there runs it first, and then goes on.
+        case run(@Sendable () -> Void)
     }
 
     private struct Armed: Sendable {
@@ -39,7 +43,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     private static let isArmed = Atomic<Bool>(false)
     private static let armed = Mutex<Armed?>(nil)
 
-    /// Arms a place: the process is killed or stopped when it comes there for the `count`-th time.
+    /// Arms a place: the action happens when the process comes there for the `count`-th time.
     package static func arm(_ point: CrashPoint, count: Int = 1, action: Action = .kill) {
         armed.withLock { $0 = Armed(point: point, countdown: count, action: action) }
         isArmed.store(true, ordering: .sequentiallyConsistent)
@@ -60,6 +64,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
         switch action {
         case .kill: raise(SIGKILL)
         case .stop: raise(SIGSTOP)
+        case .run(let body): body()
         case nil: break
         }
     }

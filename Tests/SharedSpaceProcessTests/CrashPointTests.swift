@@ -32,6 +32,8 @@ struct CrashPointTests {
             try dieWaiting(point)
         case .snapshotTaken:
             try dieReading(point)
+        case .nothingReady:
+            try dieWatching(point)
         }
         #expect(try root.space.namespaceNames() == [])
         #expect(root.leftovers == [])
@@ -79,6 +81,14 @@ struct CrashPointTests {
         try die(victim, at: point, doing: "open \(root.path) n")
         try goOn(namespace)
         #expect(try namespace.takeIfExists("kept", any(Int.self))?.1 == 1)
+    }
+
+    private func dieWatching(_ point: CrashPoint) throws {
+        let namespace = try root.space.namespace("n")
+        let victim = try Agent(root, "n")
+        try victim.run("watch")
+        try die(victim, at: point, doing: "next-wait")
+        try goOn(namespace)
     }
 
     private func dieLeaving(_ point: CrashPoint, thenOpen: Bool) throws {

@@ -1,3 +1,4 @@
+import Glibc
 import SharedSpace
 import SpaceTestSupport
 import Testing
@@ -113,6 +114,25 @@ import Testing
         let seen = try changes.now()
         #expect(seen.prefix(4).map(\.kind) == [.write, .write, .write, .gap])
         #expect(seen[3].sequence == changes.start + 1 && !seen[3].isPresent)
+        #expect(try jobs.verify() == [])
+    }
+
+    /// Once one iterator of a sequence has found nothing ready, another one reads all of the present, and takes a change of it.
+    @Test func twoIteratorsAreToldOfAllOfThePresent() async throws {
+        let jobs = try root.space.namespace("jobs")
+        for number in 0..<5 { try jobs.write("a", number) }
+        await #expect(processExitsWith: .exitCode(5)) { [path = root.path as String] in
+            let changes = try Space(root: path).existingNamespace("jobs").changes(from: .initial)
+            let told = Count()
+            @Sendable func next() throws -> Change? {
+                let change = try changes.nextBlocking(timeout: .zero, interruption: nil)
+                if change?.isPresent ?? false { told.add() }
+                return change
+            }
+            CrashPoint.arm(.nothingReady, action: .run { _ = try? next() })
+            while try next() != nil {}
+            exit(Int32(told.value))
+        }
         #expect(try jobs.verify() == [])
     }
 }

@@ -12,7 +12,8 @@ struct KillLedger: Sendable {
     static let samples = 1 << 16
     static let deaths = 1 << 20
     private static let places = 256
-    static let points = CrashPoint.allCases
+    /// The workers watch nothing.
+    static let points = CrashPoint.allCases.filter { $0 != .nothingReady }
 
     enum Doing: UInt32 { case nothing, opening, writing, taking, moving, claiming, completing, releasing, leaving }
 

@@ -106,7 +106,8 @@ final class ChangeSource: Sendable {
     private let filter: ChangeFilter
     private let isSubscription: Bool
     private let state: Mutex<State>
-    /// What is still to be told of what was there; held while a part of it is read, so that parts come in order.
+    /// What is still to be told of what was there; locked while an iterator reads on, so that what two of them read comes
+    /// once, and in order.
     private let present: Mutex<PresentState?>
 
     private struct State {
@@ -248,62 +249,81 @@ final class ChangeSource: Sendable {
     /// The next change that is there, from what was read or from the journal.
     private func take(_ core: NamespaceCore) throws(SpaceError) -> Change? {
         while true {
-            let (ready, position, hasEnded) = state.withLock { ($0.next(), $0.position, $0.hasEnded) }
+            let (ready, hasEnded) = state.withLock { ($0.next(), $0.hasEnded) }
             if let ready { return ready }
             if hasEnded { return nil }
-            // Before the look: nothing is committed once this is set, so a look after it sees all that there will be.
-            let isLastLook = core.control.dead.load() != 0
-            do throws(SpaceError) {
-                if try readPresent(core) { continue }
-                var looked = 0
-                let (changes, reached) = try core.readJournal(after: position) { row in
-                    looked += row.bytes.count
-                    return filter.includes(row)
-                }
-                let isStale = state.withLock { state in
-                    // Another iterator read the same rows meanwhile.
-                    guard state.position == position else { return true }
-                    state.position = reached
-                    state.ready = changes[...]
-                    state.unsaved += looked
-                    return false
-                }
-                if !isStale, changes.isEmpty { saveIfDue() }
-                if !isStale, changes.isEmpty, reached == position { return isLastLook ? end(core) : nil }
-            } catch  where error.code == .namespaceDeleted {
-                return end(core)
-            } catch  where error.code == .closed {
-                state.withLock { $0.hasEnded = true }
-                return nil
+            CrashPoint.reach(.nothingReady)
+            let reading = try present.withLock { (present) throws(SpaceError) in
+                // Another iterator has read meanwhile: what it made ready comes before all that is read now.
+                guard state.withLock({ $0.ready.isEmpty && !$0.hasEnded }) else { return Reading.ready }
+                return try readOn(core, &present)
             }
+            if reading != .ready { saveIfDue() }
+            if reading == .nothing { return nil }
         }
+    }
+
+    /// What reading on has found.
+    private enum Reading {
+        /// Changes, which are ready now; or the end.
+        case ready
+        /// Changes that the filter leaves out.
+        case unwanted
+        case nothing
+    }
+
+    /// Makes more ready, where nothing is: a part of what was there when the watcher registered, then what the journal has.
+    ///
+    /// `present`: Locked, so that one iterator reads at a time.
+    private func readOn(_ core: NamespaceCore, _ present: inout PresentState?) throws(SpaceError) -> Reading {
+        // Before the look: nothing is committed once this is set, so a look after it sees all that there will be.
+        let isLastLook = core.control.dead.load() != 0
+        do throws(SpaceError) {
+            if try readPresent(core, &present) { return .ready }
+            let position = state.withLock { $0.position }
+            var looked = 0
+            let (changes, reached) = try core.readJournal(after: position) { row in
+                looked += row.bytes.count
+                return filter.includes(row)
+            }
+            state.withLock { state in
+                state.position = reached
+                state.ready = changes[...]
+                state.unsaved += looked
+            }
+            guard changes.isEmpty else { return .ready }
+            guard reached == position else { return .unwanted }
+            guard isLastLook else { return .nothing }
+            end(core)
+        } catch  where error.code == .namespaceDeleted {
+            end(core)
+        } catch  where error.code == .closed {
+            state.withLock { $0.hasEnded = true }
+        }
+        return .ready
     }
 
     /// Makes a part of what was there when the watcher registered ready.
     ///
     /// Returns: Whether there was any left to be read.
-    private func readPresent(_ core: NamespaceCore) throws(SpaceError) -> Bool {
-        try present.withLock { (present) throws(SpaceError) in
-            guard var part = present else { return false }
-            let changes = try core.read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
-                try part.read(snapshot)
-            }
-            state.withLock { $0.ready.append(contentsOf: changes) }
-            present = part.isDone ? nil : part
-            return true
+    private func readPresent(_ core: NamespaceCore, _ present: inout PresentState?) throws(SpaceError) -> Bool {
+        guard var part = present else { return false }
+        let changes = try core.read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
+            try part.read(snapshot)
         }
+        state.withLock { $0.ready = changes[...] }
+        present = part.isDone ? nil : part
+        return true
     }
 
-    /// The last of all; a gap before it where the journal could not be read to its end, for want of a reader.
-    private func end(_ core: NamespaceCore) -> Change? {
+    /// Makes the last of all ready; a gap before it where the journal could not be read to its end, for want of a reader.
+    private func end(_ core: NamespaceCore) {
         state.withLock { state in
-            guard !state.hasEnded else { return nil }
             state.hasEnded = true
             let (position, last) = (state.position, core.control.sequence.load())
-            guard last > position else { return Change(gone: position) }
+            guard last > position else { return state.ready = [Change(gone: position)] }
             state.position = last
-            state.ready = [Change(gone: last)]
-            return Change(gapFrom: position + 1, to: last)
+            state.ready = [Change(gapFrom: position + 1, to: last), Change(gone: last)]
         }
     }
 }
