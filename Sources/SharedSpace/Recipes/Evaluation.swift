@@ -56,22 +56,25 @@ package final class Evaluation: Sendable {
         let output = try start(&child)
         var printed: Result<[UInt8], SpaceError> = .success([])
         var passedOn: Int32?
-        func wait(for descriptor: CInt) throws(SpaceError) {
-            try self.wait(for: descriptor, until: deadline) {
-                guard let number = signal(), number != passedOn else { return }
-                passedOn = number
-                kill(child, number)
-            }
+        func attend() {
+            guard let number = signal(), number != passedOn else { return }
+            passedOn = number
+            kill(child, number)
         }
         do throws(SpaceError) {
             let end = try? PIDFD(pid: child)
-            let bytes = try read(output.raw, wait)
-            // A program may close its output and go on.
-            switch end {
-            case .some(let end): try wait(for: end.raw)
-            case .none: while !hasEnded(child) { try wait(for: Self.noDescriptor) }
-            }
-            printed = .success(bytes)
+            let descriptor =
+                switch end {
+                case .some(let end): end.raw
+                case .none: Self.noDescriptor
+                }
+            // The descriptor stays open until then.
+            defer { extendLifetime(end) }
+            printed = .success(
+                try read(output.raw, of: child) { (output) throws(SpaceError) in
+                    try wait(for: output, or: descriptor, until: deadline, attend)
+                }
+            )
         } catch {
             printed = .failure(error)
             stop()
@@ -94,10 +97,14 @@ package final class Evaluation: Sendable {
     /// Returns: What its output is read from.
     private func start(_ child: inout Int32) throws(SpaceError) -> OwnedDescriptor {
         guard !words.isEmpty else { throw failure(.invalidArgument, "there is no program to run") }
+        if let place = words.firstIndex(where: { $0.utf8.contains(0) }) {
+            throw failure(.invalidArgument, "word \(place) has a NUL, and a program's words end there")
+        }
         let ends = try system(Self.operation, "a pipe", namespace: namespace.name) { () throws(Errno) in
             try OwnedDescriptor.pipe()
         }
         let output = OwnedDescriptor(adopting: ends.reading)
+        _ = fcntl(output.raw, F_SETFL, O_NONBLOCK)
         // Only the child's is to be left, or there would be no end of file.
         let childsOutput = OwnedDescriptor(adopting: ends.writing)
         let input = try system(Self.operation, "/dev/null", namespace: namespace.name) { () throws(Errno) in
@@ -125,18 +132,36 @@ package final class Evaluation: Sendable {
         return output
     }
 
-    /// Reads what the child prints, until it closes its output.
+    /// Reads what the child prints, until it has ended.
+    ///
+    /// It may close its output and go on. What it has started in its turn may hold its output open, and is not waited for.
+    ///
+    /// `wait`: Waits for output, or the end; `noDescriptor` once there is no output to come.
     private func read(
         _ descriptor: CInt,
+        of child: Int32,
         _ wait: (CInt) throws(SpaceError) -> Void
     ) throws(SpaceError) -> [UInt8] {
         var bytes: [UInt8] = []
+        var isOpen = true
+        while true {
+            // Before the read: what a child that has ended has printed is all there.
+            let hasEnded = hasEnded(child)
+            if isOpen { isOpen = try readOn(descriptor, &bytes) }
+            if hasEnded { return bytes }
+            try wait(isOpen ? descriptor : Self.noDescriptor)
+        }
+    }
+
+    /// Reads what there is.
+    ///
+    /// Returns: Whether more may come.
+    private func readOn(_ descriptor: CInt, _ bytes: inout [UInt8]) throws(SpaceError) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
-            try wait(descriptor)
             let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return bytes }
+            guard count > 0 else { return count < 0 && errno == EAGAIN }
             bytes += chunk[..<count]
             guard bytes.count <= Limits.valueBytes else {
                 throw failure(.tooLarge, "\(words[0].quotedForPeople) prints more than \(Limits.valueBytes) bytes")
@@ -144,27 +169,37 @@ package final class Evaluation: Sendable {
         }
     }
 
-    /// Waits until a descriptor can be read.
+    /// Waits until there is output, or the child has ended; for a moment alone where it has no descriptor to say so.
     ///
     /// `attend`: Sees to the signals of the caller: before every sleep, which is no longer than a tick, since one that
     /// comes right before it doesn't end it.
-    /// Throws: `timedOut`; `cancelled` once it was stopped, though others may hold the child's output.
+    /// Throws: `timedOut`; `cancelled` once it was stopped.
     private func wait(
-        for descriptor: CInt,
+        for output: CInt,
+        or end: CInt,
         until deadline: MonotonicInstant?,
         _ attend: () -> Void
     ) throws(SpaceError) {
         while true {
             if state.withLock({ $0.isStopped }) { throw namespace.core.cancelled(Self.operation) }
             attend()
-            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let limit = descriptor == Self.noDescriptor ? Self.look : Limits.tick
-            let ready = poll(&request, 1, min(deadline?.remaining ?? limit, limit).pollMilliseconds)
-            if ready > 0 || descriptor == Self.noDescriptor && deadline?.hasPassed != true { return }
+            // poll(2) leaves negative descriptors out.
+            var requests = [
+                pollfd(fd: output, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: end, events: Int16(POLLIN), revents: 0),
+            ]
+            let limit = end == Self.noDescriptor ? Self.look : Limits.tick
+            let ready = poll(
+                &requests,
+                nfds_t(requests.count),
+                min(deadline?.remaining ?? limit, limit).pollMilliseconds
+            )
+            if ready > 0 { return }
             if ready < 0, errno != EINTR { throw failure(.inputOutput, "it can't be waited for: errno \(errno)") }
             if deadline?.hasPassed ?? false {
                 throw failure(.timedOut, "\(words[0].quotedForPeople) did not end in time")
             }
+            if end == Self.noDescriptor { return }
         }
     }
 
@@ -209,15 +244,16 @@ extension Namespace {
     /// try await jobs.evaluate(["./render", "scene.json"])        // prints ["rendered", "scene.json", 42]
     /// ```
     ///
-    /// The program, and all that it has started, dies with this process, and when the task is cancelled or the time is over. Its standard input is empty,
-    /// its standard error that of this process.
+    /// The program, and all that it has started, dies with this process, and when the task is cancelled or the time is over.
+    /// What it has left running when it ends by itself goes on, and is not waited for. Its standard input is empty, its
+    /// standard error that of this process.
     ///
     /// - Parameters:
     ///   - words: The program, looked for in `PATH`, and its arguments.
     ///   - timeout: How long it may run; `nil`: no limit.
     /// - Returns: The id of the tuple.
     /// - Throws: `evaluationFailed` when it can't be run, ends with another status than 0, or prints no tuple; `timedOut`;
-    ///   `cancelled` when the task is; `tooLarge`, and what every write does.
+    ///   `cancelled` when the task is; `invalidArgument` for no words, or one with a NUL; `tooLarge`, and what every write does.
     @discardableResult
     public func evaluate(_ words: [String], timeout: Duration? = nil) async throws(SpaceError) -> TupleID {
         let evaluation = Evaluation(words, in: self)
