@@ -43,8 +43,8 @@ extension WriteScope {
             .claimLost,
             operation,
             namespace: namespace,
-            reason: "the claim on tuple \(id) had returned to the space already",
-            advice: "claim it again"
+            reason: "the claim on tuple \(id) has ended: it was completed, or the tuple has returned to the space",
+            advice: "claim the tuple again, if it is there"
         )
     }
 
