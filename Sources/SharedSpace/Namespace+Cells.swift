@@ -40,6 +40,7 @@ extension Namespace {
     /// Sets a cell to a value.
     ///
     /// - Returns: The old value; `nil` when it was not set.
+    /// - Throws: `badData` when the value is nested deeper than ``TupleLimits/maximumDepth``; and as ``set(_:_:)``.
     @discardableResult
     public func set(_ key: String, value: Value) throws(SpaceError) -> Value? {
         try change(key, to: value, "set a cell") { _ in true }.old
@@ -49,7 +50,7 @@ extension Namespace {
     ///
     /// - Returns: Whether the cell had the expected value, and so was set. One that is not set equals nothing.
     public func set(_ key: String, value: Value, ifEquals expected: Value) throws(SpaceError) -> Bool {
-        let expected = expected.encodedElement
+        let expected = try encodedElement(of: expected, "set a cell")
         return try change(key, to: value, "set a cell") { old in
             old.map { $0.elementsEqual(expected) } ?? false
         }.isSet
@@ -167,7 +168,7 @@ extension Namespace {
     /// A value's encoding, and what setting a cell to it demands, the old value aside.
     func setting(_ key: String, _ value: Value, _ operation: String) throws(SpaceError) -> ([UInt8], Room.Demand) {
         try check(key, operation)
-        let encoded = value.encodedElement
+        let encoded = try encodedElement(of: value, operation)
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
         return (encoded, .adding(1, bytes: encoded.count + key.utf8.count + 16))
     }
@@ -181,6 +182,17 @@ extension Namespace {
                 reason: "a key of \(key.utf8.count) bytes is out of range",
                 advice: "a key is 1 to \(Limits.cellKeyBytes) bytes of UTF-8"
             )
+        }
+    }
+
+    /// A caller's value, encoded as one element.
+    ///
+    /// Throws: `badData` when it is nested too deep.
+    func encodedElement(of value: Value, _ operation: String) throws(SpaceError) -> [UInt8] {
+        do throws(TupleCodingError) {
+            return try value.encodedElement()
+        } catch {
+            throw SpaceError(error, operation, namespace: name)
         }
     }
 

@@ -116,7 +116,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
     ) throws(SpaceError) -> Claim<repeat (each M).Matched>? {
-        let held = try hold(Template(repeat each matcher), order, deadline, within: nil) {
+        let held = try hold(try template("claim", repeat each matcher), order, deadline, within: nil) {
             (decoder) throws(TupleCodingError) in
             try decoder.decodeMatched(repeat each matcher)
         }
@@ -143,7 +143,7 @@ extension Namespace {
         deadline: Duration? = nil,
         timeout: Duration
     ) throws(SpaceError) -> Claim<repeat (each M).Matched>? {
-        let held = try hold(Template(repeat each matcher), order, deadline, within: timeout) {
+        let held = try hold(try template("claim", repeat each matcher), order, deadline, within: timeout) {
             (decoder) throws(TupleCodingError) in
             try decoder.decodeMatched(repeat each matcher)
         }
@@ -160,7 +160,8 @@ extension Namespace {
         deadline: Duration? = nil
     ) async throws(SpaceError) -> Claim<repeat (each M).Matched> {
         let (core, terms) = try claimingCore(deadline)
-        let claimed = try await core.claimSuspending(Template(repeat each matcher), order, terms, timeout: nil) {
+        let template = try template("claim", repeat each matcher)
+        let claimed = try await core.claimSuspending(template, order, terms, timeout: nil) {
             (match) throws(SpaceError) in
             try match.fields(repeat each matcher)
         }.orEnded("claim", name)
@@ -177,7 +178,8 @@ extension Namespace {
         timeout: Duration
     ) async throws(SpaceError) -> Claim<repeat (each M).Matched>? {
         let (core, terms) = try claimingCore(deadline)
-        let claimed = try await core.claimSuspending(Template(repeat each matcher), order, terms, timeout: timeout) {
+        let template = try template("claim", repeat each matcher)
+        let claimed = try await core.claimSuspending(template, order, terms, timeout: timeout) {
             (match) throws(SpaceError) in
             try match.fields(repeat each matcher)
         }

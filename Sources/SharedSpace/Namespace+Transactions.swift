@@ -92,7 +92,8 @@ extension Namespace {
         with transform: (repeat (each M).Matched) throws -> Tuple
     ) throws -> Int {
         try transaction { transaction in
-            let matches = try transaction.state.matches(Template(repeat each matcher), .oldestFirst, max: .max)
+            let template = try template("replace tuples", repeat each matcher)
+            let matches = try transaction.state.matches(template, .oldestFirst, max: .max)
             var tuples: [Tuple] = []
             for match in matches {
                 let fields = try match.fields(repeat each matcher)

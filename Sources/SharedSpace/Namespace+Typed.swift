@@ -12,12 +12,15 @@ extension Namespace {
     /// The first tuple that matches, as typed fields; `nil` when there is none.
     ///
     /// It stays where it is.
+    ///
+    /// - Throws: `badData` when an actual is nested deeper than ``TupleLimits/maximumDepth``, and what
+    ///   ``readAll(matching:order:max:)`` does.
     @inlinable
     public func readIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(to: .read, Template(repeat each matcher), order, within: nil) {
+        try find(to: .read, try template("read", repeat each matcher), order, within: nil) {
             (decoder) throws(TupleCodingError) in
             try decoder.decodeMatched(repeat each matcher)
         }
@@ -33,7 +36,7 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(to: .take, Template(repeat each matcher), order, within: nil) {
+        try find(to: .take, try template("take", repeat each matcher), order, within: nil) {
             (decoder) throws(TupleCodingError) in
             try decoder.decodeMatched(repeat each matcher)
         }
@@ -56,7 +59,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(to: .read, Template(repeat each matcher), order, within: timeout) {
+        try find(to: .read, try template("read", repeat each matcher), order, within: timeout) {
             (decoder) throws(TupleCodingError) in
             try decoder.decodeMatched(repeat each matcher)
         }
@@ -79,7 +82,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(to: .take, Template(repeat each matcher), order, within: timeout) {
+        try find(to: .take, try template("take", repeat each matcher), order, within: timeout) {
             (decoder) throws(TupleCodingError) in
             try decoder.decodeMatched(repeat each matcher)
         }
@@ -92,7 +95,7 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
-        let match = try await readSuspending(Template(repeat each matcher), order, timeout: nil)
+        let match = try await readSuspending(try template("read", repeat each matcher), order, timeout: nil)
         return try match.orEnded("read", name).fields(repeat each matcher)
     }
 
@@ -104,7 +107,8 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> (repeat (each M).Matched)? {
-        guard let match = try await readSuspending(Template(repeat each matcher), order, timeout: timeout) else {
+        guard let match = try await readSuspending(try template("read", repeat each matcher), order, timeout: timeout)
+        else {
             return nil
         }
         let fields = try match.fields(repeat each matcher)
@@ -122,7 +126,7 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
-        let fields = try await takeSuspending(Template(repeat each matcher), order, timeout: nil) {
+        let fields = try await takeSuspending(try template("take", repeat each matcher), order, timeout: nil) {
             (match) throws(SpaceError) in
             try match.fields(repeat each matcher)
         }
@@ -137,12 +141,30 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> (repeat (each M).Matched)? {
-        try await takeSuspending(Template(repeat each matcher), order, timeout: timeout) { (match) throws(SpaceError) in
+        try await takeSuspending(try template("take", repeat each matcher), order, timeout: timeout) {
+            (match) throws(SpaceError) in
             try match.fields(repeat each matcher)
         }
     }
 
     // MARK: Where the inlined pack ends and the library begins
+
+    /// The template of matchers.
+    ///
+    /// Throws: `badData` when an actual is nested too deep.
+    @inlinable
+    func template<each M: Matcher>(_ operation: String, _ matcher: repeat each M) throws(SpaceError) -> Template {
+        do throws(TupleCodingError) {
+            return try Template(checking: repeat each matcher)
+        } catch {
+            throw refusal(error, operation)
+        }
+    }
+
+    @usableFromInline
+    func refusal(_ error: TupleCodingError, _ operation: String) -> SpaceError {
+        SpaceError(error, operation, namespace: name)
+    }
 
     /// What a match is looked for for.
     @usableFromInline

@@ -106,7 +106,8 @@ extension Namespace {
     ///   - value: Up to 64 MiB encoded.
     ///   - sender: For whom it is posted. Watchers in this process find the object in `Change.sender`, as long as it lives (it is
     ///     not retained); those in others its number alone.
-    /// - Throws: `tooLarge`, and what ``write(tuple:expires:)`` throws.
+    /// - Throws: `tooLarge`; `badData` when the value is nested deeper than ``TupleLimits/maximumDepth``; and what
+    ///   ``write(tuple:expires:)`` throws.
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
         let operation = "post a notification"
@@ -132,9 +133,9 @@ extension Namespace {
                 advice: "a name is 1 to \(Limits.cellKeyBytes) bytes of UTF-8"
             )
         }
-        let encoded = value.encodedElement
+        let encoded = try encodedElement(of: value, operation)
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-        let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).encodedElement }
+        let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).knownElement }
         return (encoded, number, .adding(1, bytes: encoded.count + name.utf8.count + (number?.count ?? 0)))
     }
 }

@@ -77,11 +77,22 @@ extension Template {
 
     /// Makes a template of fields.
     ///
-    /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``.
+    /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)``.
     @inlinable
     public init<each M: Matcher>(_ matcher: repeat each M) {
         var builder = TemplateBuilder()
         repeat (each matcher).describe(into: &builder)
+        self.init(fields: builder)
+    }
+
+    /// Makes a template of fields whose nesting comes from data.
+    ///
+    /// - Throws: `TupleCodingError` when an actual is nested deeper than ``TupleLimits/maximumDepth``.
+    @inlinable
+    public init<each M: Matcher>(checking matcher: repeat each M) throws(TupleCodingError) {
+        var builder = TemplateBuilder()
+        repeat (each matcher).describe(into: &builder)
+        if let failure = builder.failure { throw failure }
         self.init(fields: builder)
     }
 
@@ -134,6 +145,8 @@ extension Template {
 
 extension Template: ExpressibleByArrayLiteral {
     /// Makes a template of fields.
+    ///
+    /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)``.
     public init(arrayLiteral elements: any TemplateElement...) {
         var builder = TemplateBuilder()
         for element in elements { element.describe(into: &builder) }
@@ -144,7 +157,7 @@ extension Template: ExpressibleByArrayLiteral {
 extension Template: ExpressibleByDictionaryLiteral {
     /// Makes a template of names.
     ///
-    /// - Precondition: No name occurs twice.
+    /// - Precondition: No name occurs twice, and no actual is nested deeper than ``TupleLimits/maximumDepth``.
     public init(dictionaryLiteral elements: (String, any TemplateElement)...) {
         let sorted = elements.map { (name: $0.0, element: $0.1) }.sorted { $0.name.compareUTF8($1.name) < 0 }
         for (earlier, later) in zip(sorted, sorted.dropFirst()) {

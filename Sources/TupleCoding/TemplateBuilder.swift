@@ -13,6 +13,7 @@ public struct TemplateBuilder: Sendable {
     }
 
     /// What was nested too deep, if anything was.
+    @usableFromInline
     var failure: TupleCodingError? { encoder.failure }
 
     /// Adds a field that matches equal ones.

@@ -42,7 +42,7 @@ import Testing
             case .slashInName:
                 try scope.removeObject("d")
                 try object("d/e", CollectionDetails(elementType: "Int").value)
-            case .noText: try cell(Array("d/".utf8) + [0xff, 0xfe], Value.int(3).encodedElement)
+            case .noText: try cell(Array("d/".utf8) + [0xff, 0xfe], Value.int(3).knownElement)
             case .noValue: try cell(Array("d/b".utf8), [0xee, 0xee])
             }
             scope.noteUpkeep()

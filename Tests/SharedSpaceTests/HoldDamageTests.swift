@@ -197,11 +197,11 @@ import Testing
     @Test(arguments: details.indices) func aRequestWithOtherDetailsIsFound(_ index: Int) throws {
         let core = namespace.core
         _ = try core.enrolResponder("x", key: "k", isBase: false)
-        let request = OutgoingRequest(name: "x", argument: Value.int(1).encodedElement)
+        let request = OutgoingRequest(name: "x", argument: Value.int(1).knownElement)
         let ticket = try #require(try core.ask(request))
         #expect(try namespace.verify() == [])
         try damage(.holds, HoldKeys(RequestRow.holdName).key(ticket)) {
-            Array($0.prefix(24)) + Self.details[index].encodedElement
+            Array($0.prefix(24)) + Self.details[index].knownElement
         }
         #expect(try namespace.verify() != [])
         _ = try? core.standing(of: ticket)
@@ -212,7 +212,7 @@ import Testing
     @Test func aRequestWithoutAnArgumentIsFound() throws {
         let core = namespace.core
         let position = try core.enrolResponder("x", key: "k", isBase: false)
-        let request = OutgoingRequest(name: "x", argument: Value.int(1).encodedElement)
+        let request = OutgoingRequest(name: "x", argument: Value.int(1).knownElement)
         let ticket = try #require(try core.ask(request))
         try damage(.elements, RequestRow.bodyKey(ticket)) { _ in nil }
         #expect(try namespace.verify() == ["request \(ticket) asks nothing"])

@@ -58,7 +58,7 @@ struct ReaderlessTests {
     /// Who can't look for the answer until its time has passed gives the request up, which goes.
     @Test func aRequestThatCantBeLookedAtIsTakenBack() throws {
         let base = try core.enrolResponder("f", key: "base", isBase: true)
-        let request = OutgoingRequest(name: "f", argument: Value.int(1).encodedElement)
+        let request = OutgoingRequest(name: "f", argument: Value.int(1).knownElement)
         let ticket = try #require(try core.ask(request))
         var readers = takeReaders()
         let error = #expect(throws: SpaceError.self) {

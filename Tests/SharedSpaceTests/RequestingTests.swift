@@ -17,7 +17,7 @@ import Testing
     }
 
     private func requesting(_ absent: AbsentResponder, timeout: Duration? = nil) -> Requesting {
-        let request = OutgoingRequest(name: "f", argument: Value.int(1).encodedElement)
+        let request = OutgoingRequest(name: "f", argument: Value.int(1).knownElement)
         return Requesting(core, request, absent, timeout: timeout)
     }
 
@@ -44,9 +44,9 @@ import Testing
         let base = try core.enrolResponder("f", key: "base", isBase: true)
         #expect(try requesting.end(ticket) == nil)
         let incoming = try #require(try core.begin(Asking(ticket: ticket, work: ticket), at: base))
-        try core.answer(incoming, .success(Value.int(2).encodedElement))
+        try core.answer(incoming, .success(Value.int(2).knownElement))
         guard case .reply(let reply)? = try requesting.end(ticket) else { throw TestFailure("there is no reply") }
-        #expect(reply.value == Value.int(2).encodedElement)
+        #expect(reply.value == Value.int(2).knownElement)
         try core.removeResponder(base, of: "f")
         #expect(try namespace.status().requests == [] && namespace.verify() == [])
     }

@@ -62,7 +62,7 @@ extension Namespace {
                 advice: "see that the type decodes what it encodes"
             )
         }
-        let bytes = value.encodedElement
+        let bytes = try encodedElement(of: value, operation)
         guard bytes.count <= Limits.valueBytes else { throw tooLarge(operation, bytes.count) }
         return bytes
     }

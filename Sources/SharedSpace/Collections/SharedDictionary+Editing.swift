@@ -101,7 +101,7 @@ extension SharedDictionary {
             let result = try body(&value)
             if let value {
                 let new = try dictionary.encode(value, operation)
-                if new != old?.encodedElement { try dictionary.set(new, key, operation) }
+                if new != old?.knownElement { try dictionary.set(new, key, operation) }
             } else if old != nil {
                 try dictionary.unset(key, operation)
             }
@@ -132,7 +132,7 @@ extension SharedDictionary {
                 let old = try dictionary.encodedValue(forKey: key, operation)
                 let current = try dictionary.decode(old, key, operation)
                 let merged = try dictionary.encode(try current.map { try combine($0, new) } ?? new, operation)
-                if merged != old?.encodedElement { changes.append((key, merged)) }
+                if merged != old?.knownElement { changes.append((key, merged)) }
             }
             for change in changes { try dictionary.set(change.encoded, change.key, operation) }
         }

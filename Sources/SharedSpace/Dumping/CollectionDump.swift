@@ -105,7 +105,11 @@ extension NamespaceCore {
             var part: [[UInt8]] = []
             var bytes = 0
             while next < elements.endIndex, part.count < 4096, bytes < 1 << 20 {
-                part.append(elements[next].encodedElement)
+                do throws(TupleCodingError) {
+                    part.append(try elements[next].encodedElement())
+                } catch {
+                    throw SpaceError(error, scope.operation, namespace: self.name.text)
+                }
                 bytes += part[part.count - 1].count
                 next += 1
             }

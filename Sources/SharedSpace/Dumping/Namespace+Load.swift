@@ -47,7 +47,7 @@ extension Namespace {
                     advice: "a key is 1 to \(Limits.cellKeyBytes) bytes of UTF-8"
                 )
             }
-            let encoded = cell.value.encodedElement
+            let encoded = try encodedElement(of: cell.value, operation)
             guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
             bytes += encoded.count + cell.key.utf8.count + 16
             values.append((cell.key, encoded))

@@ -195,7 +195,7 @@ extension ObjectStateDump.State {
 // MARK: Loading
 
 extension RecipesDump {
-    /// What loading it demands.
+    /// What loading it demands, once it has been checked.
     ///
     /// An item has up to four rows, and is perhaps served at once, which changes three.
     var demand: Room.Demand {
@@ -203,7 +203,7 @@ extension RecipesDump {
         for queue in queues {
             demand = demand + .adding(1, bytes: queue.name.utf8.count + 64)
             for item in queue.items {
-                let bytes = item.value.encodedElement.count + 4 * ((item.group?.utf8.count ?? 0) + 128)
+                let bytes = item.value.knownElement.count + 4 * ((item.group?.utf8.count ?? 0) + 128)
                 demand = demand + .adding(8, bytes: bytes)
             }
         }
@@ -223,7 +223,7 @@ extension RecipesDump {
                 throw bad("\(queue.name.quotedForPeople) has numbers of deliveries that no queue has")
             }
             for item in queue.items {
-                let size = item.value.encodedElement.count
+                let size = try namespace.encodedElement(of: item.value, operation).count
                 guard size <= Limits.valueBytes else { throw namespace.tooLarge(operation, size) }
                 if let group = item.group, !(1...Limits.queueGroupBytes).contains(group.utf8.count) {
                     throw bad(
@@ -252,7 +252,7 @@ extension RecipesDump {
             _ = try scope.insertItem(
                 rows,
                 queue.name,
-                item.value,
+                item.value.knownElement,
                 priority: Int64(item.priority),
                 readyTime: item.readyTime.map { scope.clock.time(ofLoaded: $0) } ?? 0,
                 group: item.group,

@@ -72,7 +72,7 @@ struct SharedObjectRow {
     var encoded: [UInt8] {
         var bytes: [UInt8] = [kind.rawValue, 0, 0, 0, 0, 0, 0, 0]
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
-        return bytes + details.encodedElement
+        return bytes + details.knownElement
     }
 }
 

@@ -24,12 +24,14 @@ public struct Election: Sendable {
     }
 
     private func request(_ value: Value) throws(SpaceError) -> HoldRequest {
-        guard value.encodedElement.count <= Limits.candidateBytes else {
+        let operation = "acquire an election"
+        let size = try namespace.encodedElement(of: value, operation).count
+        guard size <= Limits.candidateBytes else {
             throw SpaceError(
                 .tooLarge,
-                "acquire an election",
+                operation,
                 namespace: namespace.name,
-                reason: "a candidate's value of \(value.encodedElement.count) bytes is too large",
+                reason: "a candidate's value of \(size) bytes is too large",
                 advice: "keep it to \(Limits.candidateBytes) bytes: a name, an address"
             )
         }

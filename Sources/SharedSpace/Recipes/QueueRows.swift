@@ -41,7 +41,7 @@ struct QueueRows {
         }
     }
 
-    func group(_ name: String) -> [UInt8] { key(.group, Value.string(name).encodedElement) }
+    func group(_ name: String) -> [UInt8] { key(.group, Value.string(name).knownElement) }
 
     /// The id that a key of any letter ends with.
     static func id(of key: UnsafeRawBufferPointer) -> UInt64? { key.count >= 17 ? key.big(key.count - 8) : nil }
@@ -93,7 +93,7 @@ struct QueueItemRow: Sendable {
         withUnsafeBytes(of: deliveries.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: priority.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: readyTime.littleEndian) { bytes.append(contentsOf: $0) }
-        return bytes + (group.map { .string($0) } ?? Value.null).encodedElement
+        return bytes + (group.map { .string($0) } ?? Value.null).knownElement
     }
 }
 

@@ -12,16 +12,18 @@ extension WriteScope {
 
     /// Puts a new item at the end.
     ///
+    /// `encoded`: Its value, one encoded element.
+    ///
     /// Returns: Its id.
     func putItem(
         _ rows: QueueRows,
         _ name: String,
-        _ value: Value,
+        _ encoded: [UInt8],
         priority: Int64,
         readyTime: Int64,
         group: String?
     ) throws(SpaceError) -> UInt64 {
-        let id = try insertItem(rows, name, value, priority: priority, readyTime: readyTime, group: group)
+        let id = try insertItem(rows, name, encoded, priority: priority, readyTime: readyTime, group: group)
         try settle(name)
         return id
     }
@@ -32,7 +34,7 @@ extension WriteScope {
     func insertItem(
         _ rows: QueueRows,
         _ name: String,
-        _ value: Value,
+        _ encoded: [UInt8],
         priority: Int64,
         readyTime: Int64,
         group: String?,
@@ -43,7 +45,7 @@ extension WriteScope {
         counters.nextClaim += 1
         var item = QueueItemRow(id: id, priority: priority, readyTime: readyTime, group: group)
         item.deliveries = deliveries
-        try putRow(rows.value(id), value.encodedElement)
+        try putRow(rows.value(id), encoded)
         if isDead {
             item.state = .dead
             try put(item, rows)
@@ -134,10 +136,10 @@ extension WriteScope {
     /// Puts a dead letter at the end, as if it were new.
     func kickItem(_ id: UInt64, _ rows: QueueRows, _ name: String) throws(SpaceError) -> Bool {
         guard let item = try snapshot.queueItem(rows, id), item.state == .dead else { return false }
-        let value = try snapshot.queueValue(rows, id)
+        let encoded = try snapshot.queueValue(rows, id).knownElement
         for key in [rows.item(id), rows.value(id)] { try deleteRow(key) }
         if let index = rows.index(of: item) { try deleteRow(index) }
-        _ = try putItem(rows, name, value, priority: item.priority, readyTime: 0, group: item.group)
+        _ = try putItem(rows, name, encoded, priority: item.priority, readyTime: 0, group: item.group)
         return true
     }
 

@@ -58,7 +58,8 @@ public struct WorkQueue: Sendable {
                 advice: "give a name of 1 to \(Limits.queueGroupBytes) bytes"
             )
         }
-        let size = value.encodedElement.count
+        let encoded = try namespace.encodedElement(of: value, operation)
+        let size = encoded.count
         guard size <= Limits.valueBytes else {
             throw SpaceError(
                 .tooLarge,
@@ -73,7 +74,7 @@ public struct WorkQueue: Sendable {
             return try scope.putItem(
                 rows,
                 name,
-                value,
+                encoded,
                 priority: Int64(priority),
                 readyTime: delay > .zero ? scope.clock.time(after: delay) : 0,
                 group: group

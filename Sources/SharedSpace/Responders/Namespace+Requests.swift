@@ -119,7 +119,7 @@ extension Namespace {
     }
 
     func encodedArgument(_ argument: some Encodable) throws(SpaceError) -> [UInt8] {
-        let bytes = try encoded(argument, Requesting.operation).encodedElement
+        let bytes = try encodedElement(of: try encoded(argument, Requesting.operation), Requesting.operation)
         guard bytes.count <= Limits.valueBytes else { throw tooLarge(Requesting.operation, bytes.count) }
         return bytes
     }

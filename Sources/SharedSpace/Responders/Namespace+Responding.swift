@@ -47,7 +47,10 @@ extension Namespace {
                 throw SpaceError(error, operation, namespace: self.name)
             }
             let inHand = RequestInHand(core: core, asking: asking, position: position)
-            try core.answer(request, try body(argument, inHand).map(\.encodedElement))
+            let reply = try body(argument, inHand).flatMap { value in
+                Result { () throws(TupleCodingError) in try value.encodedElement() }.mapError { ResponderFailure($0) }
+            }
+            try core.answer(request, reply)
             if once { return }
         }
     }

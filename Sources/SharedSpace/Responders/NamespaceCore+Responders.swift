@@ -206,7 +206,7 @@ package struct ResponderFailure: Error {
     init(_ error: any Error) { message = (error as? SpaceError)?.reason ?? "\(error)" }
 
     /// One encoded element.
-    var encoded: [UInt8] { Value.string(String(message.prefix(Self.longest))).encodedElement }
+    var encoded: [UInt8] { Value.string(String(message.prefix(Self.longest))).knownElement }
 }
 
 extension SpaceError {

@@ -280,7 +280,7 @@ struct LocalResponder: Sendable {
 
     func reply(to request: IncomingRequest) async -> Result<[UInt8], ResponderFailure> {
         do {
-            return .success(try await body(request).encodedElement)
+            return .success(try await body(request).encodedElement())
         } catch {
             return .failure(ResponderFailure(error))
         }

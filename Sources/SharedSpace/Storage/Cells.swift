@@ -111,7 +111,7 @@ extension WriteScope {
         }
         let (sum, overflow) = current.addingReportingOverflow(amount)
         guard !overflow else { throw refused("\(current) and \(amount) make more than 64 bits hold") }
-        try set(key, Value.int(sum).encodedElement)
+        try set(key, Value.int(sum).knownElement)
         return sum
     }
 }
@@ -133,11 +133,23 @@ extension String {
 }
 
 extension Value {
-    /// The encoding of the value as one element.
-    var encodedElement: [UInt8] {
+    /// Encodes the value as one element.
+    ///
+    /// Throws: When it is nested deeper than ``TupleLimits/maximumDepth``.
+    func encodedElement() throws(TupleCodingError) -> [UInt8] {
         var encoder = TupleEncoder()
         encoder.encode(self)
+        if let failure = encoder.failure { throw failure }
         return encoder.bytes
+    }
+
+    /// The encoding as one element of a value that the library made or decoded, or whose encoding did not fail before.
+    var knownElement: [UInt8] {
+        do throws(TupleCodingError) {
+            return try encodedElement()
+        } catch {
+            preconditionFailure("a value of the library's own is \(error)")
+        }
     }
 
     init(encodedElement bytes: UnsafeRawBufferPointer) throws(TupleCodingError) {

@@ -38,7 +38,7 @@ extension Transaction {
     ///
     /// - Returns: Whether it was, and so the cell is set.
     public func set(_ key: String, value: Value, ifEquals expected: Value) throws(SpaceError) -> Bool {
-        let expected = expected.encodedElement
+        let expected = try state.namespace.encodedElement(of: expected, "set a cell")
         return try change(key, to: value) { old in old.map { $0.elementsEqual(expected) } ?? false }.isSet
     }
 

@@ -68,7 +68,8 @@ public struct Transaction: ~Copyable {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        guard let match = try state.matches(Template(repeat each matcher), order, max: 1).first else { return nil }
+        let template = try state.namespace.template("read", repeat each matcher)
+        guard let match = try state.matches(template, order, max: 1).first else { return nil }
         let fields = try match.fields(repeat each matcher)
         return fields
     }
@@ -100,7 +101,8 @@ public struct Transaction: ~Copyable {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        guard let match = try state.matches(Template(repeat each matcher), order, max: 1).first else { return nil }
+        let template = try state.namespace.template("take", repeat each matcher)
+        guard let match = try state.matches(template, order, max: 1).first else { return nil }
         // Before it is taken: one that does not decode stays.
         let fields = try match.fields(repeat each matcher)
         try state.take([match])
@@ -169,7 +171,8 @@ public struct Transaction: ~Copyable {
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
     ) throws(SpaceError) -> (claim: HeldClaim, fields: (repeat (each M).Matched))? {
-        guard let match = try state.matches(Template(repeat each matcher), order, max: 1).first else { return nil }
+        let template = try state.namespace.template("claim", repeat each matcher)
+        guard let match = try state.matches(template, order, max: 1).first else { return nil }
         let fields = try match.fields(repeat each matcher)
         guard let claim = try state.claim(match, try match.tuple(), deadline: deadline) else { return nil }
         return (claim, fields)
