@@ -195,4 +195,34 @@ struct DumpCommandTests {
             #expect(try runner.space("delete", "jobs").ending == .exited(0))
         }
     }
+
+    /// The word is no data: a file system's journal may bring back an older one.
+    @Test("A word of what is reserved that is older than the file is no damage", arguments: ["--durable", "--guarded"])
+    func staleReservation(_ mode: String) throws {
+        try withRoot { (runner) throws in
+            let place = 648
+            func reserved() throws -> UInt64 {
+                let word = try runner.shell("od -An -t u8 -j \(place) -N 8 \"$SHARED_SPACE_ROOT/jobs/control\"")
+                return UInt64(word.output.filter(\.isNumber)) ?? 0
+            }
+            try runner.space("write", "jobs", "--persistent", "--owner", "none", mode, "[1]")
+            let before = try reserved()
+            #expect(before > 4096)
+            let stale = try runner.shell(
+                """
+                printf '\\0\\020\\0\\0\\0\\0\\0\\0' |
+                    dd of="$SHARED_SPACE_ROOT/jobs/control" bs=1 seek=\(place) conv=notrunc 2> /dev/null
+                """
+            )
+            #expect(stale.status == 0)
+            #expect(try reserved() == 4096)
+            let check = try runner.dump("--check", "jobs")
+            #expect(check.status == 0, "\(check.output)\(check.errors)")
+            // The next writer sets it right.
+            #expect(try runner.space("write", "jobs", "--owner", "none", "[2]").status == 0)
+            #expect(try reserved() > 4096)
+            #expect(try runner.dump("--check", "jobs").status == 0)
+            #expect(try runner.space("delete", "jobs").ending == .exited(0))
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import LMDB
 import SpaceSystem
 import SystemPackage
@@ -128,7 +129,10 @@ package struct Inspection: Sendable {
                 damage.append("the data file is of the life \(life), and the control file of \(control.header.life)")
             }
             // After an adoption the first opener finds out how much is reserved.
-            if view.lockFree == nil, control.isAdopted.load() == 0, bytes > Int(clamping: control.reserved.load()) {
+            // The word may be older than the file, as after a full disk under a file system's journal; the next writer reserves anew.
+            if view.lockFree == nil, control.isAdopted.load() == 0, bytes > Int(clamping: control.reserved.load()),
+                !Self.hasBlocks(view.environment.descriptor, bytes, control.header.mode)
+            {
                 damage.append("the data file uses \(bytes) bytes, and only \(control.reserved.load()) are reserved")
             }
             for sighting in sightings where sighting.record == nil {
@@ -151,6 +155,13 @@ package struct Inspection: Sendable {
         isLockFree = view.lockFree
         self.damage = damage
         self.clock = clock
+    }
+
+    /// Whether a data file is long enough; one that is mapped writable has its length from the beginning, and needs the blocks.
+    private static func hasBlocks(_ descriptor: CInt, _ bytes: Int, _ mode: StorageMode) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_size >= bytes else { return false }
+        return mode != .fast || status.st_blocks * 512 >= bytes
     }
 
     static func map(_ finding: borrowing ControlFinding, _ name: String) throws(SpaceError) -> ControlFile {
