@@ -119,7 +119,7 @@ package struct MetaPage: Sendable {
 /// A commit writes one of them, the one that does not count, and its number last. So the one with the higher number counts, and the
 /// two numbers follow each other, but for a file in which nothing was ever committed. What else stands there is damage.
 struct MetaPages {
-    /// The size of a page in bytes, as the first meta page says; the system's, if it can't be read.
+    /// The size of a page in bytes, as the meta pages say; the system's, if neither can be read.
     let pageSize: Int
     /// Those that are meta pages, whatever else is wrong with them; the one that counts for LMDB comes first.
     let newestFirst: [MetaPage]
@@ -134,10 +134,14 @@ struct MetaPages {
     init(_ descriptor: CInt) {
         let system = max(sysconf(CInt(_SC_PAGESIZE)), 512)
         func read() -> (bytes: [[UInt8]?], pageSize: Int) {
-            // The second page's place depends on the page size, which the first page tells if it is whole.
             let first = PageFile.read(descriptor, MetaPage.size, at: 0)
-            let size = MetaPage(first, number: 0)?.pageSize ?? system
-            return ([first, PageFile.read(descriptor, MetaPage.size, at: size)], size)
+            // The second page's place depends on the page size. The first page tells it, unless it is damaged: then nothing is there.
+            let told = MetaPage(first, number: 0)?.pageSize ?? system
+            for size in [told, system] {
+                let second = PageFile.read(descriptor, MetaPage.size, at: size)
+                if MetaPage(second, number: 1)?.pageSize == size { return ([first, second], size) }
+            }
+            return ([first, PageFile.read(descriptor, MetaPage.size, at: told)], told)
         }
         // Twice the same: no commit wrote between the two pages, nor within one of them.
         var seen = read()
