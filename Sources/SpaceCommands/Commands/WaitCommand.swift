@@ -25,7 +25,7 @@ struct WaitCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "How long at most: 250ms, 5s, 2m, 1h, or a number of seconds.")
+    @Argument(help: "How long at most: \(DurationText.forms).")
     var duration: DurationArgument?
 
     func run() throws {

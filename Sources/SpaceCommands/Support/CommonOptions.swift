@@ -64,7 +64,7 @@ struct WaitOptions: ParsableArguments {
         defaultAsFlag: WaitLimit.unlimited,
         parsing: .next,
         help: ArgumentHelp(
-            "Wait until there is one. A duration is 250ms, 5s, 2m, 1h, or a number of seconds; 0 tries once.",
+            "Wait until there is one. A duration is \(DurationText.forms); 0 tries once.",
             valueName: "duration"
         )
     )

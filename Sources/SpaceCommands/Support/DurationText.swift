@@ -1,13 +1,33 @@
-/// Durations as they are written on the command line: `250ms`, `5s`, `2m`, `1h`, and a bare number of seconds.
+/// Durations as they are written on the command line: `250ms`, `5s`, `2m`, `1h`, `1d`, `1h30m`, and a bare number of seconds.
 enum DurationText {
-    /// The longest duration that is understood: a thousand years, far inside what every clock of the library can add.
-    private static let longest = Duration.seconds(1000 * 365 * 86_400)
+    /// What people are told to write.
+    static let forms = "250ms, 5s, 2m, 1h, 1d, 1h30m, or a number of seconds"
+
+    /// The longest duration that is understood, in nanoseconds: a thousand years, far inside what every clock of the library
+    /// can add.
+    private static let longest: Int128 = 1000 * 365 * 86_400 * 1_000_000_000
 
     /// The duration that a word stands for, or `nil` if it isn't one.
     ///
-    /// A fraction is allowed: `0.5s`, `1.5`.
+    /// A fraction is allowed: `0.5s`, `1.5`. Of several parts each has a smaller unit than the one before.
     static func parse(_ word: some StringProtocol) -> Duration? {
         var rest = Substring(word)
+        var sum: Int128 = 0
+        var previous = Int128.max
+        repeat {
+            guard let part = part(from: &rest, isFirst: previous == .max), part.unit < previous else { return nil }
+            previous = part.unit
+            sum += part.nanoseconds
+        } while !rest.isEmpty
+        guard sum <= longest else { return nil }
+        return .seconds(Int64(sum / 1_000_000_000)) + .nanoseconds(Int64(sum % 1_000_000_000))
+    }
+
+    /// A number and its unit; only a number that is the whole word may do without.
+    private static func part(
+        from rest: inout Substring,
+        isFirst: Bool
+    ) -> (nanoseconds: Int128, unit: Int128)? {
         guard let whole = digits(from: &rest) else { return nil }
         var fraction: Substring = ""
         if rest.first == "." {
@@ -15,12 +35,13 @@ enum DurationText {
             guard let found = digits(from: &rest) else { return nil }
             fraction = found
         }
-        guard let unit = unit(rest), let count = Int64(whole) else { return nil }
-        guard let nanoseconds = scaled(count, by: unit), let part = scaled(fraction, by: unit) else { return nil }
-        let (sum, overflow) = nanoseconds.addingReportingOverflow(part)
-        guard !overflow else { return nil }
-        let duration = Duration.seconds(sum / 1_000_000_000) + .nanoseconds(Int64(sum % 1_000_000_000))
-        return duration <= longest ? duration : nil
+        let name = rest.prefix { $0.isASCII && $0.isLetter }
+        rest = rest.dropFirst(name.count)
+        guard !name.isEmpty || isFirst && rest.isEmpty, let unit = unit(name), let count = Int64(whole) else {
+            return nil
+        }
+        // Int128 has room for every Int64 of days.
+        return (Int128(count) * unit + scaled(fraction, by: unit), unit)
     }
 
     /// Whether a word that isn't a duration looks as if one was meant.
@@ -43,17 +64,13 @@ enum DurationText {
         case "", "s": 1_000_000_000
         case "m": 60_000_000_000
         case "h": 3_600_000_000_000
+        case "d": 86_400_000_000_000
         default: nil
         }
     }
 
-    private static func scaled(_ count: Int64, by unit: Int128) -> Int128? {
-        let (product, overflow) = Int128(count).multipliedReportingOverflow(by: unit)
-        return overflow ? nil : product
-    }
-
     /// The fraction's nanoseconds; digits beyond what a nanosecond resolves are dropped.
-    private static func scaled(_ fraction: Substring, by unit: Int128) -> Int128? {
+    private static func scaled(_ fraction: Substring, by unit: Int128) -> Int128 {
         var sum: Int128 = 0
         var scale = unit
         for digit in fraction.utf8 {

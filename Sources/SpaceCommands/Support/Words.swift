@@ -140,7 +140,7 @@ enum Words {
             }
             guard joined == nil, !DurationText.resembles(candidate) else {
                 throw .usage(
-                    "'\(candidate)' is no duration for \(name): write 250ms, 5s, 2m, 1h, or a number of seconds"
+                    "'\(candidate)' is no duration for \(name): write \(DurationText.forms)"
                 )
             }
             return word
