@@ -15,6 +15,12 @@
 // that is one (space_adopt_orphans) kills them. Both are killed at the same instant: the program gets SIGKILL, and
 // only its descendants are left.
 //
+// When the program has ended, the guardian does not decide what becomes of the descendants that are left. A signal that
+// ended the program may have gone to the process above too, and which of them acts on it first is chance. So the
+// guardian writes a byte to a pipe and waits for the answer: SPACE_LEAVE, SPACE_SWEEP, or SPACE_END when the
+// process above dies before it has answered. A signal to a whole process group is pending for each member before one of
+// them can be waited for (kernel/signal.c, kernel/exit.c: both hold tasklist_lock), so the process above knows of it when it reads the byte.
+//
 // After fork(2) in a process with threads other threads' locks are as they were, so nothing below allocates or locks
 // (signal-safety(7)); glibc's execvp searches the path on its stack.
 
@@ -36,8 +42,10 @@
 #include "space_processes.h"
 
 // Signals that no program expects; only a guardian gets them.
-#define SPACE_END (SIGRTMIN + 5)
+// sigwaitinfo(2) returns the lowest number first: of an answer and a death right after it the answer counts.
+#define SPACE_LEAVE (SIGRTMIN + 5)
 #define SPACE_SWEEP (SIGRTMIN + 6)
+#define SPACE_END (SIGRTMIN + 7)
 
 // MARK: Children
 
@@ -165,13 +173,16 @@ static void become(const char *file, char *const *words, int input, int output, 
 
 // MARK: The guardian
 
-static void close_all(void) {
+static void close_all_but(int kept) {
 #ifdef SYS_close_range
-    if (syscall(SYS_close_range, 0U, ~0U, 0U) == 0) return;
+    bool isDone = kept == 0 || syscall(SYS_close_range, 0U, (unsigned)kept - 1, 0U) == 0;
+    if (isDone && syscall(SYS_close_range, (unsigned)kept + 1, ~0U, 0U) == 0) return;
 #endif
     struct rlimit limit;
     long end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (long)limit.rlim_cur : 65536;
-    for (long descriptor = 0; descriptor < end; descriptor++) close((int)descriptor);
+    for (long descriptor = 0; descriptor < end; descriptor++) {
+        if (descriptor != kept) close((int)descriptor);
+    }
 }
 
 // A user who kills processes by name or command line means the process above. The guardian has a name of its own, so that it
@@ -195,42 +206,48 @@ static void take_name(void) {
     memcpy(from, name, length);
 }
 
-static _Noreturn void guard(pid_t child) {
+// The status of what waitid(2) has reaped, as a shell says it.
+static int status_of(const siginfo_t *info) {
+    return info->si_code == CLD_EXITED ? info->si_status & 0xFF : 128 + (info->si_status & 0x7F);
+}
+
+static _Noreturn void guard(pid_t child, int news) {
     setpgid(0, 0);
-    close_all();
+    close_all_but(news);
     take_name();
     sigset_t all;
     sigfillset(&all);
-    bool sweeps = false;
+    bool hasEnded = false;
+    int status = 128 + SIGKILL;
     while (true) {
         siginfo_t info;
         memset(&info, 0, sizeof info);
-        // Orphans are waited for, the program is left to be signalled by its number.
-        while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0 && info.si_pid != child) {
-            waitpid(info.si_pid, NULL, WNOHANG);
+        // Orphans are waited for too. After the program's end its number may be one of theirs.
+        while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid != 0) {
+            if (info.si_pid == child && !hasEnded) {
+                hasEnded = true;
+                status = status_of(&info);
+                // A process above that has died gets no byte, and SPACE_END comes.
+                SPACE_RETRYING(write(news, "", 1));
+            }
             info.si_pid = 0;
-        }
-        if (info.si_pid == child) {
-            int status = info.si_code == CLD_EXITED ? info.si_status & 0xFF : 128 + (info.si_status & 0x7F);
-            waitpid(child, NULL, WNOHANG);
-            if (sweeps) space_end_children();
-            _exit(status);
         }
         int signal = sigwaitinfo(&all, &info);
         if (signal < 0) continue;
-        if (signal == SPACE_END) {
-            kill(child, SIGKILL);
-            space_end_children();
-            _exit(128 + SIGKILL);
+        if (signal == SPACE_LEAVE || signal == SPACE_SWEEP || signal == SPACE_END) {
+            // An answer to what was not asked.
+            if (!hasEnded && signal != SPACE_END) continue;
+            if (!hasEnded) kill(child, SIGKILL);
+            if (signal != SPACE_LEAVE) space_end_children();
+            _exit(status);
         }
-        if (signal == SPACE_SWEEP) sweeps = true;
         // What the kernel sends (SIGCHLD, and until the group was changed what a terminal did) is not for the program.
-        else if (signal != SIGCHLD && info.si_code <= 0) kill(child, signal);
+        if (!hasEnded && signal != SIGCHLD && info.si_code <= 0) kill(child, signal);
     }
 }
 
 static _Noreturn void begin(const char *file, char *const *words, int input, int output, bool resetBrokenPipe,
-                            pid_t parent, int report, const sigset_t *mask) {
+                            pid_t parent, int report, int news, const sigset_t *mask) {
     int result = space_die_with_parent(SPACE_END, parent);
     if (result == -ESRCH) _exit(127);
     if (result == 0) {
@@ -242,7 +259,7 @@ static _Noreturn void begin(const char *file, char *const *words, int input, int
         pid_t child = fork();
         if (child == 0) become(file, words, input, output, resetBrokenPipe, self, report, mask);
         result = space_result(child);
-        if (child > 0) guard(child);
+        if (child > 0) guard(child, news);
     }
     SPACE_RETRYING(write(report, &result, sizeof result));
     _exit(127);
@@ -250,34 +267,54 @@ static _Noreturn void begin(const char *file, char *const *words, int input, int
 
 // MARK: The process above
 
-int space_spawn_guarded(const char *file, char *const *words, int input, int output, bool resetBrokenPipe) {
+int space_spawn_guarded(const char *file, char *const *words, int input, int output, bool resetBrokenPipe, int *news) {
     // Closed by a successful exec, so that end of file says that it was one.
     int ends[2];
     int result = space_result(pipe2(ends, O_CLOEXEC));
     if (result < 0) return result;
+    int newsEnds[2];
+    result = space_result(pipe2(newsEnds, O_CLOEXEC));
+    if (result < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return result;
+    }
     sigset_t all, mask;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     pid_t parent = getpid();
     pid_t guardian = fork();
-    if (guardian == 0) begin(file, words, input, output, resetBrokenPipe, parent, ends[1], &mask);
+    if (guardian == 0) begin(file, words, input, output, resetBrokenPipe, parent, ends[1], newsEnds[1], &mask);
     result = space_result(guardian);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     close(ends[1]);
+    close(newsEnds[1]);
     int failure = 0;
     if (guardian > 0 && SPACE_RETRYING(read(ends[0], &failure, sizeof failure)) == sizeof failure) {
+        // A guardian whose program has ended waits for an answer.
+        kill(guardian, SPACE_END);
         SPACE_RETRYING(waitpid(guardian, NULL, 0));
         // What was refused to the child was refused there: of what it does, that is prctl(2) alone.
         result = space_optional("prctl", failure == -EPERM ? -EACCES : failure);
     }
     close(ends[0]);
+    if (result < 0) {
+        close(newsEnds[0]);
+    } else {
+        *news = newsEnds[0];
+    }
     return result;
 }
 
-int space_end_guarded(int32_t guardian) {
-    int result = space_result(kill(guardian, SPACE_END));
+// Also to a guardian that is stopped.
+static int tell(int32_t guardian, int signal) {
+    int result = space_result(kill(guardian, signal));
     kill(guardian, SIGCONT);
     return result;
 }
 
-int space_sweep_guarded(int32_t guardian) { return space_result(kill(guardian, SPACE_SWEEP)); }
+int space_end_guarded(int32_t guardian) { return tell(guardian, SPACE_END); }
+
+int space_leave_guarded(int32_t guardian) { return tell(guardian, SPACE_LEAVE); }
+
+int space_sweep_guarded(int32_t guardian) { return tell(guardian, SPACE_SWEEP); }

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 package import SystemPackage
 
 /// A thread that runs one closure, and that nobody waits for.
@@ -7,6 +8,14 @@ package enum DetachedThread {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
+
+    /// The signals that the threads block which are started from now on.
+    ///
+    /// For a program that handles signals on its first thread: a signal that another thread has taken may not have been handled
+    /// when the first thread looks.
+    package static func block(_ signals: [CInt]) { blocked.withLock { $0 = signals } }
+
+    private static let blocked = Mutex<[CInt]>([])
 
     /// Starts one.
     ///
@@ -27,6 +36,7 @@ package enum DetachedThread {
                 attributes,
                 { context in
                     guard let context else { return nil }
+                    DetachedThread.blockSignals()
                     Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
                     return nil
                 },
@@ -37,5 +47,14 @@ package enum DetachedThread {
             work.release()
             throw Errno(rawValue: error)
         }
+    }
+
+    private static func blockSignals() {
+        let signals = blocked.withLock { $0 }
+        guard !signals.isEmpty else { return }
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in signals { sigaddset(&set, number) }
+        pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 }

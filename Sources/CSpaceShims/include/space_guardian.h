@@ -13,20 +13,24 @@
 /// for the signals that are handled here; those that are ignored stay ignored, but for SIGPIPE if
 /// `resetBrokenPipe`.
 ///
-/// The guardian ends when the program does, with the program's status, or 128 and the signal that ended it. It passes on the
-/// signals that processes send it. When the calling thread ends, however this process does, the guardian kills the program
+/// When the program has ended, `news`, a descriptor that the caller closes, can be read. The guardian then waits for
+/// space_leave_guarded or space_sweep_guarded, and ends with the program's status, or 128 and the signal that ended it. `news` can be
+/// read too when the guardian was killed. The guardian passes on the signals that processes send it. When the calling thread ends, however this process does, the guardian kills the program
 /// and all of its descendants, in whatever process group or session. If the guardian is killed, the kernel kills the
 /// program; a process that has called space_adopt_orphans then has its descendants as children.
 ///
 /// Returns the guardian's PID, or the error of fork(2) or of execve(2) in the child, and then all has been waited for.
 int space_spawn_guarded(
     const char *_Nonnull file, char *_Nullable const *_Nonnull words, int input, int output,
-    bool resetBrokenPipe);
+    bool resetBrokenPipe, int *_Nonnull news);
 
 /// Has a guardian kill the program and all of its descendants, and then end. Also one that is stopped.
 int space_end_guarded(int32_t guardian);
 
-/// Has a guardian, when the program has ended, kill what is left of its descendants.
+/// Has the guardian of a program that has ended leave the program's descendants alone, and end. Before, it does nothing.
+int space_leave_guarded(int32_t guardian);
+
+/// Has the guardian of a program that has ended kill the program's descendants, and then end. Before, it does nothing.
 int space_sweep_guarded(int32_t guardian);
 
 /// Makes this process the parent of its descendants' orphans (prctl(2), PR_SET_CHILD_SUBREAPER).

@@ -24,9 +24,8 @@ package final class Evaluation: Sendable {
     }
 
     private static let operation = "evaluate a tuple"
-    /// Where no pidfd is to be had (an old kernel, a seccomp profile, no descriptor left), the end is looked for again and again.
+    /// poll(2) leaves negative descriptors out.
     private static let noDescriptor: CInt = -1
-    private static let look = Duration.milliseconds(20)
     private let words: [String]
     private let namespace: Namespace
     private let state = Mutex(State())
@@ -52,8 +51,16 @@ package final class Evaluation: Sendable {
         try namespace.core.checkUsable(Self.operation)
         try namespace.core.checkMayWait(Self.operation)
         let deadline = MonotonicInstant.deadline(after: timeout)
-        var child: Int32 = 0
-        let output = try start(&child)
+        let ends = try system(Self.operation, "a pipe", namespace: namespace.name) { () throws(Errno) in
+            try OwnedDescriptor.pipe()
+        }
+        let output = OwnedDescriptor(adopting: ends.reading)
+        _ = fcntl(output.raw, F_SETFL, O_NONBLOCK)
+        let program = try start(OwnedDescriptor(adopting: ends.writing))
+        let child = program.guardian
+        let news = program.news.raw
+        // The descriptor stays open until then.
+        defer { extendLifetime(program) }
         var printed: Result<[UInt8], SpaceError> = .success([])
         var passedOn: Int32?
         func attend() {
@@ -62,19 +69,13 @@ package final class Evaluation: Sendable {
             kill(child, number)
         }
         do throws(SpaceError) {
-            let end = try? PIDFD(pid: child)
-            let descriptor =
-                switch end {
-                case .some(let end): end.raw
-                case .none: Self.noDescriptor
-                }
-            // The descriptor stays open until then.
-            defer { extendLifetime(end) }
             printed = .success(
-                try read(output.raw, of: child) { (output) throws(SpaceError) in
-                    try wait(for: output, or: descriptor, until: deadline, attend)
+                try read(output.raw, of: child, news) { (output) throws(SpaceError) in
+                    try wait(for: output, or: news, until: deadline, attend)
                 }
             )
+            // What it has left goes on.
+            Guardian.leave(child)
         } catch {
             printed = .failure(error)
             stop()
@@ -94,42 +95,37 @@ package final class Evaluation: Sendable {
         return .written(try namespace.write(tuple: tuple))
     }
 
-    /// Returns: What its output is read from.
-    private func start(_ child: inout Int32) throws(SpaceError) -> OwnedDescriptor {
+    /// Starts the program.
+    ///
+    /// `output`: What it writes to. Only the child's copy is left, or there would be no end of file.
+    private func start(_ output: consuming OwnedDescriptor) throws(SpaceError) -> Guardian.Program {
         guard !words.isEmpty else { throw failure(.invalidArgument, "there is no program to run") }
         if let place = words.firstIndex(where: { $0.utf8.contains(0) }) {
             throw failure(.invalidArgument, "word \(place) has a NUL, and a program's words end there")
         }
-        let ends = try system(Self.operation, "a pipe", namespace: namespace.name) { () throws(Errno) in
-            try OwnedDescriptor.pipe()
-        }
-        let output = OwnedDescriptor(adopting: ends.reading)
-        _ = fcntl(output.raw, F_SETFL, O_NONBLOCK)
-        // Only the child's is to be left, or there would be no end of file.
-        let childsOutput = OwnedDescriptor(adopting: ends.writing)
         let input = try system(Self.operation, "/dev/null", namespace: namespace.name) { () throws(Errno) in
             try OwnedDescriptor.open("/dev/null", flags: O_RDONLY)
         }
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { pointers.forEach { free($0) } }
-        let started = state.withLock { state -> Result<Int32, SpaceError> in
+        let started = state.withLock { state -> Result<Guardian.Program, SpaceError> in
             guard !state.isStopped else { return .failure(namespace.core.cancelled(Self.operation)) }
             guard let file = pointers[0] else { return .failure(failure(.inputOutput, "there is no memory")) }
             do throws(Errno) {
-                state.child = try Guardian.spawn(
+                let program = try Guardian.spawn(
                     file,
                     &pointers,
                     input: input.raw,
-                    output: childsOutput.raw,
+                    output: output.raw,
                     resetsBrokenPipe: true
                 )
-                return .success(state.child)
+                state.child = program.guardian
+                return .success(program)
             } catch {
                 return .failure(failure(.evaluationFailed, "\(words[0].quotedForPeople) can't be run: \(error.told)"))
             }
         }
-        child = try started.get()
-        return output
+        return try started.get()
     }
 
     /// Reads what the child prints, until it has ended.
@@ -140,13 +136,14 @@ package final class Evaluation: Sendable {
     private func read(
         _ descriptor: CInt,
         of child: Int32,
+        _ news: CInt,
         _ wait: (CInt) throws(SpaceError) -> Void
     ) throws(SpaceError) -> [UInt8] {
         var bytes: [UInt8] = []
         var isOpen = true
         while true {
             // Before the read: what a child that has ended has printed is all there.
-            let hasEnded = hasEnded(child)
+            let hasEnded = hasEnded(child, news)
             if isOpen { isOpen = try readOn(descriptor, &bytes) }
             if hasEnded { return bytes }
             try wait(isOpen ? descriptor : Self.noDescriptor)
@@ -169,7 +166,7 @@ package final class Evaluation: Sendable {
         }
     }
 
-    /// Waits until there is output, or the child has ended; for a moment alone where it has no descriptor to say so.
+    /// Waits until there is output, or the child has ended; for a tick at most.
     ///
     /// `attend`: Sees to the signals of the caller: before every sleep, which is no longer than a tick, since one that
     /// comes right before it doesn't end it.
@@ -180,30 +177,25 @@ package final class Evaluation: Sendable {
         until deadline: MonotonicInstant?,
         _ attend: () -> Void
     ) throws(SpaceError) {
-        while true {
-            if state.withLock({ $0.isStopped }) { throw namespace.core.cancelled(Self.operation) }
-            attend()
-            // poll(2) leaves negative descriptors out.
-            var requests = [
-                pollfd(fd: output, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: end, events: Int16(POLLIN), revents: 0),
-            ]
-            let limit = end == Self.noDescriptor ? Self.look : Limits.tick
-            let ready = poll(
-                &requests,
-                nfds_t(requests.count),
-                min(deadline?.remaining ?? limit, limit).pollMilliseconds
-            )
-            if ready > 0 { return }
-            if ready < 0, errno != EINTR { throw failure(.inputOutput, "it can't be waited for: errno \(errno)") }
-            if deadline?.hasPassed ?? false {
-                throw failure(.timedOut, "\(words[0].quotedForPeople) did not end in time")
-            }
-            if end == Self.noDescriptor { return }
+        if state.withLock({ $0.isStopped }) { throw namespace.core.cancelled(Self.operation) }
+        attend()
+        var requests = [
+            pollfd(fd: output, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: end, events: Int16(POLLIN), revents: 0),
+        ]
+        let patience = min(deadline?.remaining ?? Limits.tick, Limits.tick)
+        let ready = poll(&requests, nfds_t(requests.count), patience.pollMilliseconds)
+        if ready > 0 { return }
+        if ready < 0, errno != EINTR { throw failure(.inputOutput, "it can't be waited for: errno \(errno)") }
+        if deadline?.hasPassed ?? false {
+            throw failure(.timedOut, "\(words[0].quotedForPeople) did not end in time")
         }
     }
 
-    private func hasEnded(_ child: Int32) -> Bool {
+    private func hasEnded(_ child: Int32, _ news: CInt) -> Bool {
+        var request = pollfd(fd: news, events: Int16(POLLIN), revents: 0)
+        if poll(&request, 1, 0) > 0 { return true }
+        // The guardian was killed, and a process that was forked meanwhile may hold its end of the pipe.
         var info = siginfo_t()
         // waitid(2): with WNOHANG si_pid stays 0 while it lives.
         return waitid(P_PID, id_t(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info._sifields._kill.si_pid != 0

@@ -11,7 +11,9 @@ struct LockCommand: ParsableCommand {
             Like flock(1), but fair: who asked first is served first, and a reader does not overtake a writer that waits. Waits \
             without limit, unless --wait. The status is CMD's (128 + n for a signal; 126 and 127 as the shell's), and 1 when the \
             lock was not to be had in time. If this process dies CMD is killed, with all that it has started, and the next in the \
-            queue holds the lock. What CMD leaves behind when it has ended by itself goes on. CMD finds the fencing number, which is greater for every later holder, in $\(HoldingOptions.variable).
+            queue holds the lock. SIGINT, SIGTERM and SIGHUP are passed on to CMD; when CMD ends after one, what it has left is \
+            killed. What CMD leaves behind when it has ended by itself goes on. CMD finds the fencing number, which is greater \
+            for every later holder, in $\(HoldingOptions.variable).
 
             EXAMPLES:
               space lock jobs deploy -- ./deploy

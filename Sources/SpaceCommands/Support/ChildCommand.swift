@@ -7,8 +7,9 @@ import SystemPackage
 ///
 /// Its words are the last ones of argv: there they are as they came, UTF-8 or not. It shares the standard output and error of
 /// this process, and its process group, and so the terminal. When this process ends before it, killed or not, its guardian kills
-/// it, and all that it has started (`Guardian`): two holders of one thing never overlap. What it leaves behind when it has
-/// ended by itself is its own affair.
+/// it, and all that it has started (`Guardian`): two holders of one thing never overlap. The same becomes of what the
+/// command has left when a signal has asked this process to end, or the command's right was lost. What it leaves behind when it
+/// has ended by itself is its own affair.
 struct ChildCommand {
     private let words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
@@ -30,7 +31,7 @@ struct ChildCommand {
 
     /// Runs the command, and waits for its end, also after a signal: that is passed on.
     ///
-    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
+    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run, `Terminated` when a signal came before; it never ran then.
     func run(input line: String) throws -> Ending {
         var output: CommandOutput?
         return try run(line, &output)
@@ -41,7 +42,7 @@ struct ChildCommand {
     /// `right`: Without it the command may not go on.
     ///
     /// - Returns: How it ended, and what it wrote.
-    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
+    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run, `Terminated` when a signal came before; it never ran then.
     func runForOutput(input line: String, with right: CommandRight) throws -> (ending: Ending, output: CommandOutput) {
         let output = try CommandOutput()
         var kept: CommandOutput? = output
@@ -54,7 +55,7 @@ struct ChildCommand {
     /// `right`: Without it the command may not go on.
     ///
     /// - Returns: How it ended, and what it wrote.
-    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
+    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run, `Terminated` when a signal came before; it never ran then.
     func runForOutput(with right: CommandRight) throws -> (ending: Ending, output: CommandOutput) {
         let output = try CommandOutput()
         var kept: CommandOutput? = output
@@ -64,10 +65,10 @@ struct ChildCommand {
             throw CommandFailure(.inputOutput, "cannot open /dev/null: \(Errno(rawValue: errno))")
         }
         defer { close(nothing) }
-        let pid = try spawn(reading: nothing, writing: output.writing)
+        let program = try spawn(reading: nothing, writing: output.writing)
         kept?.handOver()
         var feed = Feed.nothing
-        let ending = try wait(for: pid, &feed, &kept, right)
+        let ending = wait(for: program, &feed, &kept, right)
         return (ending, kept ?? output)
     }
 
@@ -80,31 +81,27 @@ struct ChildCommand {
         var feed = try Feed(line)
         // What fits the pipe is there before the command is.
         feed.write()
-        let pid: pid_t
-        do {
-            pid = try spawn(reading: feed.reading, writing: output?.writing)
-        } catch {
-            feed.close()
-            throw error
-        }
+        defer { feed.close() }
+        let program = try spawn(reading: feed.reading, writing: output?.writing)
         feed.handOver()
         output?.handOver()
-        defer { feed.close() }
-        return try wait(for: pid, &feed, &output, right)
+        return wait(for: program, &feed, &output, right)
     }
 
     /// Runs the command with this process's standard input, and waits for its end, also after a signal: that is passed on.
     ///
     /// `right`: Without it the command may not go on.
     ///
-    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run.
+    /// - Throws: `CommandFailure` with 126 or 127 where it can't be run, `Terminated` when a signal came before; it never ran then.
     func run(with right: CommandRight? = nil) throws -> Ending {
         var feed = Feed.nothing
         var output: CommandOutput?
-        return try wait(for: try spawn(reading: STDIN_FILENO, writing: nil), &feed, &output, right)
+        return wait(for: try spawn(reading: STDIN_FILENO, writing: nil), &feed, &output, right)
     }
 
-    private func spawn(reading input: CInt, writing output: CInt?) throws -> pid_t {
+    /// - Throws: `Terminated` when a signal has asked this process to end; `CommandFailure`.
+    private func spawn(reading input: CInt, writing output: CInt?) throws -> Guardian.Program {
+        try Signals.check()
         guard let file = words[0] else { throw CommandFailure.usage("the command to run is missing") }
         // wait(2): while SIGCHLD is ignored nobody learns how a child ended.
         signal(SIGCHLD, SIG_DFL)
@@ -126,57 +123,48 @@ struct ChildCommand {
         }
     }
 
-    /// `pid`: The command's guardian.
     private func wait(
-        for pid: pid_t,
+        for program: borrowing Guardian.Program,
         _ feed: inout Feed,
         _ output: inout CommandOutput?,
         _ right: CommandRight? = nil
-    ) throws -> Ending {
-        let process = try? PIDFD(pid: pid)
-        let exit =
-            switch process {
-            case .some(let process): process.raw
-            case .none: CInt(-1)
-            }
-        // The descriptor stays open until then.
-        defer { extendLifetime(process) }
-        var wakes = 0
+    ) -> Ending {
+        let guardian = program.guardian
         var right = right
+        var relay = SignalRelay()
         while true {
-            var status: Int32 = 0
-            let result = waitpid(pid, &status, WNOHANG)
-            if result == pid {
-                // What it started in its turn may hold the pipe open: what is there is what it wrote.
-                output?.read()
-                // A guardian ends by itself. One that was killed has left what the command has started to this process.
-                if status & 0x7F != 0 { Guardian.endChildren() }
-                // And what a command has left behind for good is nobody else's to wait for.
-                while waitpid(-1, nil, WNOHANG) > 0 {}
-                return Ending(waitStatus: status)
-            }
-            if result < 0, errno != EINTR {
-                throw CommandFailure(.internal, "cannot wait for process \(pid): \(Errno(rawValue: errno))")
-            }
-            // poll(2) leaves negative descriptors out. Without a pidfd the end is looked for again and again.
+            let due = relay.passOn(to: guardian)
+            let limit = right?.enforce(on: guardian)
+            // poll(2) leaves negative descriptors out.
             var requests = [
-                pollfd(fd: exit, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: program.news.raw, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: feed.writing, events: Int16(POLLOUT), revents: 0),
                 pollfd(fd: output?.reading ?? -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: right?.news ?? -1, events: Int16(POLLIN), revents: 0),
             ]
-            let limit = right?.enforce(on: pid)
-            let count = poll(&requests, nfds_t(requests.count), exit < 0 ? 20 : limit?.pollMilliseconds ?? -1)
-            if count > 0, requests[1].revents != 0 { feed.write() }
-            if count > 0, requests[2].revents != 0 { output?.read() }
-            guard count < 0, let number = Signals.pending else { continue }
-            // A terminal sends SIGINT to the command too, and a second one often means more than the first. So that one is
-            // passed on at the first reminder, a second later, to a command that is still there.
-            wakes += 1
-            // What asks this process to end asks it of all that the command has started.
-            if wakes == 1 { Guardian.sweep(pid) }
-            if wakes == (number == SIGINT ? 2 : 1) { kill(pid, number) }
+            let patience = [due, limit].compactMap(\.self).min()?.pollMilliseconds ?? -1
+            guard poll(&requests, nfds_t(requests.count), patience) > 0 else { continue }
+            if requests[1].revents != 0 { feed.write() }
+            if requests[2].revents != 0 { output?.read() }
+            guard requests[0].revents != 0 else { continue }
+            // What it started in its turn may hold the pipe open: what is there is what it wrote.
+            output?.read()
+            // A signal to the whole process group has been handled here before the command's end is told.
+            let isAsked = Signals.pending != nil || right?.isLost ?? false
+            if isAsked { Guardian.sweep(guardian) } else { Guardian.leave(guardian) }
+            return Self.reap(guardian)
         }
+    }
+
+    private static func reap(_ guardian: pid_t) -> Ending {
+        var status: Int32 = 0
+        // Signals interrupt it; that the guardian is a child of this process, and waited for here alone, rules other errors out.
+        while waitpid(guardian, &status, 0) < 0, errno == EINTR {}
+        // A guardian ends by itself. One that was killed has left what the command has started to this process.
+        if status & 0x7F != 0 { Guardian.endChildren() }
+        // And what a command has left behind for good is nobody else's to wait for.
+        while waitpid(-1, nil, WNOHANG) > 0 {}
+        return Ending(waitStatus: status)
     }
 
     /// The pipe to the command's standard input, with what is still to be written.

@@ -16,7 +16,8 @@ struct CommandRight {
     private(set) var news: CInt
 
     private let deadline: MonotonicInstant
-    private var isLost = false
+    /// Whether the command was asked to end.
+    private(set) var isLost = false
     private var killTime: MonotonicInstant?
 
     init(
@@ -43,7 +44,6 @@ struct CommandRight {
             killTime = .now.advanced(by: grace)
             // Told once; it stays readable.
             news = -1
-            Guardian.sweep(pid)
             kill(pid, SIGTERM)
         }
         guard let killTime else { return nil }

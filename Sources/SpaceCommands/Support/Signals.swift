@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceSystem
 import Synchronization
 
 // SIGINT, SIGTERM and SIGHUP ask a command to end: it returns its claims, leaves the namespace and then dies by that very
@@ -10,6 +11,8 @@ import Synchronization
 // So the alarm goes off every second from then on, until the command notices: signal-safety(7) lists alarm().
 
 private let noted = Atomic<Int32>(0)
+/// The signals that have come and were not passed on yet: a bit for each number.
+private let arrived = Atomic<UInt64>(0)
 
 private func receive(_ number: Int32) {
     let saved = errno
@@ -41,8 +44,17 @@ enum Signals {
         return number == 0 ? nil : number
     }
 
-    /// Notes a signal; the first one counts.
+    /// The signals that have come since the last call, in the order of their numbers.
+    ///
+    /// For who passes them on: of a command that ignores SIGINT a later SIGTERM may be meant to end it.
+    static func takeArrived() -> [Int32] {
+        let bits = arrived.exchange(0, ordering: .sequentiallyConsistent)
+        return bits == 0 ? [] : ending.filter { bits & 1 << UInt64($0) != 0 }
+    }
+
+    /// Notes a signal; the process dies by the first one.
     static func note(_ number: Int32) {
+        _ = arrived.bitwiseOr(1 << UInt64(number), ordering: .sequentiallyConsistent)
         _ = noted.compareExchange(expected: 0, desired: number, ordering: .sequentiallyConsistent)
     }
 
@@ -52,9 +64,13 @@ enum Signals {
         _ = interruption
         _ = pipeWasIgnored
         _ = pending
+        _ = takeArrived()
+        DetachedThread.block(ending + [SIGALRM])
         signal(SIGPIPE, SIG_IGN)
         for number in ending where !isIgnored(number) { handle(number, receive) }
         handle(SIGALRM, remind)
+        // The Swift runtime's handler prints a backtrace, and then the process goes on.
+        if !isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
         // sigprocmask(2): a caller that has blocked a signal passes that on through execve(2).
         _ = inheritedMask
         var set = sigset_t()

@@ -1,0 +1,149 @@
+import Glibc
+import SpaceSystem
+import SpaceTestSupport
+import Testing
+
+/// Signals to a command's process group, and to `space`: what they end, and in which order they may be seen.
+///
+/// A process is stopped while the signals come. So all are pending before it looks, and chance has no say in their order.
+@Suite("Commands and signals", .timeLimit(.minutes(5)))
+struct CommandSignalTests {
+    /// A command that runs under a guardian.
+    private struct Started {
+        let space: RunningCommand
+        let guardian: pid_t
+        let command: pid_t
+        /// A process that the command has started, in a session of its own.
+        let descendant: pid_t
+
+        func hasEnded(_ pid: pid_t) -> Bool {
+            // proc(5): the state of a process that nobody has waited for is Z.
+            kill(pid, 0) == -1 && errno == ESRCH || state(of: pid) == "Z"
+        }
+
+        /// Stops a process, and waits until it is.
+        func stop(_ pid: pid_t) throws {
+            #expect(kill(pid, SIGSTOP) == 0)
+            #expect(try eventually { state(of: pid) == "T" })
+        }
+
+        private func state(of pid: pid_t) -> Substring? {
+            let text = text(of: pid, "stat")
+            guard let end = text.lastIndex(of: ")") else { return nil }
+            return text[end...].split(separator: " ").dropFirst().first
+        }
+
+        /// Whether a signal waits for the process to look.
+        func isPending(_ number: Int32, _ pid: pid_t) -> Bool {
+            // proc(5): those of the process as a whole, as a mask.
+            let line = text(of: pid, "status").split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }
+            let mask = line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
+            return mask & 1 << UInt64(number - 1) != 0
+        }
+
+        private func text(of pid: pid_t, _ file: String) -> String {
+            let bytes = try? FileBytes.read(at: AT_FDCWD, "/proc/\(pid)/\(file)", limit: 1 << 16)
+            return String(decoding: bytes ?? [], as: UTF8.self)
+        }
+    }
+
+    private func start(_ runner: CommandRunner, _ words: [String] = ["lock", "jobs", "n"]) throws -> Started {
+        let script = """
+            echo $PPID
+            echo $$
+            setsid sleep 1000 > /dev/null 2>&1 &
+            echo $!
+            wait
+            """
+        let space = try runner.start("space", words + ["--", "/bin/sh", "-c", script])
+        let pids = try (0..<3).map { _ in
+            guard let line = try space.readLine(), let pid = pid_t(line) else { throw TestFailure("no PID") }
+            return pid
+        }
+        return Started(space: space, guardian: pids[0], command: pids[1], descendant: pids[2])
+    }
+
+    @Test("A guardian that sees the signal and the command's end at once leaves nothing", arguments: [SIGTERM, SIGHUP])
+    func passedOnLate(_ number: Int32) throws {
+        try withRoot { (runner) throws in
+            let started = try self.start(runner)
+            try started.stop(started.guardian)
+            started.space.signal(number)
+            #expect(try eventually { started.isPending(number, started.guardian) })
+            // The command ends by the same signal before its guardian passes it on.
+            #expect(kill(started.command, number) == 0)
+            #expect(try eventually { started.hasEnded(started.command) })
+            #expect(kill(started.guardian, SIGCONT) == 0)
+            #expect(try started.space.wait() == .signalled(number))
+            #expect(try eventually { started.hasEnded(started.descendant) })
+        }
+    }
+
+    @Test(
+        "What a signal to the whole process group ends leaves nothing, whoever sees it first",
+        arguments: [SIGINT, SIGTERM, SIGQUIT]
+    )
+    func wholeGroup(_ number: Int32) throws {
+        try withRoot { (runner) throws in
+            let started = try self.start(runner)
+            // The guardian sees the command's end, and `space` the signal after that.
+            try started.stop(started.space.pid)
+            #expect(kill(-started.space.pid, number) == 0)
+            #expect(try eventually { started.hasEnded(started.command) })
+            started.space.signal(SIGCONT)
+            #expect(try started.space.wait() == .signalled(number))
+            #expect(try eventually { started.hasEnded(started.descendant) })
+        }
+    }
+
+    @Test("What is killed together with space leaves nothing")
+    func killedTogether() throws {
+        try withRoot { (runner) throws in
+            let started = try self.start(runner)
+            try started.stop(started.guardian)
+            #expect(kill(-started.space.pid, SIGKILL) == 0)
+            #expect(try started.space.wait() == .signalled(SIGKILL))
+            #expect(try eventually { started.hasEnded(started.command) })
+            #expect(kill(started.guardian, SIGCONT) == 0)
+            #expect(try eventually { started.hasEnded(started.descendant) })
+        }
+    }
+
+    @Test("A deposed leader's command that ends before its guardian looks leaves nothing")
+    func deposed() throws {
+        try withRoot { (runner) throws in
+            let started = try self.start(runner, ["elect", "jobs", "n", "--grace", "1h"])
+            try started.stop(started.guardian)
+            #expect(try runner.space("elect", "jobs", "n", "--depose").ending == .exited(0))
+            // `space` has noticed: its SIGTERM is pending.
+            #expect(try eventually { started.isPending(SIGTERM, started.guardian) })
+            #expect(kill(started.command, SIGTERM) == 0)
+            #expect(try eventually { started.hasEnded(started.command) })
+            #expect(kill(started.guardian, SIGCONT) == 0)
+            #expect(try started.space.wait() == .exited(75))
+            #expect(try eventually { started.hasEnded(started.descendant) })
+        }
+    }
+
+    @Test("Each signal is passed on, also after one that the command has survived")
+    func eachSignal() throws {
+        try withRoot { (runner) throws in
+            let script = """
+                for n in INT HUP; do trap "echo $n" $n; done
+                trap 'count=1$count; echo TERM $count; [ $count = 11 ] && exit 3' TERM
+                echo ready
+                while :; do sleep 0.01; done
+                """
+            let space = try runner.start("space", ["lock", "jobs", "n", "--", "/bin/sh", "-c", script])
+            #expect(try space.readLine() == "ready")
+            for (number, answer) in [
+                (SIGINT, "INT"), (SIGHUP, "HUP"), (SIGTERM, "TERM 1"), (SIGINT, "INT"), (SIGTERM, "TERM 11"),
+            ] {
+                space.signal(number)
+                #expect(try space.readLine() == answer)
+            }
+            // It dies by the first one.
+            #expect(try space.wait() == .signalled(SIGINT))
+        }
+    }
+}
