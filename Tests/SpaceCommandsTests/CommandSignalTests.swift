@@ -41,7 +41,7 @@ struct CommandSignalTests {
             return mask & 1 << UInt64(number - 1) != 0
         }
 
-        private func text(of pid: pid_t, _ file: String) -> String {
+        func text(of pid: pid_t, _ file: String) -> String {
             let bytes = try? FileBytes.read(at: AT_FDCWD, "/proc/\(pid)/\(file)", limit: 1 << 16)
             return String(decoding: bytes ?? [], as: UTF8.self)
         }
@@ -60,7 +60,10 @@ struct CommandSignalTests {
             guard let line = try space.readLine(), let pid = pid_t(line) else { throw TestFailure("no PID") }
             return pid
         }
-        return Started(space: space, guardian: pids[0], command: pids[1], descendant: pids[2])
+        let started = Started(space: space, guardian: pids[0], command: pids[1], descendant: pids[2])
+        // From then on it only waits. Before, `space` would wait for a guardian that is stopped.
+        #expect(try eventually { started.text(of: started.guardian, "comm") == "space-guardian\n" })
+        return started
     }
 
     @Test("A guardian that sees the signal and the command's end at once leaves nothing", arguments: [SIGTERM, SIGHUP])
@@ -144,6 +147,43 @@ struct CommandSignalTests {
             }
             // It dies by the first one.
             #expect(try space.wait() == .signalled(SIGINT))
+        }
+    }
+
+    @Test("A signal that comes before the command is started is no delivery, nor is a command that can't be")
+    func neverRan() throws {
+        try withRoot { (runner) throws in
+            let owner = ["SHARED_SPACE_OWNER": "\(getpid())"]
+            func space(_ words: String...) throws -> CommandResult {
+                try runner.start("space", words, environment: owner).finish()
+            }
+            #expect(try space("queue", "jobs", "q", "put", "1", "--deliveries", "1").status == 0)
+            #expect(try space("write", "jobs", "[1]").status == 0)
+            #expect(try space("bury", "jobs", "--after", "1").status == 0)
+            for words in ["queue jobs q take --deliveries 1", "claim jobs '[1]'"] {
+                // It is pending when `space` begins, so it is noted before anything is served.
+                let asked = try runner.start(
+                    "/usr/bin/env",
+                    [
+                        "--block-signal=INT", "/bin/sh", "-c",
+                        "kill -INT $$; exec space \(words) -- sh -c 'echo ran; exit 1'",
+                    ],
+                    environment: owner
+                ).finish()
+                #expect(asked.ending == .signalled(SIGINT))
+                #expect(asked.output == "")
+                let missing = try runner.shell("exec space \(words) -- /no/such/command", environment: owner)
+                #expect(missing.status == 127)
+            }
+            #expect(try space("queue", "jobs", "q", "count").output.contains(#""ready":1,"#))
+            #expect(try space("queue", "jobs", "q", "dead").output == "")
+            #expect(try space("claims", "jobs", "--buried").output == "")
+            #expect(try runner.tuples("jobs") == ["[1]"])
+            // One that ran counts.
+            #expect(try space("queue", "jobs", "q", "take", "--deliveries", "1", "--", "false").status == 1)
+            #expect(try space("queue", "jobs", "q", "dead").output != "")
+            #expect(try space("claim", "jobs", "[1]", "--", "false").status == 1)
+            #expect(try space("claims", "jobs", "--buried").output != "")
         }
     }
 }

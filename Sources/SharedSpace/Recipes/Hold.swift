@@ -115,9 +115,9 @@ final class HoldState: Sendable {
     }
 
     /// At the end of the hold's life: lets go, if nothing else has.
-    func drop() {
+    func drop(wasDelivered: Bool = true) {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        namespace.core.endOrRemember(place)
+        namespace.core.endOrRemember(place, wasDelivered: wasDelivered)
     }
 }
 

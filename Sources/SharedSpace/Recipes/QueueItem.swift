@@ -78,6 +78,9 @@ public struct QueueItem: ~Copyable, Sendable {
         }
     }
 
+    /// Puts an item back that nobody has seen, now or as soon as it can be: that is no delivery.
+    package func returnUnseen() { state.drop(wasDelivered: false) }
+
     private func end(
         _ operation: String,
         _ body: (WriteScope, QueueItemRow, QueueRows, String) throws(SpaceError) -> Void

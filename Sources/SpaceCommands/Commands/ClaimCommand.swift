@@ -164,10 +164,10 @@ struct ClaimCommand: ParsableCommand {
     private func work(on claim: HeldClaim, of namespace: Namespace, _ command: ChildCommand) throws -> Ending {
         let status: Int32
         do {
-            try Signals.check()
             status = try command.run(input: claim.tuple.json).status
         } catch {
-            _ = try? namespace.release(claim)
+            // The command never ran.
+            try? namespace.release([claim], wasDelivered: false)
             throw error
         }
         do throws(SpaceError) {

@@ -111,8 +111,14 @@ struct QueueCommand: ParsableCommand {
             let queue = namespace.queue(name, deliveries: deliveries)
             let item = try queue.takeBlocking(timeout: remaining ?? .zero, interruption: Signals.interruption)
             guard let item else { return nil }
-            try Signals.check()
-            let status = try command.run(input: item.value.json).status
+            let status: Int32
+            do {
+                status = try command.run(input: item.value.json).status
+            } catch {
+                // The command never ran.
+                item.returnUnseen()
+                throw error
+            }
             do throws(SpaceError) {
                 if status == 0 { try item.complete() } else { try item.release(delay: delay?.duration ?? .zero) }
             } catch {
