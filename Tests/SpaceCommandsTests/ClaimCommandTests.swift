@@ -72,7 +72,7 @@ struct ClaimCommandTests {
                 "until space read jobs '[\"job\",1]'; do :; done"
             )
             #expect(result.ending == .exited(75), "\(result.errors)")
-            #expect(result.errors.contains("had returned"))
+            #expect(result.errors.contains("has returned"))
             #expect(try runner.tuples("jobs") == [#"["job",1]"#])
         }
     }
