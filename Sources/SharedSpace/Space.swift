@@ -140,7 +140,8 @@ public final class Space: Sendable {
 
     /// Deletes a namespace, whoever owns it: their operations throw `namespaceDeleted` from then on.
     ///
-    /// - Throws: `namespaceNotFound`; `holderStopped` and `holderBusy` when its locks can't be had.
+    /// - Throws: `namespaceNotFound`, also for a folder that is no namespace's; `incompatible` when its folder also holds files
+    ///   that no namespace has; `holderStopped` and `holderBusy` when its locks can't be had.
     public func delete(_ name: String) throws(SpaceError) {
         let name = try NamespaceName(name, for: Reaping.operation)
         let verdict = try Undertaker(root: folder, timeout: timeout).delete(name, host: try .current())
@@ -177,6 +178,8 @@ public final class Space: Sendable {
                 case .vanished: break
                 }
             } catch {
+                // A folder that only shares the root with namespaces; or it went meanwhile.
+                guard NamespaceFolder.isNamespace(entry, in: rootFolder) ?? false else { continue }
                 // Not to be looked after from here (damaged, another's, its holder stopped): it is there all the same.
                 survey.names.append(name.text)
                 if error.code == .damaged { survey.damage.append(error.within(operation, namespace: name.text)) }

@@ -144,6 +144,13 @@ package enum Directory {
         }
     }
 
+    /// All names in a directory, those that aren't UTF-8 with replacement characters: to be compared, not to be opened.
+    package static func allNames(_ directory: CInt) throws(Errno) -> [String] {
+        try rawNames(directory).map { name in
+            String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }
+    }
+
     /// The names as the NUL-terminated bytes that they are.
     static func rawNames(_ directory: CInt) throws(Errno) -> [[CChar]] {
         var opened: OpaquePointer?

@@ -66,8 +66,13 @@ package struct Inspection: Sendable {
         let entries = try system(operation, root.path.quotedForPeople) { () throws(Errno) in
             try Directory.list(folder.raw)
         }
-        return entries.filter { (try? Directory.info(at: folder.raw, $0))?.kind == .directory }
-            .compactMap { NamespaceName(folder: $0)?.text }.sortedByBytes()
+        var names: [String] = []
+        for entry in entries {
+            guard let name = NamespaceName(folder: entry), NamespaceFolder.isNamespace(entry, in: folder) ?? false
+            else { continue }
+            names.append(name.text)
+        }
+        return names.sortedByBytes()
     }
 
     private static func locate(_ subject: Subject) throws(SpaceError) -> (SpaceRoot, NamespaceName) {

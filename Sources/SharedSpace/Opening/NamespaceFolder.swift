@@ -77,6 +77,15 @@ struct NamespaceFolder: ~Copyable {
         do throws(TrustedFolder.Refusal) {
             return try files.open(Self.control, flags: O_RDWR)
         } catch {
+            guard isNamespace else {
+                throw SpaceError(
+                    .damaged,
+                    operation,
+                    namespace: name.text,
+                    reason: "\("\(root.path)/\(name.encoded)".quotedForPeople) is a folder without a namespace's files",
+                    advice: "choose another name, or another root (SHARED_SPACE_ROOT or --root)"
+                )
+            }
             throw SpaceError(error, operation, namespace: name.text, subject: "the control file")
         }
     }

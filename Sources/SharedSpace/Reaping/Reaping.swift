@@ -160,6 +160,10 @@ struct Undertaker {
     }
 
     /// Deletes a namespace whoever owns it.
+    ///
+    /// A folder that has anything in it that no namespace has is refused, and so is one that is no namespace's: its files may be
+    /// all that there is of something. Only in a folder that a group shares, and whose control file is whole, does a member's
+    /// file prevent nothing.
     func delete(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
         guard let rootFolder = try root.open(create: false, for: Reaping.operation),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
@@ -177,6 +181,7 @@ struct Undertaker {
             // Nobody of our kind can use it. Who has it open learns of it when its folder is gone.
             control = nil
         }
+        if control == nil || !folder.isShared { try checkContents(folder, rootFolder) }
         guard let control else {
             guard folder.isInPlace(in: rootFolder) else { return .vanished }
             let corpse = try Reaping.rename(folder, in: rootFolder, of: root)
@@ -184,6 +189,37 @@ struct Undertaker {
             return .deleted
         }
         return try underDoor(folder, control, rootFolder) { true }
+    }
+
+    /// - Throws: `namespaceNotFound` for a folder that is no namespace's, `incompatible` for one with another's files in it.
+    private func checkContents(
+        _ folder: borrowing NamespaceFolder,
+        _ rootFolder: borrowing OwnedDescriptor
+    ) throws(SpaceError) {
+        let name = folder.name
+        let path = "\(root.path)/\(name.encoded)".quotedForPeople
+        guard folder.isNamespace else {
+            // Another process may be deleting it.
+            guard folder.isInPlace(in: rootFolder) else { return }
+            throw SpaceError(
+                .namespaceNotFound,
+                Reaping.operation,
+                namespace: name.text,
+                reason: "\(path) is a folder without a namespace's files, and stays as it is",
+                advice: "look for a typing error in the name and the root; space list shows the namespaces"
+            )
+        }
+        let found = try system(Reaping.operation, path, namespace: name.text) { () throws(Errno) in
+            try folder.foreignEntry()
+        }
+        guard let foreign = found else { return }
+        throw SpaceError(
+            .incompatible,
+            Reaping.operation,
+            namespace: name.text,
+            reason: "\(path) also holds \(foreign.quotedForPeople), which is no file of a namespace",
+            advice: "move it out of the folder, then try again"
+        )
     }
 
     private func isOwned(_ folder: borrowing NamespaceFolder, _ control: ControlFile) throws(SpaceError) -> Bool {

@@ -42,6 +42,14 @@ struct SessionFile: Equatable, Sendable {
         "\(process.pid).\(process.startTime)\(enrolledSuffix)"
     }
 
+    /// Whether a file of `sessions/` can have this name: a session's or an enrolment's, the link beside a session's file, or
+    /// the draft of an enrolment.
+    static func isName(_ name: String) -> Bool {
+        let name = name.hasPrefix(".") ? name.dropFirst() : name[...]
+        if UInt64(name) != nil { return true }
+        return SessionFile(enrolledName: String(name), sinceMilliseconds: 0) != nil
+    }
+
     func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         func append(_ value: some FixedWidthInteger) {

@@ -74,6 +74,11 @@ struct ControlHeader: Equatable, Sendable {
         case damaged(String)
     }
 
+    /// Whether a file that begins with these bytes is a control file, whole or damaged, of any version.
+    static func isMarked(_ bytes: [UInt8]) -> Bool {
+        bytes.starts(with: withUnsafeBytes(of: magic.littleEndian) { Array($0) })
+    }
+
     init(decoding bytes: [UInt8]) throws(Refusal) {
         var position = 0
         func next<I: FixedWidthInteger>(_: I.Type) -> I {

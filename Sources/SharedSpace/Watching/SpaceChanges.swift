@@ -183,8 +183,9 @@ final class SpaceChangeSource: Sendable {
     /// `nil` for what is no namespace's folder, or went meanwhile.
     private static func identity(_ entry: String, _ root: borrowing OwnedDescriptor) -> Identity? {
         guard let folder = try? Directory.info(at: root.raw, entry), folder.kind == .directory else { return nil }
-        // One without a control file is damaged, and there.
         let control = try? Directory.info(at: root.raw, "\(entry)/\(NamespaceFolder.control)").inode
+        // One without a control file is damaged, and there; or it is no namespace's.
+        guard control != nil || NamespaceFolder.isNamespace(entry, in: root) ?? false else { return nil }
         return Identity(device: folder.device, folder: folder.inode, control: control ?? 0)
     }
 

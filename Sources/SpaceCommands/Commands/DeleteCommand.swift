@@ -7,7 +7,8 @@ struct DeleteCommand: ParsableCommand {
         commandName: "delete",
         abstract: "Delete a namespace, whoever owns it.",
         discussion: """
-            Processes that use it are told that it is gone.
+            Processes that use it are told that it is gone. A folder that is no namespace's is refused, and so is one that \
+            holds other files too.
 
             EXAMPLE:
               space delete jobs
