@@ -52,8 +52,8 @@ struct ListCommand: ParsableCommand {
             let status: NamespaceStatus
             do throws(SpaceError) {
                 let namespace = try space.existingNamespace(name, owning: false)
+                defer { try? namespace.leave() }
                 status = try namespace.status()
-                try namespace.leave()
             } catch  where error.code == .namespaceNotFound || error.code == .namespaceDeleted {
                 // Gone since it was listed.
                 continue

@@ -87,10 +87,20 @@ struct NamespaceAccess {
             result = try body(namespace)
         } catch {
             // The first error is the one to report; what could not be left is left by the process's end.
+    ///
+    /// What `body` has done is done, also where the namespace can't be left in time: that is said on standard error, and changes
+    /// no status. The end of this process ends the session as well.
             try? namespace.leave()
             throw error
         }
-        try namespace.leave()
+        do throws(SpaceError) {
+            try namespace.leave()
+        } catch {
+            Messages.print(
+                "space: \(error); what was asked for is done all the same, and this process leaves with its end "
+                    + "(a namespace without owners is then deleted by the next that opens or lists it)"
+            )
+        }
         return result
     }
 
