@@ -28,6 +28,11 @@ package struct ProcessIdentity: Hashable, Sendable {
         ProcFS.status(of: pid).map { ProcessIdentity(pid: pid, startTime: $0.startTime) }
     }
 
+    /// Whether there is a process with this PID that `/proc` doesn't show: mounted with `hidepid`, it hides other users' processes.
+    package static func isHidden(pid: Int32) -> Bool {
+        pid > 0 && of(pid: pid) == nil && Errno(rawValue: -space_probe_process(pid)) != .noSuchProcess
+    }
+
     /// The state letter of proc(5): T and t stopped, Z a zombie *or* one whose main thread has ended.
     package static func state(of pid: Int32) -> Character? {
         ProcFS.status(of: pid)?.state

@@ -50,8 +50,8 @@ struct OwnCommand: ParsableCommand {
             throw CommandFailure.usage("own makes a process an owner, so --owner none is refused")
         }
         let request = try NamespaceAccess.request(choice)
-        // Where the parent has exited there is nobody to enrol, whether the namespace exists or not.
-        guard request.enrolled != nil else { throw OwnerOptions.refusal(namespace, .parentGone) }
+        // Where the parent has exited, or is hidden, there is nobody to enrol, whether the namespace exists or not.
+        guard request.enrolled != nil else { throw OwnerOptions.refusal(namespace, choice) }
         try NamespaceAccess.use(
             try access.space.open(namespace, owner: request, creates: true, options: creation.options)
         ) { _ in }

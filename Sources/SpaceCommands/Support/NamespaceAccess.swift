@@ -68,11 +68,17 @@ struct NamespaceAccess {
             return .nobody
         case .process(let pid):
             guard let process = ProcessIdentity.of(pid: pid), process.life == .alive else {
-                throw CommandFailure.usage("process \(pid) can't be an owner: there is none, or it has exited")
+                guard ProcessIdentity.isHidden(pid: pid) else {
+                    throw CommandFailure.usage("process \(pid) can't be an owner: there is none, or it has exited")
+                }
+                throw CommandFailure.usage(
+                    "process \(pid) can't be an owner: \(OwnerOptions.hidden); \(OwnerOptions.adviceForHidden)"
+                )
             }
             return .process(process)
         case .parent(let pid):
-            // Still the parent after its start time was read: then that start time is the parent's.
+            // Still the parent after its start time was read: then that start time is the parent's. One that is hidden owns
+            // nothing.
             guard let process = ProcessIdentity.of(pid: pid), OwnerOptions.isParent(pid) else { return .nobody }
             return .process(process)
         }
@@ -81,15 +87,15 @@ struct NamespaceAccess {
     // MARK: Using
 
     /// Uses a namespace and leaves it, so that what the session holds is returned and, if nobody owns it, it goes.
+    ///
+    /// What `body` has done is done, also where the namespace can't be left in time: that is said on standard error, and changes
+    /// no status. The end of this process ends the session as well.
     static func use<Result>(_ namespace: Namespace, _ body: (Namespace) throws -> Result) throws -> Result {
         let result: Result
         do {
             result = try body(namespace)
         } catch {
             // The first error is the one to report; what could not be left is left by the process's end.
-    ///
-    /// What `body` has done is done, also where the namespace can't be left in time: that is said on standard error, and changes
-    /// no status. The end of this process ends the session as well.
             try? namespace.leave()
             throw error
         }

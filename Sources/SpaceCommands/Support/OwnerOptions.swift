@@ -68,17 +68,31 @@ struct OwnerOptions: ParsableArguments {
         return pid
     }
 
+    /// Why a process that is there can't be an owner, and what to do about it.
+    static let hidden =
+        "/proc doesn't show it (another user's process, and /proc is mounted with hidepid), so its end would go "
+        + "unnoticed"
+    static let adviceForHidden =
+        "name one of this user's processes with --owner PID or $\(variable), or mount /proc without hidepid"
+
     /// What to say when a namespace would be created that nobody owns.
     static func refusal(_ name: String, _ choice: Choice) -> CommandFailure {
-        let reason =
-            switch choice {
-            case .parentGone: "the process that called this command has exited or may not be an owner"
-            default: "with --owner none nobody owns it"
-            }
+        let what = "cannot create the namespace \(name.quotedForPeople)"
+        let keep = "or keep the namespace without owners with --persistent"
+        let reason: String
+        switch choice {
+        case .parent(let pid) where ProcessIdentity.isHidden(pid: pid):
+            return .usage(
+                "\(what): process \(pid), which called this command, can't own it: \(hidden); \(adviceForHidden), \(keep)"
+            )
+        case .nobody:
+            reason = "with --owner none nobody owns it"
+        case .process, .parent, .parentGone:
+            reason = "the process that called this command has exited or may not be an owner"
+        }
         return .usage(
-            "cannot create the namespace \(name.quotedForPeople): \(reason), so it would vanish at once; "
-                + "name an owner with --owner PID, or with export \(variable)=$$ at the start of the script, "
-                + "or keep the namespace without owners with --persistent"
+            "\(what): \(reason), so it would vanish at once; name an owner with --owner PID, or with "
+                + "export \(variable)=$$ at the start of the script, \(keep)"
         )
     }
 }
