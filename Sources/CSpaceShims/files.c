@@ -144,8 +144,9 @@ int space_next_entry(DIR *stream, const struct dirent **entry) {
     return -errno;
 }
 
-int space_map(int descriptor, uint64_t length, void **address) {
-    void *mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+int space_map(int descriptor, uint64_t length, bool copies, void **address) {
+    int flags = copies ? MAP_PRIVATE : MAP_SHARED;
+    void *mapped = mmap(NULL, length, PROT_READ | PROT_WRITE, flags, descriptor, 0);
     if (mapped == MAP_FAILED) return -errno;
     *address = mapped;
     return 0;

@@ -19,7 +19,10 @@ extension SpaceError {
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
             code = .descriptorsExhausted
             advice = "raise the limit of open files (ulimit -n), or close namespaces that are not needed"
-        case .permissionDenied, .notPermitted, .readOnlyFileSystem:
+        case .readOnlyFileSystem:
+            code = .permissionDenied
+            advice = "use a root folder that can be written in (SHARED_SPACE_ROOT or --root); space-dump reads this one"
+        case .permissionDenied, .notPermitted:
             code = .permissionDenied
             advice = "use a root folder that belongs to you (SHARED_SPACE_ROOT or --root)"
         case .tooManySymbolicLinkLevels:

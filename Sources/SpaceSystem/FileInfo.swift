@@ -57,6 +57,11 @@ package struct FileInfo: Hashable, Sendable {
 }
 
 extension Directory {
+    /// Whether an open directory lies on a file system that is mounted read-only (access(2): EROFS).
+    package static func isReadOnly(_ directory: CInt) -> Bool {
+        faccessat(directory, ".", W_OK, 0) != 0 && errno == EROFS
+    }
+
     /// What is under this name; of a symbolic link, the link.
     package static func info(at directory: CInt, _ name: String) throws(Errno) -> FileInfo {
         try checkedPath(name)

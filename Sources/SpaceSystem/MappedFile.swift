@@ -15,14 +15,16 @@ package final class MappedFile: @unchecked Sendable {
 
     /// Maps the first `length` bytes.
     ///
+    /// With `isPrivate` what is written stays in this process, and a descriptor open for reading suffices.
+    ///
     /// - Throws: `ERANGE` when the file is shorter: touching what is beyond its end would be a SIGBUS. `EINVAL` for a
     ///   length below 1 and for what isn't a regular file.
-    package init(descriptor: CInt, length: Int) throws(Errno) {
+    package init(descriptor: CInt, length: Int, isPrivate: Bool = false) throws(Errno) {
         let info = try FileInfo.of(descriptor)
         guard length > 0, info.kind == .regular else { throw .invalidArgument }
         guard info.size >= length else { throw .outOfRange }
         var address: UnsafeMutableRawPointer?
-        try checked(space_map(descriptor, UInt64(length), &address))
+        try checked(space_map(descriptor, UInt64(length), isPrivate, &address))
         guard let base = address else { throw .noMemory }
         self.base = base
         self.length = length

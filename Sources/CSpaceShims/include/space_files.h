@@ -75,7 +75,7 @@ int space_open_listing(int directory, DIR *_Nullable *_Nonnull stream);
 /// readdir(3): 1 and the entry, 0 at the end.
 int space_next_entry(DIR *_Nonnull stream, const struct dirent *_Nullable *_Nonnull entry);
 
-/// mmap(2) MAP_SHARED, readable and writable.
-int space_map(int descriptor, uint64_t length, void *_Nullable *_Nonnull address);
+/// mmap(2), readable and writable; MAP_SHARED, or, if `copies`, MAP_PRIVATE.
+int space_map(int descriptor, uint64_t length, bool copies, void *_Nullable *_Nonnull address);
 
 #endif

@@ -101,8 +101,17 @@ package struct Inspection: Sendable {
         let host = try HostIdentity.current()
         let name = folder.name.text
         var lockFree: String?
-        let finding = try ControlFinding.look(at: folder, host: host, for: Self.operation)
-        if finding.standing != .current {
+        // There nobody has a lock, and everything that a lock or a word is written to is this process's own.
+        let isReadOnly = Directory.isReadOnly(folder.descriptor.raw)
+        let finding = try ControlFinding.look(
+            at: folder,
+            host: host,
+            for: Self.operation,
+            flags: isReadOnly ? O_RDONLY : O_RDWR
+        )
+        if isReadOnly {
+            lockFree = "it lies on a read-only file system"
+        } else if finding.standing != .current {
             lockFree = "its locks are another system's or from before a reboot, or it is a copy"
         } else {
             do throws(SpaceError) {
@@ -112,8 +121,8 @@ package struct Inspection: Sendable {
                 lockFree = error.reason
             }
         }
-        let control = try Self.map(finding, name)
-        let view = try View(folder, control, lockFree: lockFree, timeout: timeout)
+        let control = try Self.map(finding, name, isPrivate: isReadOnly)
+        let view = try View(folder, control, isReadOnly: isReadOnly, lockFree: lockFree, timeout: timeout)
         let sightings = try folder.sightings(Self.operation)
         let clock = NamespaceClock(control.header, seenFrom: host)
         let bytes = (view.environment.info.lastPage + 1) * view.environment.pageSize
@@ -169,10 +178,14 @@ package struct Inspection: Sendable {
         return mode != .fast || status.st_blocks * 512 >= bytes
     }
 
-    static func map(_ finding: borrowing ControlFinding, _ name: String) throws(SpaceError) -> ControlFile {
+    static func map(
+        _ finding: borrowing ControlFinding,
+        _ name: String,
+        isPrivate: Bool = false
+    ) throws(SpaceError) -> ControlFile {
         let (descriptor, header, info) = (finding.descriptor.raw, finding.header, finding.info)
         return try system(operation, "the control file", namespace: name) { () throws(Errno) in
-            try ControlFile(descriptor: descriptor, header: header, identity: info)
+            try ControlFile(descriptor: descriptor, header: header, identity: info, isPrivate: isPrivate)
         }
     }
 
@@ -196,11 +209,13 @@ package struct Inspection: Sendable {
         init(
             _ folder: borrowing NamespaceFolder,
             _ control: ControlFile,
+            isReadOnly: Bool,
             lockFree: String?,
             timeout: Duration
         ) throws(SpaceError) {
             if let obstacle = lockFree ?? Self.lock(control, timeout, folder.name.text) {
-                self = try Self.open(folder, control, flags: [.readOnly, .noLock], lockFree: obstacle, nil)
+                let flags: Environment.Flags = [.readOnly, .noLock]
+                self = try Self.open(folder, control, flags: flags, isReadOnly: isReadOnly, lockFree: obstacle, nil)
                 return
             }
             defer {
@@ -236,18 +251,26 @@ package struct Inspection: Sendable {
             _ folder: borrowing NamespaceFolder,
             _ control: ControlFile,
             flags: Environment.Flags,
+            isReadOnly: Bool = false,
             lockFree: String?,
             _ timeout: Duration?
         ) throws(SpaceError) -> View {
-            let place = try DataPlace(folder, creates: false, timeout: timeout, Inspection.operation)
+            let operation = Inspection.operation
+            let place = try DataPlace(folder, creates: false, timeout: timeout, isReadOnly: isReadOnly, operation)
+            let environment: Environment
             do throws(LMDBError) {
-                let environment = try Environment(
+                environment = try Environment(
                     path: place.path,
                     mapSize: Int(control.header.mapSize),
                     maxReaders: Int(control.header.maxReaders),
                     maxDatabases: Tables.named,
                     flags: flags
                 )
+            } catch {
+                throw SpaceError(error, operation, namespace: folder.name.text)
+            }
+            if isReadOnly { try place.check(environment, operation, folder.name.text) }
+            do throws(LMDBError) {
                 let first = try environment.beginRead()
                 let tables = try Tables(first.access, create: false)
                 try first.commit()

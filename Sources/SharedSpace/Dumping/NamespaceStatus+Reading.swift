@@ -4,8 +4,16 @@ import SystemPackage
 import TupleCoding
 
 extension NamespaceFolder {
+    /// None where the folder of sessions is missing: a copy may lack it, and a clean-up may have removed it.
     func sightings(_ operation: String) throws(SpaceError) -> [SessionFolder.Sighting] {
-        try sessions(operation).sightings(operation, name.text)
+        do throws(Errno) {
+            _ = try Directory.info(at: descriptor.raw, SessionFolder.name)
+        } catch .noSuchFileOrDirectory {
+            return []
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text, subject: "the folder of sessions")
+        }
+        return try sessions(operation).sightings(operation, name.text)
     }
 }
 

@@ -22,15 +22,18 @@ struct ControlFinding: ~Copyable {
 
     /// Reads and checks the header.
     ///
+    /// `flags`: How the file is opened; for reading alone it can be neither locked nor shared.
+    ///
     /// - Throws: `damaged`, `incompatible`, or an error of the system. `namespaceNotFound` when the file has gone with its
     ///   folder.
     static func look(
         at folder: borrowing NamespaceFolder,
         host: HostIdentity,
-        for operation: String
+        for operation: String,
+        flags: CInt = O_RDWR
     ) throws(SpaceError) -> ControlFinding {
         let name = folder.name.text
-        let descriptor = try folder.openControl(operation)
+        let descriptor = try folder.openControl(operation, flags: flags)
         let (header, info) = try Self.header(in: descriptor.raw, operation, name)
         guard info.size >= ControlFile.size else {
             throw .damaged(operation, namespace: name, "the control file is truncated to \(info.size) bytes")

@@ -22,6 +22,8 @@ struct DataPlace: ~Copyable {
     ///   - folder: The namespace's folder.
     ///   - creates: Whether the files may be missing.
     ///   - timeout: How long another process may hold LMDB's lock for a first opener; `nil` where LMDB takes no lock.
+    ///   - isReadOnly: Whether nothing can be made there, and LMDB is to read without a lock: then it is given the folder itself,
+    ///     and `check(_:_:_:)` alone shows that it has opened the file that was checked.
     ///   - operation: What the caller attempts.
     /// - Throws: `permissionDenied` for a file that is not the folder's own; `holderBusy` when another process holds LMDB's
     ///   lock for too long; an error of the system.
@@ -29,10 +31,18 @@ struct DataPlace: ~Copyable {
         _ folder: borrowing NamespaceFolder,
         creates: Bool,
         timeout: Duration?,
+        isReadOnly: Bool = false,
         _ operation: String
     ) throws(SpaceError) {
         guard Safeguard.ownFiles.stands else {
             data = nil
+            lock = nil
+            links = nil
+            path = folder.descriptor.procPath
+            return
+        }
+        if isReadOnly {
+            data = try Self.find(folder, NamespaceFolder.data, "the data file", orMake: false, false, operation)
             lock = nil
             links = nil
             path = folder.descriptor.procPath

@@ -73,9 +73,9 @@ struct NamespaceFolder: ~Copyable {
     /// Whether other users may put something else in a file's place.
     var isShared: Bool { info.mode & 0o020 != 0 }
 
-    func openControl(_ operation: String) throws(SpaceError) -> OwnedDescriptor {
+    func openControl(_ operation: String, flags: CInt = O_RDWR) throws(SpaceError) -> OwnedDescriptor {
         do throws(TrustedFolder.Refusal) {
-            return try files.open(Self.control, flags: O_RDWR)
+            return try files.open(Self.control, flags: flags)
         } catch {
             guard isNamespace else {
                 throw SpaceError(

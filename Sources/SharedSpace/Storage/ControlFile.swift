@@ -89,10 +89,11 @@ final class ControlFile: Sendable {
     let reserved: SharedWord64
     let slots: WaitSlots
 
-    init(descriptor: CInt, header: ControlHeader, identity: FileInfo) throws(Errno) {
+    /// With `isPrivate` the words are a copy of this process's own: for a file that can only be read.
+    init(descriptor: CInt, header: ControlHeader, identity: FileInfo, isPrivate: Bool = false) throws(Errno) {
         self.descriptor = try OwnedDescriptor.duplicate(of: descriptor)
-        try Blocks.unshare(descriptor, to: Self.firstSize)
-        map = try MappedFile(descriptor: descriptor, length: Self.size)
+        if !isPrivate { try Blocks.unshare(descriptor, to: Self.firstSize) }
+        map = try MappedFile(descriptor: descriptor, length: Self.size, isPrivate: isPrivate)
         self.header = header
         self.identity = identity
         let base = map.base
