@@ -14,6 +14,32 @@ package enum FileSystemKind: Hashable, Sendable {
         FileSystemKind(number: try FileSystemRoom.status(descriptor).kind)
     }
 
+    /// The name of the file system that an open file lies on (ext2, say), as proc(5) has it in `mountinfo`; where that doesn't show
+    /// the file's device, its number in statfs(2).
+    package static func name(of descriptor: CInt) -> String {
+        if let name = mountedName(of: descriptor) { return name }
+        guard let number = try? FileSystemRoom.status(descriptor).kind else { return "unknown" }
+        return "type 0x\(String(number, radix: 16))"
+    }
+
+    private static func mountedName(of descriptor: CInt) -> String? {
+        guard let device = try? FileInfo.of(descriptor).device,
+            let table = try? ProcFS.contents("/proc/self/mountinfo", limit: 1 << 22)
+        else { return nil }
+        // As glibc's major(3) and minor(3), which are macros.
+        let major = device >> 8 & 0xFFF | device >> 32 & ~0xFFF
+        let minor = device & 0xFF | device >> 12 & 0xFFFF_FF00
+        let wanted = "\(major):\(minor)"
+        for line in String(decoding: table, as: UTF8.self).split(separator: "\n") {
+            // 36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue
+            let words = line.split(separator: " ")
+            guard words.count > 2, words[2] == wanted, let end = words.firstIndex(of: "-"), end + 1 < words.count
+            else { continue }
+            return String(words[end + 1])
+        }
+        return nil
+    }
+
     init(number: UInt64) {
         // The numbers in statfs(2).
         self =

@@ -149,7 +149,7 @@ struct Adoption {
         let mode = folder.fileMode
         let host = host
         let sessions = try folder.sessions(Self.operation, makingAnew: true)
-        try system(Self.operation, "making it usable here", namespace: folder.name.text) { () throws(Errno) in
+        try folder.reserving(Self.operation, "making it usable here") { () throws(Errno) in
             var header = old
             header.bootID = Self.noBoot
             try FileBytes.write(header.encoded(), to: control)

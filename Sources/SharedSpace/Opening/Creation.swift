@@ -112,7 +112,7 @@ struct Creation {
         let limit = try byteLimit(folder)
         let directory = folder.descriptor.raw
         let fileMode = folder.fileMode
-        let file = try system(operation, "the control file", namespace: name) { () throws(Errno) in
+        let file = try folder.reserving(operation, "the control file") { () throws(Errno) in
             func make(_ name: String) throws(Errno) -> OwnedDescriptor {
                 let file = try OwnedDescriptor.openat(
                     directory: directory,
