@@ -31,6 +31,11 @@ struct LifeCommandTests {
             )
             #expect(result.lines == ["75", "75", "75", "75", "75", #"["job",2]"#, "0"])
             #expect(result.errors.contains("is of an earlier life of the namespace"))
+            // A number that no life has had is not said to be another life's.
+            try runner.space("write", "new", "[1]")
+            let never = try runner.space("complete", "new", "1")
+            #expect(never.ending == .exited(75))
+            #expect(never.errors.contains("there never was one"))
         }
     }
 

@@ -21,7 +21,7 @@ struct ClaimArguments: ParsableArguments {
     static func lost(_ id: UInt64, _ operation: String, _ namespace: Namespace) -> SpaceError {
         let reason =
             namespace.isOfEarlierLife(claim: id)
-            ? "claim \(id) is of an earlier life of the namespace, which was deleted and created again since"
+            ? "this life of the namespace has had no claim \(id): there never was one, or it is of an earlier life of the namespace"
             : "there is no claim \(id): it was ended, or its tuple has returned to the space"
         return SpaceError(
             .claimLost,
