@@ -30,6 +30,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -141,14 +142,14 @@ int space_adopt_orphans(void) { return space_result(prctl(PR_SET_CHILD_SUBREAPER
 
 // MARK: The program
 
-static void become(const char *file, char *const *words, int input, int output, bool resetBrokenPipe, pid_t parent,
+static void become(const char *file, char *const *words, int input, int output, uint64_t resetSignals, pid_t parent,
                    int report, const sigset_t *mask) {
     // All signals are blocked here: none of the handlers above runs in the child.
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
         if (sigaction(number, NULL, &action) < 0) continue;
         bool isDefault = action.sa_handler == SIG_DFL;
-        bool staysIgnored = action.sa_handler == SIG_IGN && !(number == SIGPIPE && resetBrokenPipe);
+        bool staysIgnored = action.sa_handler == SIG_IGN && !(number < 64 && resetSignals >> number & 1);
         if (!isDefault && !staysIgnored) signal(number, SIG_DFL);
     }
     int result = space_die_with_parent(SIGKILL, parent);
@@ -246,7 +247,7 @@ static _Noreturn void guard(pid_t child, int news) {
     }
 }
 
-static _Noreturn void begin(const char *file, char *const *words, int input, int output, bool resetBrokenPipe,
+static _Noreturn void begin(const char *file, char *const *words, int input, int output, uint64_t resetSignals,
                             pid_t parent, int report, int news, const sigset_t *mask) {
     int result = space_die_with_parent(SPACE_END, parent);
     if (result == -ESRCH) _exit(127);
@@ -257,7 +258,7 @@ static _Noreturn void begin(const char *file, char *const *words, int input, int
         // SIGCHLD ignored would mean that no child can be waited for (wait(2)).
         signal(SIGCHLD, SIG_DFL);
         pid_t child = fork();
-        if (child == 0) become(file, words, input, output, resetBrokenPipe, self, report, mask);
+        if (child == 0) become(file, words, input, output, resetSignals, self, report, mask);
         result = space_result(child);
         if (child > 0) guard(child, news);
     }
@@ -267,7 +268,7 @@ static _Noreturn void begin(const char *file, char *const *words, int input, int
 
 // MARK: The process above
 
-int space_spawn_guarded(const char *file, char *const *words, int input, int output, bool resetBrokenPipe, int *news) {
+int space_spawn_guarded(const char *file, char *const *words, int input, int output, uint64_t resetSignals, int *news) {
     // Closed by a successful exec, so that end of file says that it was one.
     int ends[2];
     int result = space_result(pipe2(ends, O_CLOEXEC));
@@ -284,7 +285,7 @@ int space_spawn_guarded(const char *file, char *const *words, int input, int out
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     pid_t parent = getpid();
     pid_t guardian = fork();
-    if (guardian == 0) begin(file, words, input, output, resetBrokenPipe, parent, ends[1], newsEnds[1], &mask);
+    if (guardian == 0) begin(file, words, input, output, resetSignals, parent, ends[1], newsEnds[1], &mask);
     result = space_result(guardian);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     close(ends[1]);

@@ -31,6 +31,9 @@ extension SpaceError {
         case .noMemory:
             code = .inputOutput
             advice = "check the limit of address space (ulimit -v) and the free memory"
+        case .fileTooLarge:
+            code = .inputOutput
+            advice = "raise the limit on the size of files (ulimit -f unlimited)"
         default:
             code = .inputOutput
         }

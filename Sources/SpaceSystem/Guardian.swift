@@ -26,7 +26,7 @@ package enum Guardian {
     ///   - words: its words, ended by a null pointer.
     ///   - input: what it reads as its standard input.
     ///   - output: what it writes its standard output to, none of the first three descriptors; nil: to this process's.
-    ///   - resetsBrokenPipe: whether SIGPIPE, which this process ignores, gets its usual meaning back.
+    ///   - signals: those that get their usual meaning back where this process ignores them.
     /// - Returns: the program, whose guardian is answered once it has ended (`leave`, `sweep`), and waited for.
     /// - Throws: what fork(2) or execve(2) said.
     package static func spawn(
@@ -34,10 +34,11 @@ package enum Guardian {
         _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
         input: CInt,
         output: CInt? = nil,
-        resetsBrokenPipe: Bool
+        resetting signals: [CInt]
     ) throws(Errno) -> Program {
         var news: CInt = -1
-        let guardian = try checked(space_spawn_guarded(file, words, input, output ?? -1, resetsBrokenPipe, &news))
+        let mask = signals.reduce(0 as UInt64) { $0 | 1 << UInt64($1) }
+        let guardian = try checked(space_spawn_guarded(file, words, input, output ?? -1, mask, &news))
         return Program(guardian: guardian, news: OwnedDescriptor(adopting: news))
     }
 

@@ -3,15 +3,14 @@
 #ifndef SPACE_GUARDIAN_H
 #define SPACE_GUARDIAN_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /// Starts a program, found as execvp(3) does, under a guardian: a process between this one and the program.
 ///
 /// The program gets the descriptor `input` as its standard input, and unless negative `output`, which is none of the first
 /// three, as its standard output, this process's process group, environment and signal mask, and default dispositions
-/// for the signals that are handled here; those that are ignored stay ignored, but for SIGPIPE if
-/// `resetBrokenPipe`.
+/// for the signals that are handled here; those that are ignored stay ignored, but for those whose bit is set in
+/// `resetSignals` (1 << SIGPIPE, say).
 ///
 /// When the program has ended, `news`, a descriptor that the caller closes, can be read. The guardian then waits for
 /// space_leave_guarded or space_sweep_guarded, and ends with the program's status, or 128 and the signal that ended it. `news` can be
@@ -22,7 +21,7 @@
 /// Returns the guardian's PID, or the error of fork(2) or of execve(2) in the child, and then all has been waited for.
 int space_spawn_guarded(
     const char *_Nonnull file, char *_Nullable const *_Nonnull words, int input, int output,
-    bool resetBrokenPipe, int *_Nonnull news);
+    uint64_t resetSignals, int *_Nonnull news);
 
 /// Has a guardian kill the program and all of its descendants, and then end. Also one that is stopped.
 int space_end_guarded(int32_t guardian);

@@ -110,6 +110,13 @@ struct Creation {
         let options = opening.options
         let mode = options.mode ?? .fast
         let limit = try byteLimit(folder)
+        try DataFile.checkFileSizeLimit(
+            mode: mode,
+            mapSize: UInt64(Limits.mapBytes),
+            byteLimit: UInt64(limit),
+            operation,
+            name
+        )
         let directory = folder.descriptor.raw
         let fileMode = folder.fileMode
         let file = try folder.reserving(operation, "the control file") { () throws(Errno) in

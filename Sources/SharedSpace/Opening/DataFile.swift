@@ -52,7 +52,6 @@ enum DataFile {
         _ operation: String,
         _ name: String
     ) throws(SpaceError) -> Environment {
-        try checkFileSizeLimit(header, operation, name)
         let environment: Environment
         do throws(LMDBError) {
             environment = try Environment(
@@ -78,17 +77,36 @@ enum DataFile {
         return environment
     }
 
-    /// With a writable map the data file is as long as the map, and a limit below that would be a SIGXFSZ.
-    static func checkFileSizeLimit(_ header: ControlHeader, _ operation: String, _ name: String) throws(SpaceError) {
-        let length = header.mode == .fast ? header.mapSize : header.byteLimit
+    /// Refuses a process that may not make files as long as the namespace's: a write beyond the limit is a SIGXFSZ.
+    ///
+    /// To be called before the first file is written or made longer. With a writable map the data file is as long as the map.
+    static func checkFileSizeLimit(
+        mode: StorageMode,
+        mapSize: UInt64,
+        byteLimit: UInt64,
+        _ operation: String,
+        _ name: String
+    ) throws(SpaceError) {
+        let length = max(mode == .fast ? mapSize : byteLimit, UInt64(ControlFile.size))
         guard let limit = ResourceLimits.fileSize, limit < length else { return }
         throw SpaceError(
             .limitReached,
             operation,
             namespace: name,
             reason:
-                "the process may write files of at most \(limit) bytes (RLIMIT_FSIZE); the data file needs \(length)",
+                "the process may write files of at most \(limit) bytes (RLIMIT_FSIZE); the namespace's need \(length)",
             advice: "raise it (ulimit -f unlimited)"
+        )
+    }
+
+    /// The same, for a namespace that exists.
+    static func checkFileSizeLimit(_ header: ControlHeader, _ operation: String, _ name: String) throws(SpaceError) {
+        try checkFileSizeLimit(
+            mode: header.mode,
+            mapSize: header.mapSize,
+            byteLimit: header.byteLimit,
+            operation,
+            name
         )
     }
 }

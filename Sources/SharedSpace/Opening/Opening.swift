@@ -95,6 +95,7 @@ struct Opening {
         _ finding: borrowing ControlFinding
     ) throws(SpaceError) -> Outcome {
         if case .foreign(let difference) = finding.standing {
+            try DataFile.checkFileSizeLimit(finding.header, Self.operation, name.text)
             try Adoption(root: root, timeout: timeout, host: host).run(folder, rootFolder, finding, difference)
             return .again
         }
@@ -121,6 +122,7 @@ struct Opening {
         _ rootFolder: borrowing OwnedDescriptor,
         _ finding: borrowing ControlFinding
     ) throws(SpaceError) -> NamespaceCore? {
+        try DataFile.checkFileSizeLimit(finding.header, Self.operation, name.text)
         let control = try map(finding)
         try acquireDoor(control, folder)
         CrashPoint.reach(.doorTaken)

@@ -117,7 +117,7 @@ package final class Evaluation: Sendable {
                     &pointers,
                     input: input.raw,
                     output: output.raw,
-                    resetsBrokenPipe: true
+                    resetting: [SIGPIPE, SIGXFSZ]
                 )
                 state.child = program.guardian
                 return .success(program)

@@ -113,7 +113,7 @@ struct ChildCommand {
                 words,
                 input: input,
                 output: output,
-                resetsBrokenPipe: !Signals.pipeWasIgnored
+                resetting: Signals.errorsToReset
             )
         } catch {
             throw CommandFailure(

@@ -58,15 +58,16 @@ enum Signals {
         _ = noted.compareExchange(expected: 0, desired: number, ordering: .sequentiallyConsistent)
     }
 
-    /// Installs the handlers, and has a broken pipe reported by write(2) instead of killing the command.
+    /// Installs the handlers, and has a broken pipe and a file that may not grow (RLIMIT_FSIZE) reported by write(2) instead of
+    /// killing the command.
     static func install() {
         // Globals are initialised on first use, which must not happen inside a handler.
         _ = interruption
-        _ = pipeWasIgnored
+        _ = errorsToReset
         _ = pending
         _ = takeArrived()
         DetachedThread.block(ending + [SIGALRM])
-        signal(SIGPIPE, SIG_IGN)
+        for number in errors { signal(number, SIG_IGN) }
         for number in ending where !isIgnored(number) { handle(number, receive) }
         handle(SIGALRM, remind)
         // The Swift runtime's handler prints a backtrace, and then the process goes on.
@@ -105,17 +106,21 @@ enum Signals {
         _exit(128 + number)
     }
 
-    /// Gives the broken pipe its usual meaning back, and blocks what the caller has blocked, for a command that takes this
+    /// Gives the signals of failed writes their usual meaning back, and blocks what the caller has blocked, for a command that takes this
     /// process over: both survive execve(2).
     static func restoreForExec() {
         alarm(0)
         var mask = inheritedMask
         sigprocmask(SIG_SETMASK, &mask, nil)
-        if !pipeWasIgnored { signal(SIGPIPE, SIG_DFL) }
+        for number in errorsToReset { signal(number, SIG_DFL) }
     }
 
-    /// Whether SIGPIPE was ignored by whoever started this process; read before `install` changes it.
-    static let pipeWasIgnored = isIgnored(SIGPIPE)
+    /// The signals of a write that fails: to a broken pipe, and beyond the largest size that a file may have.
+    private static let errors = [SIGPIPE, SIGXFSZ]
+
+    /// Those of `errors` that the caller had not ignored, and that a command which is run gets back; read before `install` ignores
+    /// all of them.
+    static let errorsToReset = errors.filter { !isIgnored($0) }
 
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
