@@ -195,6 +195,23 @@ struct HoldFormTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// What is held is the process's, not the handle's.
+    @Test func aHoldOutlivesTheHandleThatItCameFrom() async throws {
+        let handle = try root.space.namespace(namespace.name)
+        guard let hold = try handle.lock("l").tryAcquire() else { throw TestFailure("the lock was not free") }
+        let led = try await handle.election("leader").lead { term in
+            try handle.leave()
+            return term
+        }
+        #expect(led > 0)
+        #expect(try hold.isHeld())
+        let isFreeMeanwhile = try namespace.lock("l").tryAcquire() != nil
+        #expect(!isFreeMeanwhile)
+        try hold.release()
+        let isFree = try namespace.lock("l").tryAcquire() != nil
+        #expect(isFree)
+    }
+
     /// Whoever resigns is not told of a loss.
     @Test func resigningIsNoLoss() async throws {
         let election = namespace.election("leader")

@@ -48,6 +48,20 @@ struct HeldCommandTests {
         }
     }
 
+    @Test("A lock's command is asked to end once its namespace was deleted and made again")
+    func deletedAndMadeAgain() throws {
+        try withRoot { (runner) throws in
+            let script = "trap 'echo asked; exit 0' TERM; echo holds; while :; do sleep 0.01; done"
+            let old = try runner.start("space", ["lock", "jobs", "l", "--", "/bin/sh", "-c", script])
+            #expect(try old.readLine() == "holds")
+            #expect(try runner.space("delete", "jobs").ending == .exited(0))
+            #expect(try runner.space("lock", "jobs", "l", "--", "true").ending == .exited(0))
+            #expect(try runner.space("write", "jobs", "[1]").ending == .exited(0))
+            #expect(try old.readLine() == "asked")
+            _ = try old.wait()
+        }
+    }
+
     @Test("A queue's item that goes with its namespace was worked on")
     func deletedQueue() throws {
         try withRoot { (runner) throws in

@@ -78,7 +78,7 @@ public struct Election: Sendable {
     ///   - value: What the others see of this leader, up to 256 bytes encoded.
     ///   - timeout: How long to stand; `nil`: no limit.
     ///   - onLoss: Called once, on any thread, when leadership is lost otherwise than by resigning: it was deposed, the namespace
-    ///     was deleted or left, or the session was given up for dead.
+    ///     was deleted or left by the process (its last handle), or the session was given up for dead.
     /// - Returns: The leadership, which ends when it goes out of scope.
     /// - Throws: `timedOut`, which names the leader; `cancelled` when the task is; `typeMismatch` when the name is something
     ///   else; `tooLarge` for the value; and what every write does.

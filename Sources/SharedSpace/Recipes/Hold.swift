@@ -56,7 +56,7 @@ final class HoldState: Sendable {
 
     func isHeld() throws(SpaceError) -> Bool {
         guard !hasEnded.load(ordering: .acquiring) else { return false }
-        return try namespace.usableCore("look at \(place.kind.phrase)").hold(place) != nil
+        return try namespace.core.hold(place) != nil
     }
 
     func release() throws(SpaceError) {
@@ -70,7 +70,8 @@ final class HoldState: Sendable {
         _ operation: String,
         _ body: (NamespaceCore, String) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        let core = try namespace.usableCore(operation)
+        // Not asked whether the handle was left: what is held is the process's, and lasts until its last handle goes.
+        let core = namespace.core
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else {
             throw SpaceError(
                 .invalidArgument,

@@ -22,10 +22,20 @@ public struct SharedSemaphore: Sendable {
     }
 
     private func request(_ count: Int) throws(SpaceError) -> HoldRequest {
-        guard (1...Int(UInt32.max)).contains(permits), (1...permits).contains(count) else {
+        let operation = "acquire a semaphore"
+        guard (1...Int(UInt32.max)).contains(permits) else {
             throw SpaceError(
                 .invalidArgument,
-                "acquire a semaphore",
+                operation,
+                namespace: namespace.name,
+                reason: "there can't be \(permits) permits",
+                advice: "a semaphore has 1 to \(UInt32.max)"
+            )
+        }
+        guard (1...permits).contains(count) else {
+            throw SpaceError(
+                .invalidArgument,
+                operation,
                 namespace: namespace.name,
                 reason: "\(count) of \(permits) permits are never to be had",
                 advice: "ask for at least one, and no more than there are"

@@ -30,7 +30,8 @@ struct Existence {
         }
     }
 
-    private func isThere() throws(SpaceError) -> Bool {
+    /// Whether it is there now.
+    func isThere() throws(SpaceError) -> Bool {
         do throws(SpaceError) {
             let namespace = try space.existingNamespace(name, owning: false)
             // It is there, whether it can be left in time or not.

@@ -69,8 +69,8 @@ struct HoldingOptions: ParsableArguments {
             let hold = try acquire(namespace)
             try Signals.check()
             setenv(Self.variable, "\(hold.fencing)", 1)
-            // What could not be looked up is held as long as nothing says otherwise, and ends with its namespace.
-            let right = CommandRight(grace: grace) { (try? hold.isHeld()) ?? true }
+            let existence = Existence(space: try common.space(), name: namespace.name)
+            let right = CommandRight(grace: grace) { Self.isHeld(hold, existence) }
             let status = try command.run(with: right).status
             do throws(SpaceError) {
                 try hold.release()
@@ -81,5 +81,19 @@ struct HoldingOptions: ParsableArguments {
             return status
         }
         if status != 0 { throw CommandFailure(ExitStatus(rawValue: status), nil) }
+    }
+
+    /// Whether the command may go on with what is held.
+    ///
+    /// What can't be looked up is held as long as nothing says otherwise. A command may delete the namespace itself and go on;
+    /// but once there is one of that name again, another may hold the like in it.
+    private static func isHeld(_ hold: borrowing Hold, _ existence: Existence) -> Bool {
+        do throws(SpaceError) {
+            return try hold.isHeld()
+        } catch  where error.code == .namespaceDeleted {
+            return !((try? existence.isThere()) ?? false)
+        } catch {
+            return true
+        }
     }
 }
