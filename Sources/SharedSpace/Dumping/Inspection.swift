@@ -101,7 +101,7 @@ package struct Inspection: Sendable {
         let host = try HostIdentity.current()
         let name = folder.name.text
         var lockFree: String?
-        // There nobody has a lock, and everything that a lock or a word is written to is this process's own.
+        // No process holds a lock there, and what a lock or a word is written to is a copy of this process's own.
         let isReadOnly = Directory.isReadOnly(folder.descriptor.raw)
         let finding = try ControlFinding.look(
             at: folder,

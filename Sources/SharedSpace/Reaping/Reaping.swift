@@ -7,7 +7,7 @@ import SystemPackage
 ///
 /// Guarantees: a namespace with a living owner is never deleted; one without is, whatever was killed on the way. Under
 /// the door: the path still leads to this folder → every session looked at → no living owner, not persistent → the gate →
-/// `dead` → renamed to a unique name in the graveyard → everybody woken, the bell rung → released → deleted. Where it can't be
+/// `dead` → renamed to a unique name in the graveyard → all waiters woken, the bell rung → released → deleted. Where it can't be
 /// renamed, `dead` is taken back before anybody was woken. Killed after
 /// `dead`, the folder stands in place, and every opener, lister and reaper who finds it goes on from there; killed after the
 /// rename, the graveyard is emptied by whoever comes by. Opening and enrolling happen under the same door, so an opener

@@ -58,7 +58,7 @@ public struct QueueItem: ~Copyable, Sendable {
 
     /// Puts the item back; its deliveries count.
     ///
-    /// - Parameter delay: How long nobody gets it; a negative one is refused.
+    /// - Parameter delay: How long no worker gets it; a negative one is refused.
     /// - Throws: What ``complete()`` does.
     public func release(delay: Duration = .zero) throws(SpaceError) {
         let operation = "put an item back"
@@ -78,7 +78,7 @@ public struct QueueItem: ~Copyable, Sendable {
         }
     }
 
-    /// Puts an item back that nobody has seen, now or as soon as it can be: that is no delivery.
+    /// Puts an item back that no worker has seen, now or as soon as it can be: that is no delivery.
     package func returnUnseen() { state.drop(wasDelivered: false) }
 
     private func end(

@@ -34,7 +34,7 @@ public struct WorkQueue: Sendable {
     /// - Parameters:
     ///   - value: The item, up to 64 MiB encoded.
     ///   - priority: Higher comes first.
-    ///   - delay: How long nobody gets it; a negative one is refused.
+    ///   - delay: How long no worker gets it; a negative one is refused.
     ///   - group: The group of which one item at a time is worked on, 1 to 200 bytes; `nil`: none.
     /// - Returns: The item's number, which no other in the namespace has.
     /// - Throws: `typeMismatch` when the name is something else, or a queue with another number of deliveries; `tooLarge`,
@@ -304,7 +304,7 @@ public struct WorkQueue: Sendable {
         }
     }
 
-    /// Returns the items of workers that have died, which nobody may have noticed yet.
+    /// Returns the items of workers that have died, which no other process may have noticed yet.
     private func returnItemsOfTheDead(_ core: NamespaceCore, _ operation: String) throws(SpaceError) {
         let hasHolds = try core.read(operation) { snapshot throws(SpaceError) in try snapshot.counters().holds > 0 }
         if hasHolds { _ = core.askForTheDead(at: name) }

@@ -6,7 +6,7 @@ import TupleCoding
 /// What a file in `sessions/` says: who uses the namespace, and whether that keeps it alive.
 ///
 /// Two kinds. `<number>`: a session of a process that has the namespace open, which holds the session's lock (see `ControlFile`)
-/// for as long as it does. `<pid>.<start>.for`: a process that somebody enrolled as owner; no lock, and a name that can't be mistaken for a later
+/// for as long as it does. `<pid>.<start>.for`: a process that another enrolled as owner; no lock, and a name that can't be mistaken for a later
 /// process with the same PID. 64 bytes, little-endian, the last eight a checksum.
 ///
 /// On a full disk the 64 bytes have no block. Then the file stays empty, and needs none: an empty enrolment says all in its name,

@@ -77,7 +77,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Looks; a look that could not be had for now found nothing, and `hindrance` says why.
+    /// Looks; where it can't look at this moment it finds nothing, and `hindrance` says why.
     func lookIfPossible<R>(
         _ hindrance: inout SpaceError?,
         _ look: () throws(SpaceError) -> Found<R>?
