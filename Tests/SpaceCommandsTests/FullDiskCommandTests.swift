@@ -1,29 +1,11 @@
 import SpaceTestSupport
 import Testing
 
-/// Whether a shell can mount a file system of its own, that it alone sees.
-private let mayMount: Bool = {
-    guard let root = try? TemporaryRoot() else { return false }
-    let result = try? CommandRunner(root: root.path).shell(onTmpfs("8m", "true"))
-    return result?.ending == .exited(0)
-}()
-
-/// A script that runs on a small tmpfs in the root's place, which goes with it.
-private func onTmpfs(_ size: String, _ script: String) -> String {
-    """
-    exec unshare --mount --propagation private sh -c '
-    mount -t tmpfs -o size=\(size),mode=700 tmpfs "$SHARED_SPACE_ROOT" || exit 9
-    export SHARED_SPACE_OWNER=$$
-    \(script)
-    '
-    """
-}
-
 /// Commands where the file system has not one block left.
 @Suite(
     "A full file system",
     .timeLimit(.minutes(5)),
-    .enabled(if: mayMount, "mounting a small file system is not permitted")
+    .enabled(if: SmallTmpfs.mayMount, "mounting a small file system is not permitted")
 )
 struct FullDiskCommandTests {
     /// Ends with the disk full: 6 tuples of 300,000 bytes, 300 small ones.
@@ -38,7 +20,7 @@ struct FullDiskCommandTests {
 
     private func run(_ script: String) throws -> CommandResult {
         let root = try TemporaryRoot()
-        return try CommandRunner(root: root.path).shell(onTmpfs("9m", Self.filling + script))
+        return try CommandRunner(root: root.path).shell(SmallTmpfs.script("9m", Self.filling + script))
     }
 
     @Test("Everything that is there is read, counted, shown and taken, down to nothing")

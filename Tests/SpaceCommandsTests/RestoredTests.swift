@@ -1,34 +1,16 @@
 import SpaceTestSupport
 import Testing
 
-/// Whether a shell can mount a file system of its own, that it alone sees.
-private let mayMount: Bool = {
-    guard let root = try? TemporaryRoot() else { return false }
-    let result = try? CommandRunner(root: root.path).shell(onTmpfs("8m", "true"))
-    return result?.ending == .exited(0)
-}()
-
-/// A script that runs on a small tmpfs in the root's place, which goes with it.
-private func onTmpfs(_ size: String, _ script: String) -> String {
-    """
-    exec unshare --mount --propagation private sh -c '
-    mount -t tmpfs -o size=\(size),mode=700 tmpfs "$SHARED_SPACE_ROOT" || exit 9
-    export SHARED_SPACE_OWNER=$$
-    \(script)
-    '
-    """
-}
-
 /// Files of a namespace that lack blocks which its users count on, or a folder that can't be moved.
 @Suite(
     "A namespace's folder restored or mounted over",
     .timeLimit(.minutes(5)),
-    .enabled(if: mayMount, "mounting a small file system is not permitted")
+    .enabled(if: SmallTmpfs.mayMount, "mounting a small file system is not permitted")
 )
 struct RestoredTests {
     private func run(_ script: String) throws -> CommandResult {
         let root = try TemporaryRoot()
-        return try CommandRunner(root: root.path).shell(onTmpfs("24m", script))
+        return try CommandRunner(root: root.path).shell(SmallTmpfs.script("24m", script))
     }
 
     @Test(

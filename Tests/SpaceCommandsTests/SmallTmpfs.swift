@@ -1,0 +1,21 @@
+import SpaceTestSupport
+
+/// A small tmpfs in the root's place, which a script alone sees, and which goes with it.
+enum SmallTmpfs {
+    /// Whether a shell can mount a file system of its own.
+    static let mayMount: Bool = {
+        guard let root = try? TemporaryRoot() else { return false }
+        return (try? CommandRunner(root: root.path).shell(script("8m", "true")))?.ending == .exited(0)
+    }()
+
+    /// What a shell runs to run a script there; its shell is the owner.
+    static func script(_ size: String, _ script: String) -> String {
+        """
+        exec unshare --mount --propagation private sh -c '
+        mount -t tmpfs -o size=\(size),mode=700 tmpfs "$SHARED_SPACE_ROOT" || exit 9
+        export SHARED_SPACE_OWNER=$$
+        \(script)
+        '
+        """
+    }
+}
