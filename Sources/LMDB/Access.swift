@@ -215,32 +215,3 @@ package struct Access {
         return Unmanaged<Environment>.fromOpaque(context).takeUnretainedValue()
     }
 }
-
-// MARK: - LMDB's structures
-
-extension MDB_val {
-    /// LMDB's view of bytes, which it only reads.
-    @inline(__always)
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-    }
-
-    /// The bytes that LMDB pointed to, which the guarded call has compared with the map.
-    @inline(__always)
-    var bytes: UnsafeRawBufferPointer {
-        guard let start = mv_data else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        return UnsafeRawBufferPointer(start: start, count: Int(mv_size))
-    }
-}
-
-extension Statistics {
-    fileprivate init(_ statistics: MDB_stat) {
-        // The numbers come from the file: none may trap.
-        pageSize = Int(statistics.ms_psize)
-        depth = Int(statistics.ms_depth)
-        branchPages = Int(truncatingIfNeeded: statistics.ms_branch_pages)
-        leafPages = Int(truncatingIfNeeded: statistics.ms_leaf_pages)
-        overflowPages = Int(truncatingIfNeeded: statistics.ms_overflow_pages)
-        entries = Int(truncatingIfNeeded: statistics.ms_entries)
-    }
-}

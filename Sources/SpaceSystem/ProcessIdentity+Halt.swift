@@ -1,5 +1,3 @@
-import SystemPackage
-
 extension ProcessIdentity {
     /// Why a process does not run, whoever lets it go on.
     package enum Halt: Hashable, Sendable {
@@ -33,58 +31,5 @@ extension ProcessIdentity {
         // A frozen process shows S (control groups of version 2) or D (version 1), as many that run do.
         default: ControlGroups.isFrozen(pid) ? .frozen : nil
         }
-    }
-}
-
-/// Control groups (cgroups(7)), as far as they stop processes.
-package enum ControlGroups {
-    /// Whether the freezer of a process's control group has stopped it; `false` also where that can't be told.
-    ///
-    /// `proc`: For tests.
-    package static func isFrozen(_ pid: Int32, proc: String = "/proc") -> Bool {
-        guard pid > 0, proc != "/proc" || ProcFS.showsOurNamespace, let groups = lines("\(proc)/\(pid)/cgroup"),
-            let mounts = lines("\(proc)/self/mountinfo")
-        else { return false }
-        for group in groups {
-            // cgroups(7): hierarchy:controllers:path, which may hold colons itself. Version 2 is number 0, without controllers.
-            let parts = group.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-            guard parts.count == 3 else { continue }
-            let controllers = parts[1].split(separator: ",")
-            if parts[0] == "0" {
-                guard let folder = folder(parts[2], in: mounts, ofType: "cgroup2", with: nil) else { continue }
-                // Also when a group above it was frozen.
-                if lines("\(folder)/cgroup.events")?.contains("frozen 1") ?? false { return true }
-            } else if controllers.contains("freezer") {
-                guard let folder = folder(parts[2], in: mounts, ofType: "cgroup", with: "freezer") else { continue }
-                if lines("\(folder)/freezer.state")?.first == "FROZEN" { return true }
-            }
-        }
-        return false
-    }
-
-    /// The folder of a group; `nil` where its file system is not mounted, or only a part of it that does not have the group.
-    private static func folder(
-        _ path: Substring,
-        in mounts: [Substring],
-        ofType type: Substring,
-        with controller: Substring?
-    ) -> String? {
-        for mount in mounts {
-            // proc(5), mountinfo: number, parent, device, root, mount point, options, optional fields, "-", type, source, options.
-            let fields = mount.split(separator: " ")
-            guard let dash = fields.firstIndex(of: "-"), dash >= 6, fields.count >= dash + 4, fields[dash + 1] == type,
-                controller.map({ fields[dash + 3].split(separator: ",").contains($0) }) ?? true
-            else { continue }
-            let (root, point) = (fields[3], fields[4])
-            if root == "/" { return "\(point)\(path)" }
-            if path == root { return String(point) }
-            if path.hasPrefix("\(root)/") { return "\(point)\(path.dropFirst(root.count))" }
-        }
-        return nil
-    }
-
-    private static func lines(_ path: String) -> [Substring]? {
-        guard let bytes = try? ProcFS.contents(path, limit: 1 << 20) else { return nil }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
     }
 }

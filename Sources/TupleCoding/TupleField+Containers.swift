@@ -157,31 +157,3 @@ extension Tuple: TupleField {
         }
     }
 }
-
-/// Null as a field by itself, also for use after a dot in a literal: `["resize", .null]`.
-public struct Null: TupleField, Hashable {
-    /// What a formal of this type matches.
-    public static var fieldType: FieldType { .null }
-
-    /// Makes a null.
-    @inlinable
-    public init() {}
-
-    /// Appends null.
-    @inlinable
-    public func encode(into encoder: inout TupleEncoder) {
-        encoder.encodeNull()
-    }
-
-    /// Reads null.
-    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Null {
-        try decoder.decodeNull()
-        return Null()
-    }
-}
-
-extension TemplateElement where Self == Null {
-    /// Null, in a literal.
-    @inlinable
-    public static var null: Null { Null() }
-}

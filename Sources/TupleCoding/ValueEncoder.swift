@@ -36,104 +36,6 @@ struct ValueEncoder: Encoder {
     }
 }
 
-/// What one container has written so far; a class, since containers are handed out before they are filled.
-final class EncodedNode {
-    enum Kind {
-        case none
-        case value
-        case array
-        case object
-    }
-
-    private var kind = Kind.none
-    private var value = Value.null
-    private var names: [String] = []
-    private(set) var children: [EncodedNode] = []
-
-    func become(_ kind: Kind) {
-        self.kind = kind
-    }
-
-    func set(_ value: Value) {
-        kind = .value
-        self.value = value
-    }
-
-    /// Adds an element, or a member.
-    func append(_ name: String? = nil) -> EncodedNode {
-        if let name { names.append(name) }
-        let child = EncodedNode()
-        children.append(child)
-        return child
-    }
-
-    /// The value of the whole, once everything is written; a type that wrote nothing is an empty object.
-    func value(depth: Int) throws(TupleCodingError) -> Value {
-        switch kind {
-        case .value:
-            guard !value.isNested(deeperThan: TupleLimits.maximumDepth - depth) else { throw .tooDeep() }
-            return value
-        case .none, .array, .object:
-            // A container is a level itself.
-            guard depth < TupleLimits.maximumDepth else { throw .tooDeep() }
-        }
-        switch kind {
-        case .none, .value: return .object([:])
-        case .array:
-            var values: [Value] = []
-            values.reserveCapacity(children.count)
-            for child in children { values.append(try child.value(depth: depth + 1)) }
-            return .array(values)
-        case .object:
-            // The last one written under a name counts, as with other encoders.
-            let order = names.indices.sorted { left, right in
-                let order = names[left].compareUTF8(names[right])
-                return order != 0 ? order < 0 : left < right
-            }
-            var elements: [Record.Element] = []
-            elements.reserveCapacity(order.count)
-            for index in order {
-                if let last = elements.last, last.name.compareUTF8(names[index]) == 0 { elements.removeLast() }
-                elements.append((names[index], try children[index].value(depth: depth + 1)))
-            }
-            return .object(Record(sorted: elements))
-        }
-    }
-}
-
-extension EncodedNode {
-    /// Writes a scalar, or hands itself to what encodes itself.
-    func write<Content: Encodable>(_ content: Content, at codingPath: [any CodingKey]) throws {
-        switch content {
-        case let value as Value: set(value)
-        case let record as Record: set(.object(record))
-        case let uuid as TupleUUID: set(.uuid(uuid))
-        case let value as Int: set(.int(value))
-        case let value as String: set(.string(value))
-        case let value as Double: set(.double(value))
-        case let value as Bool: set(.bool(value))
-        default:
-            if Content.self == [UInt8].self, let bytes = content as? [UInt8] {
-                set(.bytes(bytes))
-                return
-            }
-            // Each level of an Encodable is a few frames of recursion in foreign code.
-            guard codingPath.count <= TupleLimits.maximumDepth else {
-                throw TupleCodingError.tooDeep(at: codingPath)
-            }
-            try content.encode(to: ValueEncoder(node: self, codingPath: codingPath))
-        }
-    }
-
-    func write(integer: some BinaryInteger, at codingPath: [any CodingKey]) throws {
-        guard let value = Int(exactly: integer) else {
-            let context = EncodingError.Context(codingPath: codingPath, debugDescription: "an integer beyond 64 bits")
-            throw EncodingError.invalidValue(integer, context)
-        }
-        set(.int(value))
-    }
-}
-
 // MARK: Containers
 
 private struct SingleValue: SingleValueEncodingContainer {
@@ -223,21 +125,5 @@ private struct KeyedValues<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     private func encoder(for key: some CodingKey) -> ValueEncoder {
         ValueEncoder(node: node.append(key.stringValue), codingPath: codingPath + [key])
-    }
-}
-
-/// A place in an array, or a name that no type has a key for.
-struct PathKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    init(stringValue: String) {
-        self.stringValue = stringValue
-        intValue = nil
-    }
-
-    init(intValue: Int) {
-        stringValue = String(intValue)
-        self.intValue = intValue
     }
 }

@@ -69,25 +69,3 @@ package struct PageFile {
         return bytes.count == count ? bytes : nil
     }
 }
-
-/// What is wrong with a page.
-package struct PageFault: Hashable, Sendable {
-    package let page: UInt64
-    /// The table that the page belongs to, if that is known.
-    package let table: String?
-    package let reason: String
-
-    package init(_ page: UInt64, _ table: String?, _ reason: String) {
-        self.page = page
-        self.table = table
-        self.reason = reason
-    }
-}
-
-extension [UInt8] {
-    /// An unaligned integer in the machine's byte order, as LMDB has them; the caller has checked the bounds.
-    func number<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
-        precondition(offset >= 0 && offset + MemoryLayout<I>.size <= count)
-        return withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: I.self) }
-    }
-}

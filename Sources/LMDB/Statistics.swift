@@ -1,0 +1,35 @@
+import CLMDB
+
+/// The size and shape of a database's tree.
+package struct Statistics: Equatable, Sendable {
+    /// The size of a page in bytes.
+    package let pageSize: Int
+    /// The height of the tree; 0 if it is empty.
+    package let depth: Int
+    /// Pages that only lead to others.
+    package let branchPages: Int
+    /// Pages with records.
+    package let leafPages: Int
+    /// Pages with values too large for a leaf.
+    package let overflowPages: Int
+    /// Records.
+    package let entries: Int
+
+    /// All pages of the tree.
+    package var pages: Int {
+        // The numbers come from the file.
+        branchPages &+ leafPages &+ overflowPages
+    }
+}
+
+extension Statistics {
+    init(_ statistics: MDB_stat) {
+        // The numbers come from the file: none may trap.
+        pageSize = Int(statistics.ms_psize)
+        depth = Int(statistics.ms_depth)
+        branchPages = Int(truncatingIfNeeded: statistics.ms_branch_pages)
+        leafPages = Int(truncatingIfNeeded: statistics.ms_leaf_pages)
+        overflowPages = Int(truncatingIfNeeded: statistics.ms_overflow_pages)
+        entries = Int(truncatingIfNeeded: statistics.ms_entries)
+    }
+}

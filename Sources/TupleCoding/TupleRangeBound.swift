@@ -1,0 +1,111 @@
+/// A field type of which ranges may stand in templates: integers, doubles and strings.
+public protocol TupleRangeBound: TupleField, Comparable {
+    /// Adds a range of this type to a template.
+    static func describe(lower: Self?, upper: Self?, isClosed: Bool, into builder: inout TemplateBuilder)
+}
+
+extension TupleRangeBound where Self: FixedWidthInteger {
+    /// Adds a range of integers to a template.
+    public static func describe(lower: Self?, upper: Self?, isClosed: Bool, into builder: inout TemplateBuilder) {
+        // A missing bound is the type's own, unless that is Int's: a matched field must be readable as this type.
+        let lower = Int(lower ?? min)
+        let closed = upper == nil || isClosed
+        let upper = Int(upper ?? max)
+        builder.appendRange(
+            FieldRange(
+                .int(lower: lower == .min ? nil : lower, upper: closed && upper == .max ? nil : upper),
+                isClosed: closed
+            )
+        )
+    }
+}
+
+extension Int: TupleRangeBound {}
+extension Int8: TupleRangeBound {}
+extension Int16: TupleRangeBound {}
+extension Int32: TupleRangeBound {}
+extension Int64: TupleRangeBound {}
+extension UInt8: TupleRangeBound {}
+extension UInt16: TupleRangeBound {}
+extension UInt32: TupleRangeBound {}
+
+extension Double: TupleRangeBound {
+    /// Adds a range of doubles to a template.
+    public static func describe(lower: Double?, upper: Double?, isClosed: Bool, into builder: inout TemplateBuilder) {
+        builder.appendRange(.doubles(lower: lower, upper: upper, isClosed: isClosed))
+    }
+}
+
+extension String: TupleRangeBound {
+    /// Adds a range of strings to a template; they compare as UTF-8.
+    public static func describe(lower: String?, upper: String?, isClosed: Bool, into builder: inout TemplateBuilder) {
+        builder.appendRange(.strings(lower: lower, upper: upper, isClosed: isClosed))
+    }
+}
+
+// MARK: Swift's ranges as elements of templates
+
+extension Range: TemplateElement, Matcher where Bound: TupleRangeBound {
+    /// Adds the range to a template.
+    public func describe(into builder: inout TemplateBuilder) {
+        Bound.describe(lower: lowerBound, upper: upperBound, isClosed: false, into: &builder)
+    }
+
+    /// Reads the matched field.
+    @inlinable
+    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bound {
+        try Bound.decode(from: &decoder)
+    }
+}
+
+extension ClosedRange: TemplateElement, Matcher where Bound: TupleRangeBound {
+    /// Adds the range to a template.
+    public func describe(into builder: inout TemplateBuilder) {
+        Bound.describe(lower: lowerBound, upper: upperBound, isClosed: true, into: &builder)
+    }
+
+    /// Reads the matched field.
+    @inlinable
+    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bound {
+        try Bound.decode(from: &decoder)
+    }
+}
+
+extension PartialRangeFrom: TemplateElement, Matcher where Bound: TupleRangeBound {
+    /// Adds the range to a template.
+    public func describe(into builder: inout TemplateBuilder) {
+        Bound.describe(lower: lowerBound, upper: nil, isClosed: true, into: &builder)
+    }
+
+    /// Reads the matched field.
+    @inlinable
+    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bound {
+        try Bound.decode(from: &decoder)
+    }
+}
+
+extension PartialRangeThrough: TemplateElement, Matcher where Bound: TupleRangeBound {
+    /// Adds the range to a template.
+    public func describe(into builder: inout TemplateBuilder) {
+        Bound.describe(lower: nil, upper: upperBound, isClosed: true, into: &builder)
+    }
+
+    /// Reads the matched field.
+    @inlinable
+    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bound {
+        try Bound.decode(from: &decoder)
+    }
+}
+
+extension PartialRangeUpTo: TemplateElement, Matcher where Bound: TupleRangeBound {
+    /// Adds the range to a template.
+    public func describe(into builder: inout TemplateBuilder) {
+        Bound.describe(lower: nil, upper: upperBound, isClosed: false, into: &builder)
+    }
+
+    /// Reads the matched field.
+    @inlinable
+    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bound {
+        try Bound.decode(from: &decoder)
+    }
+}
