@@ -3,6 +3,6 @@ import SpaceCommands
 @main
 struct Main {
     static func main() {
-        Program.space()
+        Executable.space()
     }
 }

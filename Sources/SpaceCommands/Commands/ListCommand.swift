@@ -1,13 +1,6 @@
 import ArgumentParser
 import SharedSpace
 
-extension Space.Survey {
-    /// Says on standard error which namespaces are damaged, and what to do.
-    func tellOfDamage() {
-        for error in damage { Messages.print("space: \(error)") }
-    }
-}
-
 /// The command `space list`.
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -103,8 +103,3 @@ struct SpaceCommand: ParsableCommand {
         throw CommandFailure(.usage, "a command is missing\n\n\(Self.helpMessage())")
     }
 }
-
-extension CompletionKind {
-    /// The names of the namespaces in the default root.
-    static var namespaces: CompletionKind { .shellCommand("space list 2>/dev/null") }
-}

@@ -1,23 +1,6 @@
 import Glibc
 import SystemPackage
 
-/// Why standard output did not take what was printed.
-struct OutputFailure: Error {
-    /// Nil: a signal asked the command to end while it printed.
-    let cause: Errno?
-
-    var failure: CommandFailure {
-        switch cause {
-        case nil:
-            CommandFailure(.nothing, nil)
-        case .brokenPipe?:
-            CommandFailure(.inputOutput, "cannot print: nobody reads standard output any more (broken pipe)")
-        case let cause?:
-            CommandFailure(.inputOutput, "cannot print to standard output: \(cause)")
-        }
-    }
-}
-
 /// Standard output, buffered, with every write checked.
 ///
 /// What a command may call printed is what write(2) has accepted, so the count of accepted bytes is kept, also when a later
@@ -102,25 +85,6 @@ final class Output {
         if poll(&request, 1, -1) < 0 {
             let cause = Errno(rawValue: errno)
             guard cause == .interrupted else { throw OutputFailure(cause: cause) }
-        }
-    }
-}
-
-/// Standard error, where everything goes that isn't data.
-enum Messages {
-    /// Prints one message; if even that fails there is nobody left to tell.
-    static func print(_ message: String) {
-        let bytes = Array("\(message)\n".utf8)
-        var written = 0
-        while written < bytes.count {
-            let result = bytes.withUnsafeBytes { bytes in
-                write(STDERR_FILENO, bytes.baseAddress.map { $0 + written }, bytes.count - written)
-            }
-            if result > 0 {
-                written += result
-            } else if errno != EINTR || Signals.pending != nil {
-                return
-            }
         }
     }
 }

@@ -136,6 +136,3 @@ enum Signals {
         sigaction(number, &action, nil)
     }
 }
-
-/// A signal asked the command to end; `Signals.pending` says which.
-struct Terminated: Error {}

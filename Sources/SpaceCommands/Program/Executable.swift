@@ -3,7 +3,7 @@ import Glibc
 import SharedSpace
 
 /// What the executables' `main` calls: arranges the words, runs the command, and turns how it ended into a status.
-package enum Program {
+package enum Executable {
     /// The shell helper.
     package static func space() -> Never {
         run(SpaceCommand.self, .space, name: "space")

@@ -55,4 +55,11 @@ enum ChangeReport {
         }
         return object.line
     }
+
+    /// The edit alone, for people.
+    static func text(_ edit: CollectionEdit<Value>) -> String {
+        var object = JSONObject()
+        object.add(edit)
+        return object.line
+    }
 }

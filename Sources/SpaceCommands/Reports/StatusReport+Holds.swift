@@ -1,7 +1,7 @@
 import SharedSpace
 import TupleCoding
 
-// What is held by name, and who waits for whom; and what is in the queues.
+// What is held by name, and which process waits for which.
 
 extension StatusReport {
     static func object(_ hold: NamespaceStatus.Hold, in line: JSONObject = JSONObject()) -> JSONObject {
@@ -37,27 +37,4 @@ extension StatusReport {
     }
 
     private static func pid(_ hold: NamespaceStatus.Hold) -> String { hold.pid.map { "\($0)" } ?? "-" }
-
-    // MARK: Queues
-
-    static func object(_ counts: QueueCounts) -> JSONObject {
-        var object = JSONObject()
-        for (state, number) in numbers(of: counts) { object.add(state, number) }
-        return object
-    }
-
-    /// How many elements, entries or items an object has; of items also in which states.
-    static func countText(_ info: SharedObjectInfo) -> String {
-        guard let count = info.count else { return "-" }
-        let states =
-            info.items.map { numbers(of: $0).filter { $0.number > 0 }.map { "\($0.number) \($0.state)" } } ?? []
-        return states.isEmpty ? "\(count)" : "\(count): \(states.joined(separator: ", "))"
-    }
-
-    private static func numbers(of counts: QueueCounts) -> [(state: String, number: Int)] {
-        [
-            ("ready", counts.ready), ("delayed", counts.delayed), ("taken", counts.taken), ("blocked", counts.blocked),
-            ("dead", counts.dead),
-        ]
-    }
 }

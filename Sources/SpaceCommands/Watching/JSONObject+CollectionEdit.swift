@@ -38,12 +38,3 @@ extension JSONObject {
 
     private mutating func add(elements: [Value]) { add("elements", json: Value.array(elements).json) }
 }
-
-extension ChangeReport {
-    /// The edit alone, for people.
-    static func text(_ edit: CollectionEdit<Value>) -> String {
-        var object = JSONObject()
-        object.add(edit)
-        return object.line
-    }
-}

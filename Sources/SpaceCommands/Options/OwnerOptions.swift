@@ -3,14 +3,6 @@ import Glibc
 import SharedSpace
 import SpaceSystem
 
-/// Facts about the process that can change while a command runs, noted when it starts.
-enum Launch {
-    /// The parent as found at start.
-    ///
-    /// `Program` reads it before anything else.
-    static let parent = getppid()
-}
-
 /// Who owns a namespace that a command uses: `--owner`, the variable, or the parent.
 struct OwnerOptions: ParsableArguments {
     static let variable = "SHARED_SPACE_OWNER"

@@ -1,0 +1,11 @@
+import ArgumentParser
+
+/// A duration on the command line.
+struct DurationArgument: ExpressibleByArgument, Sendable {
+    let duration: Duration
+
+    init?(argument: String) {
+        guard let duration = DurationText.parse(argument) else { return nil }
+        self.duration = duration
+    }
+}

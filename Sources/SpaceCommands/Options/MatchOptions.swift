@@ -1,0 +1,20 @@
+import ArgumentParser
+import SharedSpace
+
+/// Which tuples a template stands for.
+struct MatchOptions: ParsableArguments {
+    @Flag(help: "Objects match records that have exactly their fields, at every depth.")
+    var exact = false
+
+    @Flag(help: "The template is a tuple: strings that begin with '?' stand for themselves.")
+    var literal = false
+
+    func template(_ text: String, _ arguments: JSONArguments) throws -> Template {
+        let values = try arguments.resolved()
+        do {
+            return try Template(json: text, exactly: exact, literal: literal, arguments: values)
+        } catch {
+            throw JSONText.failure("the template", error)
+        }
+    }
+}

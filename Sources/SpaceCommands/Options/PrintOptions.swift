@@ -1,0 +1,41 @@
+import ArgumentParser
+import SharedSpace
+
+/// How tuples and values are printed.
+struct PrintOptions: ParsableArguments {
+    @Flag(name: [.customShort("r"), .customLong("raw")], help: "Print strings as they are, without quotes.")
+    var raw = false
+
+    @Option(
+        help: ArgumentHelp("Print one field: its number from 0, or a record's name.", valueName: "number|name")
+    )
+    var field: String?
+
+    /// The line for a tuple.
+    ///
+    /// - Throws: `CommandFailure` when it lacks the field.
+    func line(_ tuple: Tuple) throws -> String {
+        guard let field else { return tuple.json }
+        if tuple.isRecord {
+            guard let value = tuple[field] else {
+                throw CommandFailure.badData("no field \(field.quotedForPeople) in the record \(Self.excerpt(tuple))")
+            }
+            return Self.line(value, raw: raw)
+        }
+        guard let position = Int(field), position >= 0, position < tuple.count else {
+            throw CommandFailure.badData("no field \(field.quotedForPeople) in the tuple \(Self.excerpt(tuple))")
+        }
+        return Self.line(tuple[position], raw: raw)
+    }
+
+    static func line(_ value: Value, raw: Bool) -> String {
+        if raw, case .string(let text) = value { return text }
+        return value.json
+    }
+
+    /// Enough of a tuple to recognise it in a message.
+    private static func excerpt(_ tuple: Tuple) -> String {
+        let text = PeopleText.escaped(tuple.json)
+        return text.count > 120 ? text.prefix(120) + "…" : text
+    }
+}

@@ -1,0 +1,79 @@
+import SharedSpace
+import SpaceSystem
+
+// Work queues with their items, counters, latches and rate limits, in a dump.
+
+extension DumpReport {
+    /// Each queue as a line, followed by one for each item, in the order of putting; then the others, a line each.
+    static func recipeLines(_ recipes: RecipesDump, _ print: (String) throws -> Void) throws {
+        for queue in recipes.queues {
+            var object = line("queue")
+            object.add("name", queue.name)
+            object.add("deliveries", queue.deliveries)
+            object.add("count", queue.items.count)
+            try print(object.line)
+            for item in queue.items {
+                var object = line("item")
+                object.add("queue", queue.name)
+                object.add("id", item.id)
+                object.add("state", item.state)
+                object.add("priority", item.priority)
+                object.add("ready", item.readyTime)
+                object.add("group", item.group)
+                object.add("deliveries", item.deliveries)
+                object.add("value", json: item.value.json)
+                try print(object.line)
+            }
+        }
+        for dump in recipes.states {
+            var object: JSONObject
+            switch dump.state {
+            case .counter(let number):
+                object = line("counter")
+                object.add("name", dump.name)
+                object.add("value", number)
+            case .latch(let count, let left):
+                object = line("latch")
+                object.add("name", dump.name)
+                object.add("count", count)
+                object.add("left", left)
+            case .rateLimit(let limit, let nanoseconds, let moments):
+                object = line("rate")
+                object.add("name", dump.name)
+                object.add("limit", limit)
+                object.add("nanoseconds", nanoseconds)
+                let pairs = moments.map { Value.array([.int(Int($0.time)), .int($0.count)]) }
+                object.add("moments", json: Value.array(pairs).json)
+            }
+            try print(object.line)
+        }
+    }
+
+    func recipeText(now: Int64, _ print: (String) throws -> Void) throws {
+        for queue in inspection.recipes.queues {
+            let limit = queue.deliveries == 0 ? "" : ", set aside after \(queue.deliveries) deliveries"
+            let title =
+                "queue \(PeopleText.escaped(queue.name)): \(PeopleText.count(queue.items.count, "item"))\(limit)"
+            let titles = ["ID", "STATE", "PRIORITY", "READY", "GROUP", "DELIVERIES", "VALUE"]
+            try section(title, titles, queue.items, print) { item in
+                [
+                    "\(item.id)", item.state, "\(item.priority)",
+                    item.readyTime.map { PeopleText.relative($0, to: now) } ?? "-", item.group ?? "-",
+                    "\(item.deliveries)", item.value.json,
+                ]
+            }
+        }
+        try section("counters, latches, rate limits", ["NAME", "STATE"], inspection.recipes.states, print) { dump in
+            let state =
+                switch dump.state {
+                case .counter(let number): "counts \(number)"
+                case .latch(let count, let left): left == 0 ? "open" : "\(left) of \(count) left"
+                case .rateLimit(let limit, let nanoseconds, let moments):
+                    "\(limit) in \(Duration.nanoseconds(nanoseconds)), "
+                        + (moments.last.map { "the last at \(PeopleText.relative($0.time, to: now))" }
+                            ?? "none reserved")
+                }
+            return [dump.name, state]
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import SharedSpace
+
+/// Which changes are wanted.
+struct WatchChoice: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("A cell, or with a path a part of its value: user.name.", valueName: "path")
+    )
+    var key: String?
+
+    @Flag(name: .customLong("all-keys"), help: "All cells.")
+    var allKeys = false
+
+    @Option(help: ArgumentHelp("Notifications of this name.", valueName: "name"))
+    var post: String?
+
+    @Option(help: ArgumentHelp("The ordered set, or the dictionary, of this name.", valueName: "name"))
+    var collection: String?
+
+    @Option(help: ArgumentHelp("Notifications that this process posts.", valueName: "pid"))
+    var pid: Int32?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only these, separated by commas: \(Change.Kind.allCases.map(\.description).joined(separator: ", ")).",
+            valueName: "events"
+        )
+    )
+    var events: String?
+
+    func validate() throws {
+        if key != nil, allKeys { throw ValidationError("--key and --all-keys exclude each other") }
+        if key == "" { throw ValidationError("--key needs a cell's name") }
+        if post == "" { throw ValidationError("--post needs a name") }
+        if collection == "" { throw ValidationError("--collection needs a name") }
+        if let pid, pid < 1 { throw ValidationError("--pid is a process's number") }
+        _ = try kinds()
+    }
+
+    /// Whether less than everything is wanted, whatever the template.
+    var isNarrow: Bool { key != nil || allKeys || post != nil || pid != nil || collection != nil || events != nil }
+
+    /// The filter.
+    ///
+    /// An event that is named brings all of its sort, unless another option says which.
+    func filter(_ template: Template?) throws -> ChangeFilter {
+        let kinds = try kinds()
+        if template == nil, key == nil, !allKeys, post == nil, pid == nil, collection == nil {
+            var filter = ChangeFilter.everything
+            filter.kinds = kinds
+            return filter
+        }
+        func isNamed(_ sort: Set<Change.Kind>) -> Bool { kinds.map { !$0.isDisjoint(with: sort) } ?? false }
+        let ofCells: Set<Change.Kind> = [.set, .unset]
+        let ofNobody: Set<Change.Kind> = [.post, .gap, .gone]
+        let ofCollections = Set(Change.Kind.allCases.filter(\.isOfCollection))
+        let ofTuples = Set(Change.Kind.allCases).subtracting(ofCells).subtracting(ofNobody).subtracting(ofCollections)
+        return ChangeFilter(
+            tuples: template ?? (isNamed(ofTuples) ? .any : nil),
+            // A dictionary's entries are cells: of a collection that is named, not all are meant.
+            cells: key.map { .key($0) } ?? (allKeys || collection == nil && isNamed(ofCells) ? .all : .none),
+            notifications: pid.map { .sent(by: PostSender(pid: $0), named: post) } ?? post.map { .named($0) }
+                ?? (isNamed([.post]) ? .all : .none),
+            collections: collection.map { .named($0) } ?? (isNamed(ofCollections) ? .all : .none),
+            kinds: kinds
+        )
+    }
+
+    private func kinds() throws -> Set<Change.Kind>? {
+        guard let events else { return nil }
+        return Set(
+            try events.split(separator: ",", omittingEmptySubsequences: false).map { word in
+                guard let kind = Change.Kind.allCases.first(where: { $0.description == word }) else {
+                    throw ValidationError("'\(PeopleText.escaped(String(word)))' is no event")
+                }
+                return kind
+            }
+        )
+    }
+}
