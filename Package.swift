@@ -18,10 +18,14 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 
-/// The commands' insides are a product for their fuzzer alone, which is a package of its own.
+/// The tuple coding and the commands' insides are products for their fuzzers alone, which are a package of their own.
 let fuzzed: [Product] =
     Context.environment["SHARED_SPACE_FUZZING"] == nil
-    ? [] : [.library(name: "SpaceCommands", targets: ["SpaceCommands"])]
+    ? []
+    : [
+        .library(name: "TupleCoding", targets: ["TupleCoding"]),
+        .library(name: "SpaceCommands", targets: ["SpaceCommands"]),
+    ]
 
 let package = Package(
     name: "SharedSpace",

@@ -1,5 +1,9 @@
 // JSON text as a value and as a tuple: what is read is written, and read again as the same.
 
+import FuzzCheck
+
+@testable import TupleCoding
+
 /// Runs one input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,6 +1,10 @@
 // JSON text as a template, regular expressions included: written and read again it is the same, and it matches within
 // bounds. As a tuple, the same text matches itself as a literal.
 
+import FuzzCheck
+
+@testable import TupleCoding
+
 /// Runs one input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

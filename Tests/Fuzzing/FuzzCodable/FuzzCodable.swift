@@ -1,5 +1,9 @@
 // JSON text as a record, decoded as a Codable type: what is decoded is encoded and decoded again as the same.
 
+import FuzzCheck
+
+@testable import TupleCoding
+
 /// Runs one input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

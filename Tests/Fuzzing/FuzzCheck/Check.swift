@@ -1,4 +1,4 @@
 /// Ends the process when a fuzzed property doesn't hold, which the fuzzer takes for a crash.
-func check(_ holds: Bool, _ what: String) {
+package func check(_ holds: Bool, _ what: String) {
     if !holds { fatalError(what) }
 }

@@ -1,6 +1,10 @@
 // Bytes as a tuple from disk: validate, decode, match, hash; what validates must be encoded again byte for byte.
 // The first byte's lowest bit says whether the tuple is a record.
 
+import FuzzCheck
+
+@testable import TupleCoding
+
 /// Runs one input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,0 +1,34 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The fuzzers: of the tuple coding, of what lies on disk, and of what the commands are given. They need the library
+// instrumented, so they are a package of their own, which tools/fuzz builds with --sanitize=fuzzer.
+
+let settings: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+let library: Target.Dependency = .product(name: "SharedSpace", package: "SharedSpace")
+let coding: Target.Dependency = .product(name: "TupleCoding", package: "SharedSpace")
+let commands: Target.Dependency = .product(name: "SpaceCommands", package: "SharedSpace")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, path: name, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "SpaceFuzzing",
+    dependencies: [
+        .package(name: "SharedSpace", path: "../.."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    ],
+    targets: [
+        .target(name: "FuzzCheck", path: "FuzzCheck", swiftSettings: settings),
+        .target(name: "FuzzSupport", dependencies: [library], path: "FuzzSupport", swiftSettings: settings),
+        fuzzer("FuzzTuple", [coding, "FuzzCheck"]),
+        fuzzer("FuzzJSON", [coding, "FuzzCheck"]),
+        fuzzer("FuzzTemplate", [coding, "FuzzCheck"]),
+        fuzzer("FuzzCodable", [coding, "FuzzCheck"]),
+        fuzzer("FuzzRows", [library, "FuzzSupport"]),
+        fuzzer("FuzzControl", [library, "FuzzSupport"]),
+        fuzzer("FuzzCommands", [library, commands, argumentParser]),
+    ]
+)
