@@ -84,6 +84,8 @@ let package = Package(
             path: "Tests/SpaceTestSupport",
             swiftSettings: settings
         ),
+        // Apart from what the torture uses too, which links no test library.
+        .target(name: "SpaceTesting", path: "Tests/SpaceTesting", swiftSettings: settings),
         .executableTarget(
             name: "space-test-agent",
             dependencies: ["SharedSpace", "SpaceSystem", system],
@@ -158,8 +160,8 @@ let package = Package(
         .testTarget(
             name: "SharedSpaceProcessTests",
             dependencies: [
-                "SharedSpace", "SpaceSystem", "SpaceTestSupport", "space-test-agent", "space-torture", system,
-                subprocess,
+                "SharedSpace", "SpaceSystem", "SpaceTestSupport", "SpaceTesting", "space-test-agent", "space-torture",
+                system, subprocess,
             ],
             swiftSettings: settings
         ),

@@ -1,42 +1,19 @@
-import Glibc
-import SpaceTestSupport
 import Testing
 
 /// Short runs of the torture, and runs with a fault planted in the workers: an audit that finds nothing must be one that finds what
 /// is there.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct TortureTests {
-    let root: TemporaryRoot
+    private let torture: TortureRun
 
-    init() throws {
-        root = try TemporaryRoot()
-        // `hostile` plays other users, who pass through.
-        chmod(root.path, 0o711)
-    }
+    init() throws { torture = try TortureRun() }
 
-    /// Seconds, in which the tests that run tasks need the threads.
-    private func torture(_ arguments: String...) async throws -> CommandResult {
-        let (runner, folder) = (CommandRunner(root: root.path), root.path)
-        return try await onThread {
-            try runner.start("space-torture", arguments + ["--folder", folder]).finish()
-        }
-    }
-
-    /// Parts that attack as an outsider would; their scenes are many, so they run longer.
-    private static let fromOutside = ["churn", "hostile", "surroundings", "damage"]
-
-    @Test(
-        arguments: [
-            "kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
-            "objects",
-        ] + fromOutside
-    )
+    @Test(arguments: [
+        "kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
+        "objects", "churn", "hostile", "surroundings", "damage",
+    ])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {
-        let result = try await torture("--part", part, "--seconds", Self.fromOutside.contains(part) ? "20" : "2")
-        #expect(result.status == 0, "\(result.output)\(result.errors)")
-        #expect(result.lines.count == 1)
-        #expect(result.output.hasSuffix("\"good\":true}\n"))
-        #expect(root.entries() == [])
+        try await torture.expectGood(part, seconds: 2)
     }
 
     /// Parts that have something to find end when they have found it; `kill` looks when its time has passed.
@@ -51,7 +28,7 @@ struct TortureTests {
         ("surroundings", "lost", "faults", 2),
     ])
     func aPlantedFaultIsFound(_ part: String, _ fault: String, _ count: String, _ seconds: Int) async throws {
-        try await expectFault(part, "--plant", fault, in: count, seconds)
+        try await torture.expectFault(part, "--plant", fault, in: count, seconds)
     }
 
     /// Without a safeguard, the part that is green with it finds what it is there for.
@@ -68,15 +45,7 @@ struct TortureTests {
     func aSafeguardThatIsLeftOutIsMissed(_ part: String, _ safeguard: String, _ count: String, _ seconds: Int)
         async throws
     {
-        try await expectFault(part, "--leave-out", safeguard, in: count, seconds)
-    }
-
-    private func expectFault(_ part: String, _ option: String, _ what: String, in count: String, _ seconds: Int)
-        async throws
-    {
-        let result = try await torture("--part", part, option, what, "--seconds", "\(seconds)", "--patience", "1")
-        #expect(result.status == 1, "\(result.output)\(result.errors)")
-        #expect(!result.output.contains("\"\(count)\":0,") && !result.output.contains("\"\(count)\":[]"))
+        try await torture.expectFault(part, "--leave-out", safeguard, in: count, seconds)
     }
 
     @Test(arguments: [
@@ -84,9 +53,6 @@ struct TortureTests {
         "--x y",
     ])
     func whatItDoesNotUnderstandIsUsage(_ arguments: String) throws {
-        let runner = CommandRunner(root: root.path)
-        let result = try runner.start("space-torture", arguments.split(separator: " ").map(String.init)).finish()
-        #expect(result.status == 64)
-        #expect(result.output.isEmpty && result.errors.hasPrefix("torture: "))
+        try torture.expectUsage(arguments.split(separator: " ").map(String.init))
     }
 }

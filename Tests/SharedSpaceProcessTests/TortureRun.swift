@@ -1,0 +1,45 @@
+import Glibc
+import SpaceTestSupport
+import Testing
+
+/// Runs the torture in a root of its own.
+struct TortureRun {
+    private let root: TemporaryRoot
+    private let runner: CommandRunner
+
+    init() throws {
+        root = try TemporaryRoot()
+        // `hostile` plays other users, who pass through.
+        chmod(root.path, 0o711)
+        runner = CommandRunner(root: root.path)
+    }
+
+    /// Runs the torture, for seconds in which the tests that run tasks need the threads.
+    func run(_ arguments: String...) async throws -> CommandResult {
+        let (runner, arguments) = (runner, arguments + ["--folder", root.path])
+        return try await onThread { try runner.start("space-torture", arguments).finish() }
+    }
+
+    /// Runs a part that must find nothing and leave nothing behind.
+    func expectGood(_ part: String, seconds: Int) async throws {
+        let result = try await run("--part", part, "--seconds", "\(seconds)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.lines.count == 1)
+        #expect(result.output.hasSuffix("\"good\":true}\n"))
+        #expect(root.entries() == [])
+    }
+
+    /// Runs a part that must find something, with an option that makes it so.
+    func expectFault(_ part: String, _ option: String, _ what: String, in count: String, _ seconds: Int) async throws {
+        let result = try await run("--part", part, option, what, "--seconds", "\(seconds)", "--patience", "1")
+        #expect(result.status == 1, "\(result.output)\(result.errors)")
+        #expect(!result.output.contains("\"\(count)\":0,") && !result.output.contains("\"\(count)\":[]"))
+    }
+
+    /// Runs the torture with words that it must refuse as wrong usage.
+    func expectUsage(_ arguments: [String]) throws {
+        let result = try runner.start("space-torture", arguments).finish()
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty && result.errors.hasPrefix("torture: "))
+    }
+}
