@@ -37,7 +37,7 @@ struct Existence {
             // It is there, whether it can be left in time or not.
             try? namespace.leave()
             return true
-        } catch  where error.code == .namespaceNotFound || error.code == .namespaceDeleted {
+        } catch  where error.isOfMissingNamespace {
             return false
         }
     }

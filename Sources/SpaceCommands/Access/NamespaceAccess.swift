@@ -1,7 +1,7 @@
 import SharedSpace
 import SpaceSystem
 
-/// How a command comes to its namespace: with which owner, creating it or not, waiting for it or not.
+/// How a command comes to its namespace: for which owner, and whether it creates the namespace or waits for it.
 struct NamespaceAccess {
     let space: Space
     let name: String
@@ -24,35 +24,33 @@ struct NamespaceAccess {
 
     /// Opens the namespace, or creates it, for the owner that the options name.
     ///
-    /// - Throws: `CommandFailure` (usage) where it would create a namespace that nobody owns.
+    /// - Throws: `CommandFailure` (usage) if the namespace would be created without an owner.
     func open(creating creation: CreationOptions, owner: OwnerOptions) throws -> Namespace {
         try open(for: try owner.choice(), creates: true, options: creation.options)
     }
 
-    /// Opens an existing namespace for the owner that the options name.
+    /// Opens an existing namespace, for the owner that the options name; without options it enrols no process.
     ///
-    /// Where not even an inode is left for the enrolment, what is there is read and taken without it.
-    func openExisting(owner: OwnerOptions) throws -> Namespace {
-        do {
-            return try open(for: try owner.choice(), creates: false, options: NamespaceOptions())
-        } catch let error as SpaceError where error.code == .storageFull {
-            return try openExisting()
+    /// If there is not even an inode left for the enrolment, the command reads and takes without it.
+    func openExisting(for owner: OwnerOptions? = nil) throws -> Namespace {
+        if let owner {
+            do {
+                return try open(for: try owner.choice(), creates: false, options: NamespaceOptions())
+            } catch let error as SpaceError where error.code == .storageFull {
+                // Opened without an enrolment, below.
+            }
         }
-    }
-
-    /// Opens an existing namespace without enrolling anybody.
-    func openExisting() throws(SpaceError) -> Namespace {
-        try space.existingNamespace(name, owning: false)
+        return try space.existingNamespace(name, owning: false)
     }
 
     /// Opens the namespace for a chosen owner.
     func open(for choice: OwnerOptions.Choice, creates: Bool, options: NamespaceOptions) throws -> Namespace {
         do {
-            let request = try Self.request(choice)
+            let request = try choice.request()
             do {
                 return try space.open(name, owner: request, creates: creates, options: options)
             } catch {
-                // The parent exited after it was looked at; anybody who was named has to exist.
+                // A parent may exit after the look at it; a process that the caller named must exist.
                 guard error.code == .noSuchProcess, case .parent = choice else { throw error }
                 return try space.open(name, owner: .nobody, creates: creates, options: options)
             }
@@ -61,41 +59,18 @@ struct NamespaceAccess {
         }
     }
 
-    /// Turns a choice into a process that can't be mistaken for a later one with the same PID.
-    static func request(_ choice: OwnerOptions.Choice) throws -> OwnerRequest {
-        switch choice {
-        case .nobody, .parentGone:
-            return .nobody
-        case .process(let pid):
-            guard let process = ProcessIdentity.of(pid: pid), process.life == .alive else {
-                guard ProcessIdentity.isHidden(pid: pid) else {
-                    throw CommandFailure.usage("process \(pid) can't be an owner: there is none, or it has exited")
-                }
-                throw CommandFailure.usage(
-                    "process \(pid) can't be an owner: \(OwnerOptions.hidden); \(OwnerOptions.adviceForHidden)"
-                )
-            }
-            return .process(process)
-        case .parent(let pid):
-            // Still the parent after its start time was read: then that start time is the parent's. One that is hidden owns
-            // nothing.
-            guard let process = ProcessIdentity.of(pid: pid), OwnerOptions.isParent(pid) else { return .nobody }
-            return .process(process)
-        }
-    }
-
     // MARK: Using
 
-    /// Uses a namespace and leaves it, so that what the session holds is returned and, if nobody owns it, it goes.
+    /// Uses a namespace and leaves it: that returns what the session holds, and deletes the namespace if it has no owner.
     ///
-    /// What `body` has done is done, also where the namespace can't be left in time: that is said on standard error, and changes
-    /// no status. The end of this process ends the session as well.
+    /// If the namespace can't be left in time, what `body` has done stays done: standard error says so, and the status stays
+    /// the same. The end of this process ends the session as well.
     static func use<Result>(_ namespace: Namespace, _ body: (Namespace) throws -> Result) throws -> Result {
         let result: Result
         do {
             result = try body(namespace)
         } catch {
-            // The first error is the one to report; what could not be left is left by the process's end.
+            // The first error is the one to report. If leaving fails, the end of the process ends the session.
             try? namespace.leave()
             throw error
         }
@@ -110,45 +85,43 @@ struct NamespaceAccess {
         return result
     }
 
-    /// Looks for something in an existing namespace, once or until there is one.
-    ///
-    /// With a limit a missing namespace counts as nothing yet, and so does one that is deleted while the command waits.
-    ///
-    /// `attempt` looks, waiting as long as it is told (`nil`: not at all), and returns `nil` for nothing; so does this when the
-    /// time has passed.
-    func obtain<Result>(
-        _ limit: WaitLimit?,
-        owner: OwnerOptions,
-        _ attempt: (Namespace, Duration?) throws -> Result?
-    ) throws -> Result? {
-        try obtain(limit, opening: { try openExisting(owner: owner) }, attempt)
+    /// Uses the existing namespace, for the owner that the options name; without options it enrols no process.
+    func use<Result>(for owner: OwnerOptions? = nil, _ body: (Namespace) throws -> Result) throws -> Result {
+        try Self.use(try openExisting(for: owner), body)
     }
 
-    /// The same, for who opens it in another way.
+    /// Uses the namespace, or creates it, for the owner that the options name.
+    func use<Result>(
+        for owner: OwnerOptions,
+        creating creation: CreationOptions,
+        _ body: (Namespace) throws -> Result
+    ) throws -> Result {
+        try Self.use(try open(creating: creation, owner: owner), body)
+    }
+
+    /// Looks for something in an existing namespace, once or until it is there.
+    ///
+    /// With a limit, a namespace that is missing, or is deleted while the command waits, counts as one without a match.
+    ///
+    /// `attempt` looks, and waits at most as long as its second argument says (`nil`: not at all). It returns `nil` if it
+    /// finds nothing.
+    ///
+    /// - Returns: What `attempt` found; `nil` when the time has passed.
     func obtain<Result>(
         _ limit: WaitLimit?,
-        opening open: () throws -> Namespace,
+        for owner: OwnerOptions? = nil,
         _ attempt: (Namespace, Duration?) throws -> Result?
     ) throws -> Result? {
-        let deadline: MonotonicInstant
-        switch limit {
-        case nil:
-            return try Self.use(try open()) { try attempt($0, nil) }
-        case .duration(let duration):
-            deadline = .now.advanced(by: duration)
-        case .unlimited:
-            deadline = .distantFuture
-        }
+        guard let limit else { return try use(for: owner) { try attempt($0, nil) } }
+        let deadline = MonotonicInstant.deadline(after: limit.timeout) ?? .distantFuture
         while true {
             do {
-                return try Self.use(try open()) { namespace in
+                return try use(for: owner) { namespace in
                     let remaining = deadline.remaining
                     return try attempt(namespace, remaining == .zero ? nil : remaining)
                 }
-            } catch let error as SpaceError where error.code == .namespaceNotFound || error.code == .namespaceDeleted {
+            } catch let error as SpaceError where error.isOfMissingNamespace {
                 guard try Existence(space: space, name: name).wait(for: .existing, until: deadline) else { return nil }
-            } catch let error as SpaceError where error.code == .cancelled {
-                throw Terminated()
             }
         }
     }

@@ -2,17 +2,17 @@ import Glibc
 import SharedSpace
 import SpaceSystem
 
-/// What a command may go on with only as long as it is held: leadership, a lock, permits; or time.
+/// What a command must hold to go on: leadership, a lock, permits; or time.
 ///
-/// Guarantees: a command whose right is taken away (a leader that is deposed) gets SIGTERM within a tick, and SIGKILL when it
-/// is still there after the grace; then, or when it has ended before, all that it has started is killed. The time until then is
-/// what the fencing number is for: and while this process is stopped it does not look.
+/// Guarantees: a command that loses its right (a leader that is deposed) gets SIGTERM within a tick. If it is still there after
+/// the grace it gets SIGKILL. When it has ended, all that it has started is killed. While this process is stopped it does not
+/// look, so the command may go on until then: the fencing number protects against that.
 struct CommandRight {
     /// Whether it is still held.
     let isHeld: () -> Bool
-    /// How long the command has to end by itself.
+    /// How long the command may take to end by itself after SIGTERM.
     let grace: Duration
-    /// A descriptor that can be read once it is no longer held; negative: only ticks tell.
+    /// A descriptor that becomes readable once it is no longer held; negative if only ticks tell.
     private(set) var news: CInt
 
     private let deadline: MonotonicInstant
@@ -34,15 +34,15 @@ struct CommandRight {
 
     /// Ends the command if the right is lost.
     ///
-    /// `pid`: Its guardian, which this process has not waited for yet, so the number can't be another process's.
+    /// `pid`: The command's guardian. This process has not waited for it yet, so the number can't be another process's.
     ///
-    /// Returns: When to look again; `nil`: there is nothing left to do.
+    /// Returns: When to look again; `nil` if there is nothing left to do.
     mutating func enforce(on pid: pid_t) -> Duration? {
         if !isLost {
             if !deadline.hasPassed, isHeld() { return min(Limits.tick, deadline.remaining) }
             isLost = true
             killTime = .now.advanced(by: grace)
-            // Told once; it stays readable.
+            // The descriptor stays readable: polling it again would return at once.
             news = -1
             kill(pid, SIGTERM)
         }

@@ -27,7 +27,7 @@ struct BuryCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Set tuples aside after so many deliveries.", valueName: "number|none"))
     var after: String?
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: ArgumentHelp("A claim's id, or what to set aside, in JSON form.", valueName: "id|template"))
@@ -41,26 +41,16 @@ struct BuryCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (id, template) = try choice()
-        let access = try NamespaceAccess(common, namespace)
-        let hasFound = try NamespaceAccess.use(try access.openExisting()) { namespace in
+        let subject = try subject.map { try matching.subject($0, arguments) }
+        let hasFound = try NamespaceAccess(common, namespace).use { namespace in
             if let after { try namespace.setDeliveryLimit(Int(after)) }
-            if let id {
-                guard let claim = try namespace.claim(numbered: id) else {
-                    throw ClaimArguments.lost(id, "set a tuple aside", namespace)
-                }
-                try namespace.bury(claim)
-            } else if let template {
-                return try namespace.bury(matching: template) > 0
+            switch subject {
+            case .id(let id)?: try namespace.bury(try namespace.claim(numbered: id, to: "set a tuple aside"))
+            case .template(let template)?: return try namespace.bury(matching: template) > 0
+            case nil: break
             }
             return true
         }
         if !hasFound { throw status.nothingObtained }
-    }
-
-    private func choice() throws -> (id: UInt64?, template: Template?) {
-        guard let subject else { return (nil, nil) }
-        if let id = UInt64(subject) { return (id, nil) }
-        return (nil, try matching.template(subject, arguments))
     }
 }

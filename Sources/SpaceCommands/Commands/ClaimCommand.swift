@@ -51,32 +51,22 @@ struct ClaimCommand: ParsableCommand {
     @Flag(help: "The newest first.")
     var newest = false
 
-    /// How many words after `--` are the command's: `Words` adds it.
-    @Option(name: .customLong("command-words"), help: .hidden)
-    var commandWords: Int?
-
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "What to claim, in JSON form.")
     var template: String
 
-    @Argument(help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
-    var command: [String] = []
+    @OptionGroup var tail: CommandTail
 
     /// How long a worker rests after its command has failed: the first time, and at most.
     private static let rest: ClosedRange<Int> = 100...5000
 
     func validate() throws {
-        if let commandWords, commandWords != command.count {
-            throw ValidationError("before '--' there are the namespace and the template")
-        }
-        if commandWords == nil, let word = command.first {
-            throw ValidationError("'\(word)' is one word too many: put '--' before the command to run")
-        }
-        if hold, commandWords != nil { throw ValidationError("--hold runs no command") }
+        try tail.check(after: "the namespace and the template")
+        if hold, !tail.isMissing { throw ValidationError("--hold runs no command") }
         if hold, forever { throw ValidationError("--hold and --forever exclude each other") }
-        if !hold, commandWords == nil {
+        if !hold, tail.isMissing {
             throw ValidationError("the command to run is missing: put '--' and the command at the end, or give --hold")
         }
         if let deadline, deadline.duration <= .zero {
@@ -88,7 +78,7 @@ struct ClaimCommand: ParsableCommand {
         let template = try matching.template(template, arguments)
         let access = try NamespaceAccess(common, namespace)
         if hold { return try holdOne(access, template) }
-        let command = ChildCommand(wordCount: commandWords ?? 0)
+        let command = tail.command
         guard forever else {
             guard let ending = try workOnOne(access, template, waiting.wait, command) else {
                 throw status.nothingObtained
@@ -117,15 +107,14 @@ struct ClaimCommand: ParsableCommand {
     /// What became of a claimed tuple.
     private enum Ending: Equatable {
         case succeeded
-        /// The command's status.
-        case failed(Int32)
+        case failed(ChildCommand.Ending)
         /// The command succeeded, and the tuple had returned before.
         case late(String)
 
         var description: String {
             switch self {
             case .succeeded: "the command succeeded"
-            case .failed(let status): "the command ended with status \(status), and the tuple returned"
+            case .failed(let ending): "the command ended with status \(ending.status), and the tuple returned"
             case .late(let reason): reason
             }
         }
@@ -134,7 +123,7 @@ struct ClaimCommand: ParsableCommand {
     private func finish(_ ending: Ending) throws {
         switch ending {
         case .succeeded: return
-        case .failed(let status): throw CommandFailure(ExitStatus(rawValue: status), nil)
+        case .failed(let ending): try ending.checkSuccess()
         case .late(let reason): throw CommandFailure(.tryAgain, reason)
         }
     }
@@ -148,7 +137,7 @@ struct ClaimCommand: ParsableCommand {
         _ wait: WaitLimit?,
         _ command: ChildCommand
     ) throws -> Ending? {
-        try access.obtain(wait, owner: owner) { (namespace, remaining) -> Ending? in
+        try access.obtain(wait, for: owner) { (namespace, remaining) -> Ending? in
             let claim = try namespace.claimBlocking(
                 matching: template,
                 order: newest ? .newestFirst : .oldestFirst,
@@ -162,16 +151,16 @@ struct ClaimCommand: ParsableCommand {
     }
 
     private func work(on claim: HeldClaim, of namespace: Namespace, _ command: ChildCommand) throws -> Ending {
-        let status: Int32
+        let ending: ChildCommand.Ending
         do {
-            status = try command.run(input: claim.tuple.json).status
+            ending = try command.run(input: .line(claim.tuple.json))
         } catch {
             // The command never ran.
             try? namespace.release([claim], wasDelivered: false)
             throw error
         }
         do throws(SpaceError) {
-            if status == 0 { try namespace.complete(claim) } else { try namespace.release(claim) }
+            if ending.isSuccess { try namespace.complete(claim) } else { try namespace.release(claim) }
         } catch {
             switch error.code {
             // The tuple went with its namespace; the work was done, or not.
@@ -180,20 +169,19 @@ struct ClaimCommand: ParsableCommand {
             default: throw error
             }
         }
-        return status == 0 ? .succeeded : .failed(status)
+        return ending.isSuccess ? .succeeded : .failed(ending)
     }
 
     // MARK: Holding
 
     private func holdOne(_ access: NamespaceAccess, _ template: Template) throws {
-        let request = try NamespaceAccess.request(try owner.choice())
+        let request = try owner.choice().request()
         guard let holder = request.enrolled else {
             throw CommandFailure.usage(
                 "a held claim is its owner's, and there is none: name one with --owner PID, or with \(OwnerOptions.variable)"
             )
         }
-        let output = Output()
-        let done = try access.obtain(waiting.wait, owner: owner) { (namespace, remaining) -> Bool? in
+        let done = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> Bool? in
             let claim = try namespace.claim(
                 matching: template,
                 order: newest ? .newestFirst : .oldestFirst,
@@ -204,8 +192,7 @@ struct ClaimCommand: ParsableCommand {
             )
             guard let claim else { return nil }
             do {
-                output.append(line: "\(claim.number)")
-                try output.flush()
+                try Output.print(line: "\(claim.number)")
             } catch {
                 // Nobody has its id, so nobody could end it.
                 try? namespace.release([claim], wasDelivered: false)

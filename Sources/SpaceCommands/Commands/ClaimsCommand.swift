@@ -33,7 +33,7 @@ struct ClaimsCommand: ParsableCommand {
     @Flag(help: "JSON lines, which is what it prints anyway.")
     var json = false
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: ArgumentHelp("The claim's id, or with --buried the tuple's.", valueName: "id"))
@@ -44,8 +44,7 @@ struct ClaimsCommand: ParsableCommand {
     }
 
     func run() throws {
-        let access = try NamespaceAccess(common, namespace)
-        let found = try NamespaceAccess.use(try access.openExisting()) { namespace in
+        let found = try NamespaceAccess(common, namespace).use { namespace in
             chosen(try namespace.status())
         }
         if id != nil, found.isEmpty { throw status.nothingObtained }

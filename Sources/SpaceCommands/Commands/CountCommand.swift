@@ -19,7 +19,7 @@ struct CountCommand: ParsableCommand {
     @OptionGroup var matching: MatchOptions
     @OptionGroup var arguments: JSONArguments
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "What to count, in JSON form (default: every tuple).")
@@ -27,10 +27,7 @@ struct CountCommand: ParsableCommand {
 
     func run() throws {
         let template = try template.map { try matching.template($0, arguments) } ?? .any
-        let access = try NamespaceAccess(common, namespace)
-        let count = try NamespaceAccess.use(try access.openExisting()) { try $0.count(matching: template) }
-        let output = Output()
-        output.append(line: "\(count)")
-        try output.flush()
+        let count = try NamespaceAccess(common, namespace).use { try $0.count(matching: template) }
+        try Output.print(line: "\(count)")
     }
 }

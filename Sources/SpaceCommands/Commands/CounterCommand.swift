@@ -22,7 +22,7 @@ struct CounterCommand: ParsableCommand {
     @Flag(help: "Remove it: who counts next begins with 0.")
     var remove = false
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "The name.")
@@ -33,8 +33,7 @@ struct CounterCommand: ParsableCommand {
 
     func run() throws {
         try NamespaceAccess.checkObjectName(name)
-        let access = try NamespaceAccess(common, namespace)
-        let sum = try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace -> Int? in
+        let sum = try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace -> Int? in
             let counter = namespace.counter(name)
             if remove {
                 try counter.remove()
@@ -43,8 +42,6 @@ struct CounterCommand: ParsableCommand {
             return try number == 0 ? counter.value() : counter.add(number)
         }
         guard let sum else { return }
-        let output = Output()
-        output.append(line: "\(sum)")
-        try output.flush()
+        try Output.print(line: "\(sum)")
     }
 }

@@ -22,7 +22,7 @@ struct DisownCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The process that owns it no longer.", valueName: "pid"))
     var pid: String?
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     func validate() throws {
@@ -39,8 +39,7 @@ struct DisownCommand: ParsableCommand {
         case .parentGone:
             throw CommandFailure.usage("the process that called this command has exited: name one with --pid")
         }
-        let access = try NamespaceAccess(common, namespace)
-        let wasOwner = try NamespaceAccess.use(try access.openExisting()) { try $0.disenrol(pid: process) }
+        let wasOwner = try NamespaceAccess(common, namespace).use { try $0.disenrol(pid: process) }
         if !wasOwner { throw status.nothingObtained }
     }
 }

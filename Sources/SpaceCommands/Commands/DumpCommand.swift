@@ -80,8 +80,10 @@ struct DumpCommand: ParsableCommand {
         if ending != .done { throw CommandFailure(ending, nil) }
     }
 
+    private var timeout: Duration { common.timeout?.duration ?? .seconds(1) }
+
     private func save(_ subject: Inspection.Subject, _ output: Output) throws -> ExitStatus {
-        let salvage = try Salvage(subject, timeout: common.timeout?.duration ?? .seconds(1))
+        let salvage = try Salvage(subject, timeout: timeout)
         try SalvageReport(salvage: salvage).lines { try output.print($0) }
         try output.flush()
         let name = PeopleText.escaped(salvage.name)
@@ -93,7 +95,7 @@ struct DumpCommand: ParsableCommand {
     private func inspect(_ subject: Inspection.Subject, named name: String, _ output: Output) throws -> ExitStatus {
         if check {
             // Whatever follows offsets through the pages comes after the look at all of them.
-            let damage = try Inspection.damagedPages(subject, timeout: common.timeout?.duration ?? .seconds(1))
+            let damage = try Inspection.damagedPages(subject, timeout: timeout)
             guard damage.isEmpty else {
                 try report(damage, of: name, output)
                 return .nothing
@@ -101,7 +103,7 @@ struct DumpCommand: ParsableCommand {
         }
         let inspection: Inspection
         do {
-            inspection = try Inspection(subject, checking: check, timeout: common.timeout?.duration ?? .seconds(1))
+            inspection = try Inspection(subject, checking: check, timeout: timeout)
         } catch {
             // Too damaged to be opened is what a check is to find.
             guard check, error.code == .damaged else { throw error }

@@ -36,8 +36,8 @@ struct ElectCommand: ParsableCommand {
     var grace: DurationArgument?
 
     func validate() throws {
-        if depose, holding.commandWords != nil { throw ValidationError("--depose runs no command") }
-        if holding.commandWords == nil, value != nil || grace != nil {
+        if depose, !holding.tail.isMissing { throw ValidationError("--depose runs no command") }
+        if holding.tail.isMissing, value != nil || grace != nil {
             throw ValidationError("--as and --grace are for who stands: put '--' and the command at the end")
         }
     }
@@ -46,7 +46,7 @@ struct ElectCommand: ParsableCommand {
         if depose {
             let wasThere = try look { election throws(SpaceError) in try election.depose() }
             if !wasThere { throw holding.status.nothingObtained }
-        } else if holding.commandWords == nil {
+        } else if holding.tail.isMissing {
             guard let leader = try look({ election throws(SpaceError) in try election.leader() }) else {
                 throw holding.status.nothingObtained
             }
@@ -54,9 +54,7 @@ struct ElectCommand: ParsableCommand {
             object.add("term", leader.term)
             object.add("pid", leader.pid)
             object.add("value", json: leader.value.json)
-            let output = Output()
-            output.append(line: object.line)
-            try output.flush()
+            try Output.print(line: object.line)
         } else {
             let value = try value.map { try JSONText.value($0, what: "--as") } ?? .null
             try holding.hold(grace: grace?.duration ?? .seconds(5)) { namespace throws(SpaceError) in
@@ -71,7 +69,6 @@ struct ElectCommand: ParsableCommand {
 
     private func look<Result>(_ body: (Election) throws(SpaceError) -> Result) throws -> Result {
         try NamespaceAccess.checkObjectName(holding.name)
-        let access = try NamespaceAccess(holding.common, holding.namespace)
-        return try NamespaceAccess.use(try access.openExisting()) { try body($0.election(holding.name)) }
+        return try NamespaceAccess(holding.common, holding.namespace).use { try body($0.election(holding.name)) }
     }
 }

@@ -25,30 +25,28 @@ struct EvalCommand: ParsableCommand {
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var status: StatusOptions
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
     var command: [String]
 
     func run() throws {
-        let access = try NamespaceAccess(common, namespace)
-        try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
+        try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
             _ = try namespace.write(tuple: try evaluated())
         }
     }
 
     /// What the command prints.
     private func evaluated() throws -> Tuple {
-        var deadline = MonotonicInstant.distantFuture
-        if case .duration(let duration)? = waiting.wait { deadline = .now.advanced(by: duration) }
+        let deadline = MonotonicInstant.deadline(after: waiting.wait?.timeout) ?? .distantFuture
         let right = CommandRight(until: deadline, grace: .zero)
-        let (ending, output) = try ChildCommand(wordCount: command.count).runForOutput(with: right)
+        let (ending, output) = try ChildCommand(wordCount: command.count).runForOutput(input: .nothing, with: right)
         try Signals.check()
-        if ending.status != 0 {
-            guard deadline.hasPassed else { throw CommandFailure(ExitStatus(rawValue: ending.status), nil) }
+        if !ending.isSuccess, deadline.hasPassed {
             throw CommandFailure(status.nothingObtained.status, "the command did not end in time; nothing was written")
         }
+        try ending.checkSuccess()
         guard !output.isTooLong else {
             throw CommandFailure.badData("the command prints more than \(Limits.valueBytes) bytes; nothing was written")
         }

@@ -21,11 +21,9 @@ struct GetCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var status: StatusOptions
+    @OptionGroup var printing: RawOptions
 
-    @Flag(name: [.customShort("r"), .customLong("raw")], help: "Print a string as it is, without quotes.")
-    var raw = false
-
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "The cell's name.")
@@ -33,14 +31,12 @@ struct GetCommand: ParsableCommand {
 
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
-        let value = try access.obtain(waiting.wait, owner: owner) { (namespace, remaining) -> Value? in
+        let value = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> Value? in
             guard let remaining else { return try namespace.get(key) }
             return try namespace.getBlocking(key, timeout: remaining, interruption: Signals.interruption)
         }
         guard let value else { throw status.nothingObtained }
         try Signals.check()
-        let output = Output()
-        output.append(line: PrintOptions.line(value, raw: raw))
-        try output.flush()
+        try Output.print(line: printing.line(value))
     }
 }

@@ -20,7 +20,7 @@ struct HistoryCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: ArgumentHelp("How much to keep, or 'none'.", valueName: "changes[,bytes]"))
@@ -35,8 +35,7 @@ struct HistoryCommand: ParsableCommand {
     }
 
     func run() throws {
-        let access = try NamespaceAccess(common, namespace)
-        let status = try NamespaceAccess.use(try access.openExisting()) { namespace -> NamespaceStatus? in
+        let status = try NamespaceAccess(common, namespace).use { namespace -> NamespaceStatus? in
             guard amount == nil else {
                 try namespace.setHistory(wanted?.history)
                 return nil
@@ -44,8 +43,6 @@ struct HistoryCommand: ParsableCommand {
             return try namespace.status()
         }
         guard let status else { return }
-        let output = Output()
-        try output.print(StatusReport(status: status).history)
-        try output.flush()
+        try Output.print(line: StatusReport.json(status.history))
     }
 }

@@ -20,7 +20,7 @@ struct IncrCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "The cell's name.")
@@ -30,12 +30,9 @@ struct IncrCommand: ParsableCommand {
     var number = 1
 
     func run() throws {
-        let access = try NamespaceAccess(common, namespace)
-        let sum = try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
+        let sum = try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
             try namespace.increment(key, by: number)
         }
-        let output = Output()
-        output.append(line: "\(sum)")
-        try output.flush()
+        try Output.print(line: "\(sum)")
     }
 }

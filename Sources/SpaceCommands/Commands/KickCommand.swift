@@ -25,7 +25,7 @@ struct KickCommand: ParsableCommand {
     @Option(help: ArgumentHelp("At most so many, the oldest first.", valueName: "number"))
     var max: Int?
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: ArgumentHelp("A tuple's id, or what to put back, in JSON form.", valueName: "id|template"))
@@ -36,18 +36,13 @@ struct KickCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (id, template) = try choice()
-        let access = try NamespaceAccess(common, namespace)
-        let hasFound = try NamespaceAccess.use(try access.openExisting()) { namespace in
-            if let id { return try namespace.kick(id: TupleID(rawValue: id)) }
-            return try namespace.kick(matching: template ?? .any, max: max ?? .max) > 0
+        let subject = try subject.map { try matching.subject($0, arguments) } ?? .template(.any)
+        let hasFound = try NamespaceAccess(common, namespace).use { namespace in
+            switch subject {
+            case .id(let id): try namespace.kick(id: TupleID(rawValue: id))
+            case .template(let template): try namespace.kick(matching: template, max: max ?? .max) > 0
+            }
         }
         if !hasFound { throw status.nothingObtained }
-    }
-
-    private func choice() throws -> (id: UInt64?, template: Template?) {
-        guard let subject else { return (nil, nil) }
-        if let id = UInt64(subject) { return (id, nil) }
-        return (nil, try matching.template(subject, arguments))
     }
 }

@@ -40,8 +40,6 @@ struct LatchCommand: ParsableCommand {
             return nil
         }
         guard let rest else { return }
-        let output = Output()
-        output.append(line: "\(rest)")
-        try output.flush()
+        try Output.print(line: "\(rest)")
     }
 }

@@ -32,12 +32,11 @@ struct ListCommand: ParsableCommand {
         let space = try common.space(mustExist: true)
         let survey = try space.survey()
         let names = survey.names
-        let output = Output()
         guard long || json else {
-            for name in names { try output.print(PeopleText.escaped(name)) }
-            try output.flush()
+            try Output.print(lines: names.lazy.map(PeopleText.escaped))
             return survey.tellOfDamage()
         }
+        let output = Output()
         var rows: [[String]] = []
         var firstFailure: SpaceError?
         for name in names {
@@ -47,7 +46,7 @@ struct ListCommand: ParsableCommand {
                 let namespace = try space.existingNamespace(name, owning: false)
                 defer { try? namespace.leave() }
                 status = try namespace.status()
-            } catch  where error.code == .namespaceNotFound || error.code == .namespaceDeleted {
+            } catch  where error.isOfMissingNamespace {
                 // Gone since it was listed.
                 continue
             } catch {

@@ -23,7 +23,7 @@ struct LoadCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     func run() throws {

@@ -27,7 +27,7 @@ struct LockCommand: ParsableCommand {
     @Flag(help: "Share it with others that do, while nobody holds it exclusively.")
     var shared = false
 
-    func validate() throws { try holding.requireCommand() }
+    func validate() throws { try holding.tail.require() }
 
     func run() throws {
         try holding.hold { namespace throws(SpaceError) in

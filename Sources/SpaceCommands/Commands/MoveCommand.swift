@@ -23,7 +23,7 @@ struct MoveCommand: ParsableCommand {
     @OptionGroup var arguments: JSONArguments
     @OptionGroup var printing: PrintOptions
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: ArgumentHelp("The template of the tuple to take.", valueName: "from"))
@@ -38,7 +38,7 @@ struct MoveCommand: ParsableCommand {
         let access = try NamespaceAccess(common, namespace)
         let output = Output()
         try output.checkTaken()
-        let hasFound = try NamespaceAccess.use(try access.openExisting(owner: owner)) { namespace in
+        let hasFound = try access.use(for: owner) { namespace in
             guard let taken = try namespace.move(matching: template, to: tuple) else { return false }
             do {
                 output.append(line: try printing.line(taken))

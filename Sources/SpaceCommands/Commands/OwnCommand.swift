@@ -27,7 +27,7 @@ struct OwnCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The process to make an owner.", valueName: "pid"))
     var pid: String?
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: ArgumentHelp("After '--': the command to become.", valueName: "cmd"))
@@ -49,7 +49,7 @@ struct OwnCommand: ParsableCommand {
         if choice == .nobody {
             throw CommandFailure.usage("own makes a process an owner, so --owner none is refused")
         }
-        let request = try NamespaceAccess.request(choice)
+        let request = try choice.request()
         // Where the parent has exited, or is hidden, there is nobody to enrol, whether the namespace exists or not.
         guard request.enrolled != nil else { throw OwnerOptions.refusal(namespace, choice) }
         try NamespaceAccess.use(
@@ -62,7 +62,7 @@ struct OwnCommand: ParsableCommand {
     /// The file outlives execve(2), which ends sessions because it closes the descriptor that holds their lock; the PID and
     /// its start time stay the same.
     private func become(_ command: [String], owning access: NamespaceAccess) throws {
-        let request = try NamespaceAccess.request(.process(getpid()))
+        let request = try OwnerOptions.Choice.process(getpid()).request()
         let opened = try access.space.open(namespace, owner: request, creates: true, options: creation.options)
         try NamespaceAccess.use(opened) { _ in }
         try Signals.check()

@@ -16,11 +16,10 @@ struct PersistCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     func run() throws {
-        let access = try NamespaceAccess(common, namespace)
-        try NamespaceAccess.use(try access.openExisting()) { try $0.setPersistent(true) }
+        try NamespaceAccess(common, namespace).use { try $0.setPersistent(true) }
     }
 }

@@ -19,7 +19,7 @@ struct PostCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var arguments: JSONArguments
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "The notification's name.")
@@ -31,7 +31,6 @@ struct PostCommand: ParsableCommand {
     func run() throws {
         let values = try arguments.resolved()
         let value = try value.map { try JSONText.value($0, what: "the value", arguments: values) } ?? .null
-        let access = try NamespaceAccess(common, namespace)
-        try NamespaceAccess.use(try access.openExisting()) { try $0.post(name, value: value) }
+        try NamespaceAccess(common, namespace).use { try $0.post(name, value: value) }
     }
 }

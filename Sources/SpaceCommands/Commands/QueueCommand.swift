@@ -49,7 +49,7 @@ struct QueueCommand: ParsableCommand {
     @Option(name: .customLong("command-words"), help: .hidden)
     var commandWords: Int?
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "The name.")
@@ -107,27 +107,27 @@ struct QueueCommand: ParsableCommand {
     private func take() throws {
         let command = ChildCommand(wordCount: commandWords ?? 0)
         let access = try NamespaceAccess(common, namespace)
-        let ending = try access.obtain(waiting.wait, owner: owner) { (namespace, remaining) -> Int32? in
+        let ending = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> ChildCommand.Ending? in
             let queue = namespace.queue(name, deliveries: deliveries)
             let item = try queue.takeBlocking(timeout: remaining ?? .zero, interruption: Signals.interruption)
             guard let item else { return nil }
-            let status: Int32
+            let ending: ChildCommand.Ending
             do {
-                status = try command.run(input: item.value.json).status
+                ending = try command.run(input: .line(item.value.json))
             } catch {
                 // The command never ran.
                 item.returnUnseen()
                 throw error
             }
             do throws(SpaceError) {
-                if status == 0 { try item.complete() } else { try item.release(delay: delay?.duration ?? .zero) }
+                if ending.isSuccess { try item.complete() } else { try item.release(delay: delay?.duration ?? .zero) }
             } catch {
                 // The item went with its namespace; the work was done, or not.
                 guard error.code == .namespaceDeleted else { throw error }
             }
-            return status
+            return ending
         }
         guard let ending else { throw status.nothingObtained }
-        if ending != 0 { throw CommandFailure(ExitStatus(rawValue: ending), nil) }
+        try ending.checkSuccess()
     }
 }

@@ -26,15 +26,13 @@ struct RateCommand: ParsableCommand {
     var per: DurationArgument
 
     func run() throws {
-        let command = ChildCommand(wordCount: holding.commandWords ?? 0)
         let isFree = try holding.use {
             try $0.rateLimit(holding.name, limit, per: per.duration)
                 .acquireBlocking(1, timeout: holding.timeout, interruption: Signals.interruption)
         }
         if !isFree { throw holding.status.nothingObtained }
-        guard holding.commandWords != nil else { return }
+        if holding.tail.isMissing { return }
         try Signals.check()
-        let status = try command.run().status
-        if status != 0 { throw CommandFailure(ExitStatus(rawValue: status), nil) }
+        try holding.tail.command.run().checkSuccess()
     }
 }

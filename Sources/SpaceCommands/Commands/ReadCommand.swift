@@ -31,7 +31,7 @@ struct ReadCommand: ParsableCommand {
     @Flag(help: "The newest first.")
     var newest = false
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "What to look for, in JSON form.")
@@ -41,7 +41,7 @@ struct ReadCommand: ParsableCommand {
         let template = try matching.template(template, arguments)
         let order: MatchOrder = newest ? .newestFirst : .oldestFirst
         let access = try NamespaceAccess(common, namespace)
-        let found = try access.obtain(waiting.wait, owner: owner) { (namespace, remaining) -> [Tuple]? in
+        let found = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> [Tuple]? in
             if !all {
                 guard let remaining else {
                     return try namespace.readIfExists(matching: template, order: order).map { [$0] }

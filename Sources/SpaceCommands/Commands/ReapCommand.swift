@@ -24,10 +24,8 @@ struct ReapCommand: ParsableCommand {
     func run() throws {
         let space = try common.space(mustExist: true)
         if follow { return try ReapFollowing.run(space) }
-        let output = Output()
         let survey = try space.survey()
-        for name in survey.deleted { try output.print(PeopleText.escaped(name)) }
-        try output.flush()
+        try Output.print(lines: survey.deleted.lazy.map(PeopleText.escaped))
         survey.tellOfDamage()
     }
 }

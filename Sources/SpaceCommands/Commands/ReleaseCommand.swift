@@ -20,7 +20,7 @@ struct ReleaseCommand: ParsableCommand {
     func run() throws {
         try claim.use(common, "release a claim") { namespace, held in
             guard try namespace.release(held) else {
-                throw ClaimArguments.lost(held.number, "release a claim", namespace)
+                throw namespace.lostClaim(held.number, "release a claim")
             }
         }
     }

@@ -22,11 +22,9 @@ struct RequestCommand: ParsableCommand {
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var status: StatusOptions
     @OptionGroup var arguments: JSONArguments
+    @OptionGroup var printing: RawOptions
 
-    @Flag(name: [.customShort("r"), .customLong("raw")], help: "Print a string as it is, without quotes.")
-    var raw = false
-
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "What is asked for.")
@@ -45,19 +43,15 @@ struct RequestCommand: ParsableCommand {
         let access = try NamespaceAccess(common, namespace)
         let reply: Value?
         do {
-            reply = try access.obtain(waiting.wait, opening: { try access.openExisting() }) { namespace, remaining in
+            reply = try access.obtain(waiting.wait) { namespace, remaining in
                 try ask(namespace, value, remaining)
             }
-        } catch let error as SpaceError where error.code == .cancelled {
-            throw Terminated()
         } catch let error as SpaceError where error.code == .noResponder || error.code == .timedOut {
             throw CommandFailure(status.nothingObtained.status, "\(error)")
         }
         guard let reply else { throw status.nothingObtained }
         try Signals.check()
-        let output = Output()
-        output.append(line: PrintOptions.line(reply, raw: raw))
-        try output.flush()
+        try Output.print(line: printing.line(reply))
     }
 
     private func ask(_ namespace: Namespace, _ value: Value, _ remaining: Duration?) throws -> Value {

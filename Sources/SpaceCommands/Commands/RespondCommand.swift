@@ -45,48 +45,36 @@ struct RespondCommand: ParsableCommand {
     )
     var raw = false
 
-    /// How many words after `--` are the command's: `Words` adds it.
-    @Option(name: .customLong("command-words"), help: .hidden)
-    var commandWords: Int?
-
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "What it responds to.")
     var name: String
 
-    @Argument(help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
-    var command: [String] = []
+    @OptionGroup var tail: CommandTail
 
     func validate() throws {
-        guard let commandWords else {
-            throw ValidationError("the command to run is missing: put '--' and the command at the end")
-        }
-        if commandWords != command.count { throw ValidationError("before '--' there are the namespace and the name") }
+        try tail.require()
+        try tail.check(after: "the namespace and the name")
     }
 
     func run() throws {
         try NamespaceAccess.checkObjectName(name)
         if let key { try NamespaceAccess.checkObjectName(key) }
-        let access = try NamespaceAccess(common, namespace)
-        let command = ChildCommand(wordCount: commandWords ?? 0)
-        do {
-            try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
-                try namespace.respondBlocking(
-                    to: name,
-                    key: key,
-                    base: base,
-                    once: once,
-                    interruption: Signals.interruption
-                ) { argument, request in
-                    let reply = try answer(argument, request, command)
-                    // Ended with it: the request is the next responder's.
-                    try Signals.check()
-                    return reply
-                }
+        let command = tail.command
+        try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
+            try namespace.respondBlocking(
+                to: name,
+                key: key,
+                base: base,
+                once: once,
+                interruption: Signals.interruption
+            ) { argument, request in
+                let reply = try answer(argument, request, command)
+                // If a signal has ended the command, the next responder gets the request.
+                try Signals.check()
+                return reply
             }
-        } catch let error as SpaceError where error.code == .cancelled {
-            throw Terminated()
         }
     }
 
@@ -101,7 +89,7 @@ struct RespondCommand: ParsableCommand {
         defer { listening.cancel() }
         let right = CommandRight(grace: .seconds(1), news: news.descriptor) { request.isWanted }
         defer { extendLifetime(news) }
-        return try command.runForOutput(input: argument.json, with: right)
+        return try command.runForOutput(input: .line(argument.json), with: right)
     }
 
     /// - Returns: The reply, or why there is none.
@@ -111,7 +99,7 @@ struct RespondCommand: ParsableCommand {
         _ command: ChildCommand
     ) throws -> Result<Value, ResponderFailure> {
         let (ending, output) = try run(command, argument, request)
-        guard ending.status == 0 else {
+        guard ending.isSuccess else {
             return .failure(ResponderFailure("the command ended with status \(ending.status)"))
         }
         guard !output.isTooLong else { return .failure(ResponderFailure("the command's output is too long")) }

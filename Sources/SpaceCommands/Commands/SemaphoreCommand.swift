@@ -23,7 +23,7 @@ struct SemaphoreCommand: ParsableCommand {
     @Option(help: "How many are held.")
     var count = 1
 
-    func validate() throws { try holding.requireCommand() }
+    func validate() throws { try holding.tail.require() }
 
     func run() throws {
         try holding.hold { namespace throws(SpaceError) in

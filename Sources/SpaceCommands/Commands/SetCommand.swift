@@ -32,7 +32,7 @@ struct SetCommand: ParsableCommand {
     @Flag(name: .customLong("if-absent"), help: "Set it only if it holds none.")
     var ifAbsent = false
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "The cell's name.")
@@ -49,8 +49,7 @@ struct SetCommand: ParsableCommand {
         let values = try arguments.resolved()
         let value = try JSONText.value(value, what: "the value", arguments: values)
         let expected = try expected.map { try JSONText.value($0, what: "the value of --if-equals", arguments: values) }
-        let access = try NamespaceAccess(common, namespace)
-        let isSet = try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
+        let isSet = try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
             if let expected { return try namespace.set(key, value: value, ifEquals: expected) }
             if ifAbsent { return try namespace.setIfAbsent(key, value: value) }
             _ = try namespace.set(key, value: value)

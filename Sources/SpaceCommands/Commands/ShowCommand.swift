@@ -20,15 +20,12 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "One JSON object.")
     var json = false
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     func run() throws {
-        let access = try NamespaceAccess(common, namespace)
-        let status = try NamespaceAccess.use(try access.openExisting()) { try $0.status() }
+        let status = try NamespaceAccess(common, namespace).use { try $0.status() }
         let report = StatusReport(status: status)
-        let output = Output()
-        for line in json ? [report.object.line] : report.text() { try output.print(line) }
-        try output.flush()
+        try Output.print(lines: json ? [report.object.line] : report.text())
     }
 }

@@ -38,7 +38,7 @@ struct TakeCommand: ParsableCommand {
     @Flag(help: "The newest first.")
     var newest = false
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "What to look for, in JSON form.")
@@ -56,7 +56,7 @@ struct TakeCommand: ParsableCommand {
         let template = try matching.template(template, arguments)
         let access = try NamespaceAccess(common, namespace)
         let output = Output()
-        let done = try access.obtain(waiting.wait, owner: owner) { (namespace, remaining) -> Bool? in
+        let done = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> Bool? in
             try take(from: namespace, template, remaining, output) ? true : nil
         }
         if done == nil { throw status.nothingObtained }

@@ -31,7 +31,7 @@ struct TxnCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var status: StatusOptions
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     func run() throws {
@@ -42,25 +42,18 @@ struct TxnCommand: ParsableCommand {
             steps.append(try TransactionStep(line, what: "standard input, line \(input.line)"))
         }
         let access = try NamespaceAccess(common, namespace)
-        let output = Output()
-        try output.checkTaken()
-        let results = try NamespaceAccess.use(try access.openExisting(owner: owner)) { namespace in
+        try Output().checkTaken()
+        let results = try access.use(for: owner) { namespace in
             try run(steps, in: namespace)
         }
-        for result in results { try output.print(result) }
-        try output.flush()
+        try Output.print(lines: results)
     }
 
     private func run(_ steps: [TransactionStep], in namespace: Namespace) throws -> [String] {
         var claims: [HeldClaim?] = []
         for step in steps {
             claims.append(
-                try step.claimNumber.map { number in
-                    guard let claim = try namespace.claim(numbered: number) else {
-                        throw ClaimArguments.lost(number, "run a transaction", namespace)
-                    }
-                    return claim
-                }
+                try step.claimNumber.map { try namespace.claim(numbered: $0, to: "run a transaction") }
             )
         }
         do {

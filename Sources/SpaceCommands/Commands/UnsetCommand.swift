@@ -17,11 +17,9 @@ struct UnsetCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var status: StatusOptions
+    @OptionGroup var printing: RawOptions
 
-    @Flag(name: [.customShort("r"), .customLong("raw")], help: "Print a string as it is, without quotes.")
-    var raw = false
-
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "The cell's name.")
@@ -31,9 +29,9 @@ struct UnsetCommand: ParsableCommand {
         let access = try NamespaceAccess(common, namespace)
         let output = Output()
         try output.checkTaken()
-        let hasFound = try NamespaceAccess.use(try access.openExisting(owner: owner)) { namespace in
+        let hasFound = try access.use(for: owner) { namespace in
             guard let old = try namespace.unset(key) else { return false }
-            output.append(line: PrintOptions.line(old, raw: raw))
+            output.append(line: printing.line(old))
             do {
                 try output.flush()
             } catch {

@@ -22,7 +22,7 @@ struct WaitCommand: ParsableCommand {
     @Flag(help: "Wait until it is gone.")
     var gone = false
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "How long at most: \(DurationText.forms).")

@@ -95,7 +95,7 @@ struct WatchCommand: ParsableCommand {
     @Option(name: .customLong("command-words"), help: .hidden)
     var commandWords: Int?
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String?
 
     @Argument(help: "Which tuples, in JSON form.")
@@ -156,7 +156,7 @@ struct WatchCommand: ParsableCommand {
     }
 
     private var quiet: Duration? {
-        if case .duration(let duration)? = wait { duration } else { nil }
+        wait?.timeout
     }
 
     private func changes(_ namespace: Namespace, _ filter: ChangeFilter, wasMissing: Bool) throws -> Changes {
@@ -193,14 +193,10 @@ struct WatchCommand: ParsableCommand {
         var wasMissing = false
         while true {
             do {
-                return try NamespaceAccess.use(try access.openExisting()) { namespace in
+                return try access.use { namespace in
                     try body(try changes(namespace, filter, wasMissing: wasMissing))
                 }
-            } catch let error as SpaceError where error.code == .cancelled {
-                throw Terminated()
-            } catch let error as SpaceError
-                where wait != nil && (error.code == .namespaceNotFound || error.code == .namespaceDeleted)
-            {
+            } catch let error as SpaceError where wait != nil && error.isOfMissingNamespace {
                 wasMissing = true
                 let existence = Existence(space: access.space, name: access.name)
                 guard try existence.wait(for: .existing, until: deadline) else { return false }

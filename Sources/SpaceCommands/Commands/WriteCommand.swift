@@ -30,7 +30,7 @@ struct WriteCommand: ParsableCommand {
     @Flag(name: .customLong("print-id"), help: "Print the id of each tuple.")
     var printsIDs = false
 
-    @Argument(help: ArgumentHelp("The namespace.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: ArgumentHelp("Tuples in JSON form; '-': standard input.", valueName: "tuple"))
@@ -44,14 +44,10 @@ struct WriteCommand: ParsableCommand {
 
     func run() throws {
         let tuples = try parsed()
-        let access = try NamespaceAccess(common, namespace)
-        let ids = try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { namespace in
+        let ids = try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
             try namespace.write(contentsOf: tuples, expires: expires?.duration)
         }
-        guard printsIDs else { return }
-        let output = Output()
-        for id in ids { try output.print("\(id.rawValue)") }
-        try output.flush()
+        if printsIDs { try Output.print(lines: ids.lazy.map { "\($0.rawValue)" }) }
     }
 
     /// The tuples of the command line and of standard input, in their order.

@@ -17,4 +17,16 @@ struct MatchOptions: ParsableArguments {
             throw JSONText.failure("the template", error)
         }
     }
+
+    /// What an argument names that is an id or a template.
+    enum Subject {
+        case id(UInt64)
+        case template(Template)
+    }
+
+    /// What an argument names: a number is an id, anything else a template.
+    func subject(_ text: String, _ arguments: JSONArguments) throws -> Subject {
+        if let id = UInt64(text) { return .id(id) }
+        return .template(try template(text, arguments))
+    }
 }

@@ -10,10 +10,13 @@ enum WaitLimit: ExpressibleByArgument, CustomStringConvertible, Sendable {
         self = .duration(duration)
     }
 
-    var description: String {
+    /// The duration, or `nil` to wait indefinitely.
+    var timeout: Duration? {
         switch self {
-        case .duration(let duration): "\(duration)"
-        case .unlimited: "no limit"
+        case .duration(let duration): duration
+        case .unlimited: nil
         }
     }
+
+    var description: String { timeout.map { "\($0)" } ?? "no limit" }
 }

@@ -85,6 +85,9 @@ package enum Executable {
         switch error {
         case is Terminated:
             return .nothing
+        case let error as SpaceError where error.code == .cancelled:
+            // A signal has ended a wait of the library: the process dies by it, and prints nothing.
+            return .nothing
         case let error as CommandFailure:
             if let message = error.message { Messages.print("\(name): \(message)") }
             return error.status
@@ -112,9 +115,7 @@ package enum Executable {
             return code == .validationFailure ? .usage : .internal
         }
         do {
-            let output = Output()
-            if !text.isEmpty { output.append(line: text) }
-            try output.flush()
+            if !text.isEmpty { try Output.print(line: text) }
             return .done
         } catch {
             return report(error, root, name: name)

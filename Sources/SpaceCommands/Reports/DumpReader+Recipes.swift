@@ -1,76 +1,69 @@
 import SharedSpace
 
 extension DumpReader {
-    /// A line of kind `queue`, or `item`, which follows its queue's.
-    mutating func takeQueue(_ kind: String, _ record: Record, _ bad: (String) -> CommandFailure) throws {
-        if kind == "queue" {
-            let name = try Self.name(record, bad)
-            let deliveries = try Self.integer("deliveries", record, bad)
-            return recipes.queues.append(QueueDump(name: name, deliveries: deliveries))
+    mutating func takeQueue(_ line: DumpLine) throws {
+        let name = try line.name()
+        recipes.queues.append(QueueDump(name: name, deliveries: try line.integer("deliveries")))
+    }
+
+    /// An item of the queue whose line came last.
+    mutating func takeItem(_ line: DumpLine) throws {
+        guard let last = recipes.queues.indices.last, line["queue"] == .string(recipes.queues[last].name) else {
+            throw line.bad("the item does not follow its queue")
         }
-        guard let last = recipes.queues.indices.last, record["queue"] == .string(recipes.queues[last].name) else {
-            throw bad("the item does not follow its queue")
-        }
-        guard let id = UInt64(exactly: try Self.integer("id", record, bad)) else { throw bad("\"id\" is below 0") }
-        guard let value = try Self.value("value", record, bad) else { throw bad("the item has no value") }
-        guard case .string(let state)? = record["state"] else { throw bad("the item has no state") }
+        guard let id = UInt64(exactly: try line.integer("id")) else { throw line.bad("\"id\" is below 0") }
+        guard let value = try line.value("value") else { throw line.bad("the item has no value") }
+        guard let state = line.string("state") else { throw line.bad("the item has no state") }
         let group: String?
-        switch record["group"] {
+        switch line["group"] {
         case nil, .null?: group = nil
         case .string(let name)?: group = name
-        default: throw bad("\"group\" is a string, or null")
+        default: throw line.bad("\"group\" is a string, or null")
         }
         recipes.queues[last].items.append(
             QueueDump.Item(
                 id: id,
                 value: value,
-                priority: try Self.integer("priority", record, bad),
-                readyTime: try Self.moment("ready", record, bad),
+                priority: try line.integer("priority"),
+                readyTime: try line.moment("ready"),
                 group: group,
-                deliveries: try Self.integer("deliveries", record, bad),
+                deliveries: try line.integer("deliveries"),
                 isDead: state == "dead"
             )
         )
     }
 
     /// A line of kind `counter`, `latch` or `rate`.
-    mutating func takeState(_ kind: String, _ record: Record, _ bad: (String) -> CommandFailure) throws {
-        func integer(_ key: String) throws -> Int { try Self.integer(key, record, bad) }
+    mutating func takeState(_ line: DumpLine, _ kind: String) throws {
         let state: ObjectStateDump.State =
             switch kind {
-            case "counter": .counter(try integer("value"))
-            case "latch": .latch(count: try integer("count"), left: try integer("left"))
+            case "counter": .counter(try line.integer("value"))
+            case "latch": .latch(count: try line.integer("count"), left: try line.integer("left"))
             default:
                 .rateLimit(
-                    limit: try integer("limit"),
-                    nanoseconds: try integer("nanoseconds"),
-                    moments: try Self.moments(record, bad)
+                    limit: try line.integer("limit"),
+                    nanoseconds: try line.integer("nanoseconds"),
+                    moments: try Self.moments(line)
                 )
             }
-        recipes.states.append(ObjectStateDump(name: try Self.name(record, bad), state: state))
+        recipes.states.append(ObjectStateDump(name: try line.name(), state: state))
     }
 
-    /// `[[time, count], …]`; a dump of an older version has `until` instead, up to when all is used up.
-    private static func moments(
-        _ record: Record,
-        _ bad: (String) -> CommandFailure
-    ) throws -> [ObjectStateDump.Moment] {
-        guard let value = record["moments"] else {
-            let length = Int64(clamping: try integer("nanoseconds", record, bad) / 1_000_000)
-            let (first, isBeyond) = Int64(try integer("until", record, bad)).subtractingReportingOverflow(length)
-            return isBeyond ? [] : [.init(time: first, count: try integer("limit", record, bad))]
+    /// `[[time, count], …]`.
+    ///
+    /// A dump of an older version has `until` instead, the time until which the limit is used up.
+    private static func moments(_ line: DumpLine) throws -> [ObjectStateDump.Moment] {
+        guard let value = line["moments"] else {
+            let length = Int64(clamping: try line.integer("nanoseconds") / 1_000_000)
+            let (first, isBeyond) = Int64(try line.integer("until")).subtractingReportingOverflow(length)
+            return isBeyond ? [] : [.init(time: first, count: try line.integer("limit"))]
         }
-        guard case .array(let elements) = value else { throw bad("\"moments\" is no array") }
+        guard case .array(let elements) = value else { throw line.bad("\"moments\" is no array") }
         return try elements.map { element in
             guard case .array(let pair) = element, pair.count == 2, case .int(let time) = pair[0],
                 case .int(let count) = pair[1]
-            else { throw bad("\"moments\" has an element that is no time with a count") }
+            else { throw line.bad("\"moments\" has an element that is no time with a count") }
             return .init(time: Int64(time), count: count)
         }
-    }
-
-    private static func integer(_ key: String, _ record: Record, _ bad: (String) -> CommandFailure) throws -> Int {
-        guard case .int(let number)? = record[key] else { throw bad("\"\(key)\" is no integer") }
-        return number
     }
 }

@@ -2,7 +2,7 @@ import SharedSpace
 
 /// What a dump in JSON lines holds, as far as it can be loaded.
 ///
-/// A dump comes from another process or another day: every line is checked, and one that isn't understood ends it.
+/// A dump comes from another process or another day: every line is checked, and a line that isn't understood ends the reading.
 struct DumpReader {
     private(set) var tuples: [LoadedTuple] = []
     private(set) var cells: [(key: String, value: Value)] = []
@@ -27,98 +27,58 @@ struct DumpReader {
         guard input.line > 0 else {
             throw CommandFailure.badData("standard input is empty: a dump has a line at least, for the namespace")
         }
-        // Claims come after the tuples; by their ids all were written in this order.
+        // A dump has the claimed tuples after the others; the order of the ids is that in which all were written.
         reader.tuples = ids.sorted { $0.id < $1.id }.map(\.tuple)
         return reader
     }
 
-    /// Takes a line of a dump; a tuple is returned with its id, since claims come after the tuples.
+    /// Takes a line of a dump.
+    ///
+    /// - Returns: The line's tuple with its id, by which the caller sorts the tuples; `nil` for a line without one.
     mutating func take(_ record: Record, _ what: String) throws -> (id: Int, tuple: LoadedTuple)? {
-        func bad(_ reason: String) -> CommandFailure { .badData("\(what): \(reason)") }
-        guard case .string(let kind)? = record["kind"] else { throw bad("it has no \"kind\"") }
+        let line = DumpLine(record: record, what: what)
+        guard let kind = line.string("kind") else { throw line.bad("it has no \"kind\"") }
         switch kind {
         case "namespace":
-            namespaces += 1
-            guard namespaces == 1 else { throw bad("a second namespace begins; load them one by one") }
-            guard case .string(let name)? = record["mode"], let mode = StorageMode(rawValue: name) else {
-                throw bad("the namespace's mode is unknown")
-            }
-            self.mode = mode
-            // Dumps of earlier releases have none.
-            if case .object(let history)? = record["history"] {
-                guard case .int(let changes)? = history["changes"], case .int(let bytes)? = history["bytes"] else {
-                    throw bad("the namespace's history is no numbers of changes and bytes")
-                }
-                self.history = History(changes: changes, bytes: bytes)
-            }
-            return nil
+            try takeNamespace(line)
         case "tuple", "claim", "buried":
             // A claim's own id is another number.
-            guard case .int(let id)? = record["tuple_id"] ?? record["id"] else { throw bad("the \(kind) has no id") }
-            guard let value = record["tuple"] else { throw bad("the \(kind) has no tuple") }
+            guard case .int(let id)? = line["tuple_id"] ?? line["id"] else { throw line.bad("the \(kind) has no id") }
+            let tuple = try line.tuple(of: kind)
             return (
-                id,
-                LoadedTuple(
-                    tuple: try Self.tuple(value, bad),
-                    expires: try Self.moment("expires", record, bad),
-                    isBuried: kind == "buried"
-                )
+                id, LoadedTuple(tuple: tuple, expires: try line.moment("expires"), isBuried: kind == "buried")
             )
         case "cell":
-            guard case .string(let key)? = record["key"], let value = try Self.value("value", record, bad) else {
-                throw bad("the cell has no key or no value")
+            guard let key = line.string("key"), let value = try line.value("value") else {
+                throw line.bad("the cell has no key or no value")
             }
             cells.append((key, value))
-            return nil
-        case "collection", "element":
-            try takeCollection(kind, record, bad)
-            return nil
-        case "queue", "item":
-            try takeQueue(kind, record, bad)
-            return nil
-        case "counter", "latch", "rate":
-            try takeState(kind, record, bad)
-            return nil
+        case "collection": try takeCollection(line)
+        case "element": try takeElement(line)
+        case "queue": try takeQueue(line)
+        case "item": try takeItem(line)
+        case "counter", "latch", "rate": try takeState(line, kind)
         case "owner", "waiter", "watcher", "change", "hold", "responder", "request":
-            // Who used the namespace then, and what happened in it: nothing to be written.
-            return nil
+            // Which processes used the namespace then, and what happened in it: there is nothing to write.
+            break
         default:
-            throw bad("lines of kind \(kind.quotedForPeople) are not known")
+            throw line.bad("lines of kind \(kind.quotedForPeople) are not known")
         }
+        return nil
     }
 
-    private static func tuple(_ value: Value, _ bad: (String) -> CommandFailure) throws -> Tuple {
-        do {
-            switch value {
-            case .array(let fields): return try Tuple(checking: fields)
-            case .object(let record): return try Tuple(checking: record)
-            default: throw bad("a tuple is an array or an object")
-            }
-        } catch let error as TupleCodingError {
-            throw bad("\(error)")
+    private mutating func takeNamespace(_ line: DumpLine) throws {
+        namespaces += 1
+        guard namespaces == 1 else { throw line.bad("a second namespace begins; load them one by one") }
+        guard let name = line.string("mode"), let mode = StorageMode(rawValue: name) else {
+            throw line.bad("the namespace's mode is unknown")
         }
-    }
-
-    /// A value that is stored as it is; `nil` where it is missing.
-    static func value(_ key: String, _ record: Record, _ bad: (String) -> CommandFailure) throws -> Value? {
-        guard let value = record[key] else { return nil }
-        if let fault = JSONText.fault(of: value) { throw bad("\"\(key)\" \(fault)") }
-        return value
-    }
-
-    static func moment(_ key: String, _ record: Record, _ bad: (String) -> CommandFailure) throws -> Int64? {
-        switch record[key] {
-        case nil, .null?: nil
-        case .int(let milliseconds)?: Int64(milliseconds)
-        default: throw bad("\"\(key)\" is milliseconds since 1970, or null")
+        self.mode = mode
+        // Dumps of earlier releases have no history.
+        guard case .object(let history)? = line["history"] else { return }
+        guard case .int(let changes)? = history["changes"], case .int(let bytes)? = history["bytes"] else {
+            throw line.bad("the namespace's history is no numbers of changes and bytes")
         }
-    }
-
-    /// The name of a shared object.
-    static func name(_ record: Record, _ bad: (String) -> CommandFailure) throws -> String {
-        guard case .string(let name)? = record["name"], (1...Limits.objectNameBytes).contains(name.utf8.count) else {
-            throw bad("\"name\" is no string of 1 to \(Limits.objectNameBytes) bytes")
-        }
-        return name
+        self.history = History(changes: changes, bytes: bytes)
     }
 }

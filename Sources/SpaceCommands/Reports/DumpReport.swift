@@ -22,7 +22,7 @@ struct DumpReport {
         namespace.add("cells", status.cells)
         namespace.add("bytes", status.bytes)
         namespace.add("limit", status.byteLimit)
-        namespace.add("history", json: StatusReport(status: status).history)
+        namespace.add("history", json: StatusReport.json(status.history))
         namespace.add("unlocked", inspection.isLockFree)
         try print(namespace.line)
         for owner in status.owners {

@@ -10,12 +10,7 @@ struct SalvageReport {
         namespace.add("name", salvage.name)
         namespace.add("mode", salvage.mode.rawValue)
         namespace.add("salvaged", true)
-        if let history = salvage.history {
-            var object = JSONObject()
-            object.add("changes", history.changes)
-            object.add("bytes", history.bytes)
-            namespace.add("history", json: object.line)
-        }
+        if let history = salvage.history { namespace.add("history", json: StatusReport.json(history)) }
         try print(namespace.line)
         for item in salvage.tuples { try print(DumpReport.tuple(item.id, item.tuple, item.expires, item.deliveries)) }
         for claim in salvage.claims { try print(StatusReport.object(claim, in: DumpReport.line("claim")).line) }

@@ -36,5 +36,5 @@ extension StatusReport {
         }
     }
 
-    private static func pid(_ hold: NamespaceStatus.Hold) -> String { hold.pid.map { "\($0)" } ?? "-" }
+    private static func pid(_ hold: NamespaceStatus.Hold) -> String { PeopleText.cell(hold.pid) }
 }

@@ -31,7 +31,7 @@ extension StatusReport {
     func responderRows(now: Int64) -> [[String]] {
         status.responders.map { responder in
             [
-                responder.name, "\(responder.order)", responder.key, responder.pid.map { "\($0)" } ?? "-",
+                responder.name, "\(responder.order)", responder.key, PeopleText.cell(responder.pid),
                 PeopleText.relative(responder.since, to: now), "\(responder.requests)",
                 responder.isLeaving ? "leaving" : responder.isBase ? "base" : "responds",
             ]
@@ -44,8 +44,8 @@ extension StatusReport {
     func requestRows(now: Int64) -> [[String]] {
         status.requests.map { request in
             [
-                request.name, request.pid.map { "\($0)" } ?? "-", PeopleText.relative(request.since, to: now),
-                request.responder.map { "\($0)" } ?? "-",
+                request.name, PeopleText.cell(request.pid), PeopleText.relative(request.since, to: now),
+                PeopleText.cell(request.responder),
             ]
         }
     }

@@ -20,6 +20,20 @@ final class Output {
         self.descriptor = descriptor
     }
 
+    /// Prints one line on standard output.
+    ///
+    /// - Throws: `OutputFailure`.
+    static func print(line: String) throws { try print(lines: CollectionOfOne(line)) }
+
+    /// Prints lines on standard output.
+    ///
+    /// - Throws: `OutputFailure`.
+    static func print(lines: some Sequence<String>) throws {
+        let output = Output()
+        for line in lines { try output.print(line) }
+        try output.flush()
+    }
+
     /// Appends a line to the buffer and writes nothing.
     func append(line: String) {
         let before = buffer.count

@@ -50,6 +50,9 @@ enum PeopleText {
         }
     }
 
+    /// A cell of a table; `-` if there is no value.
+    static func cell(_ value: (some CustomStringConvertible)?) -> String { value?.description ?? "-" }
+
     /// A number and what is counted: `1 tuple`, `2 tuples`.
     static func count(_ number: Int, _ noun: String, plural: String? = nil) -> String {
         number == 1 ? "1 \(noun)" : "\(number) \(plural ?? noun + "s")"

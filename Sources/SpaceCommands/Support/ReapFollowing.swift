@@ -21,14 +21,12 @@ enum ReapFollowing {
             )
         )
         Task { try await group.run() }
-        let output = Output()
         var failure: (any Error)?
         try reaper.run { name in
             guard failure == nil else { return }
             do {
-                output.append(line: PeopleText.escaped(name))
-                // A name at a time: whoever reads them acts on them.
-                try output.flush()
+                // One name at a time, because the reader acts on each.
+                try Output.print(line: PeopleText.escaped(name))
             } catch {
                 failure = error
                 reaper.stop()

@@ -74,9 +74,13 @@ enum Signals {
         if !isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
         // sigprocmask(2): a caller that has blocked a signal passes that on through execve(2).
         _ = inheritedMask
+        unblock(ending + [SIGALRM])
+    }
+
+    private static func unblock(_ numbers: [Int32]) {
         var set = sigset_t()
         sigemptyset(&set)
-        for number in ending + [SIGALRM] { sigaddset(&set, number) }
+        for number in numbers { sigaddset(&set, number) }
         sigprocmask(SIG_UNBLOCK, &set, nil)
     }
 
@@ -97,10 +101,7 @@ enum Signals {
     static func die(by number: Int32) -> Never {
         alarm(0)
         signal(number, SIG_DFL)
-        var set = sigset_t()
-        sigemptyset(&set)
-        sigaddset(&set, number)
-        sigprocmask(SIG_UNBLOCK, &set, nil)
+        unblock([number])
         kill(getpid(), number)
         // The signal is delivered before kill(2) returns, so this is for a process that can't die of it (PID 1).
         _exit(128 + number)

@@ -111,8 +111,8 @@ struct ChangeTelling {
     ///
     /// - Throws: Of a subscription the command's status, if it is another: going on would acknowledge this change with the next.
     private func hand(_ change: Change, to command: ChildCommand, of changes: Changes) throws -> Told {
-        let ending = try command.run(input: ChangeReport.line(change))
-        if ending.status == 0 {
+        let ending = try command.run(input: .line(ChangeReport.line(change)))
+        if ending.isSuccess {
             try acknowledge(change.lastSequence, of: changes)
         } else {
             // After a signal the command ended by it, which says nothing about the change.

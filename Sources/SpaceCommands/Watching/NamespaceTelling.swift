@@ -29,11 +29,8 @@ struct NamespaceTelling {
         while true {
             try Signals.check()
             let look = min(deadline, .now.advanced(by: ChangeTelling.look))
-            do throws(SpaceError) {
-                let change = try changes.nextBlocking(timeout: look.remaining, interruption: Signals.interruption)
-                if let change { return change }
-            } catch {
-                throw error.code == .cancelled ? Terminated() : error as any Error
+            if let change = try changes.nextBlocking(timeout: look.remaining, interruption: Signals.interruption) {
+                return change
             }
             if deadline.hasPassed { return nil }
             if output.isAbandoned { throw OutputFailure(cause: .brokenPipe) }

@@ -1,0 +1,6 @@
+import ArgumentParser
+
+extension ArgumentHelp {
+    /// The help of the argument that names the namespace.
+    static let namespace = ArgumentHelp("The namespace.", valueName: "ns")
+}

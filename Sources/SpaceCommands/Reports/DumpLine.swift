@@ -1,0 +1,59 @@
+import SharedSpace
+
+/// One line of a dump, whose fields are checked for their types as they are read.
+struct DumpLine {
+    let record: Record
+    /// Where the line stands, for messages.
+    let what: String
+
+    subscript(_ key: String) -> Value? { record[key] }
+
+    func bad(_ reason: String) -> CommandFailure { .badData("\(what): \(reason)") }
+
+    func string(_ key: String) -> String? {
+        guard case .string(let text)? = record[key] else { return nil }
+        return text
+    }
+
+    func integer(_ key: String) throws -> Int {
+        guard case .int(let number)? = record[key] else { throw bad("\"\(key)\" is no integer") }
+        return number
+    }
+
+    /// A value that is stored as it is; `nil` if it is missing.
+    func value(_ key: String) throws -> Value? {
+        guard let value = record[key] else { return nil }
+        if let fault = JSONText.fault(of: value) { throw bad("\"\(key)\" \(fault)") }
+        return value
+    }
+
+    func moment(_ key: String) throws -> Int64? {
+        switch record[key] {
+        case nil, .null?: nil
+        case .int(let milliseconds)?: Int64(milliseconds)
+        default: throw bad("\"\(key)\" is milliseconds since 1970, or null")
+        }
+    }
+
+    /// The name of a shared object.
+    func name() throws -> String {
+        guard let name = string("name"), (1...Limits.objectNameBytes).contains(name.utf8.count) else {
+            throw bad("\"name\" is no string of 1 to \(Limits.objectNameBytes) bytes")
+        }
+        return name
+    }
+
+    /// The tuple of a line of this kind.
+    func tuple(of kind: String) throws -> Tuple {
+        guard let value = record["tuple"] else { throw bad("the \(kind) has no tuple") }
+        do {
+            switch value {
+            case .array(let fields): return try Tuple(checking: fields)
+            case .object(let record): return try Tuple(checking: record)
+            default: throw bad("a tuple is an array or an object")
+            }
+        } catch let error as TupleCodingError {
+            throw bad("\(error)")
+        }
+    }
+}

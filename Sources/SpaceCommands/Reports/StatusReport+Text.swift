@@ -1,0 +1,117 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+// For people: tables.
+
+extension StatusReport {
+    /// The processes that use the namespace, without this one.
+    private var processes: [NamespaceStatus.Owner] { status.owners.filter { $0.pid != getpid() } }
+
+    /// The cells of a row in a table of namespaces.
+    static let summaryTitles = ["NAME", "TUPLES", "CELLS", "OWNERS", "SIZE", "MODE"]
+
+    var summaryRow: [String] {
+        [
+            status.name, "\(status.tuples)", "\(status.cells)", "\(livingOwners)", PeopleText.bytes(status.bytes),
+            modeText,
+        ]
+    }
+
+    /// The row of a namespace that can't be opened.
+    static func damagedRow(_ name: String) -> [String] { [name, "-", "-", "-", "-", "damaged"] }
+
+    private var modeText: String { status.mode.rawValue + (status.isPersistent ? ", persistent" : "") }
+
+    private var historyText: String {
+        guard let history = status.history, let changes = history.changes, let bytes = history.bytes else { return "" }
+        return ", the last \(changes) kept, \(PeopleText.bytes(bytes)) at most"
+    }
+
+    /// Lines for people.
+    func text(now: Int64 = Clock.realtimeMilliseconds()) -> [String] {
+        var lines = PeopleText.table([
+            ["namespace", status.name],
+            ["mode", modeText],
+            ["tuples", "\(status.tuples)"],
+            ["cells", "\(status.cells)"],
+            ["size", "\(PeopleText.bytes(status.bytes)) of \(PeopleText.bytes(status.byteLimit))"],
+            ["changes", "\(status.sequence)\(historyText)"],
+            ["created", PeopleText.relative(status.created, to: now)],
+        ])
+        func section(_ title: String, _ titles: [String], _ rows: [[String]]) {
+            guard !rows.isEmpty else { return }
+            lines.append("")
+            lines.append(title)
+            lines += PeopleText.table([titles] + rows, indent: "  ")
+        }
+        section(
+            PeopleText.count(processes.count, "process", plural: "processes"),
+            ["PID", "COMMAND", "SINCE", "KIND", "ALIVE"],
+            processes.map { owner in
+                [
+                    "\(owner.pid)", owner.command ?? "-", PeopleText.relative(owner.since, to: now),
+                    owner.kind.rawValue,
+                    owner.isAlive ? "yes" : "no",
+                ]
+            }
+        )
+        section(
+            PeopleText.count(status.waiters.count, "waiter"),
+            ["PID", "SINCE", "FOR", "TEMPLATE"],
+            status.waiters.map { waiter in
+                [
+                    PeopleText.cell(waiter.pid), PeopleText.relative(waiter.since, to: now),
+                    waiter.isTaking ? "take" : "read", waiter.template,
+                ]
+            }
+        )
+        section(
+            PeopleText.count(status.watchers.count, "watcher"),
+            ["PID", "POSITION", "SUBSCRIPTION", "FILTER"],
+            status.watchers.map { watcher in
+                [
+                    PeopleText.cell(watcher.pid), "\(watcher.position)", watcher.subscription ?? "-",
+                    watcher.filter,
+                ]
+            }
+        )
+        section(
+            PeopleText.count(status.claims.count, "claim"),
+            ["ID", "PID", "DEADLINE", "TUPLE"],
+            status.claims.map { claim in
+                [
+                    "\(claim.number)", PeopleText.cell(claim.pid),
+                    claim.deadline.map { PeopleText.relative($0, to: now) } ?? "-", claim.tuple.json,
+                ]
+            }
+        )
+        section(
+            "\(PeopleText.count(status.buried.count, "tuple")) set aside",
+            ["ID", "DELIVERIES", "TUPLE"],
+            status.buried.map { ["\($0.id.rawValue)", "\($0.deliveries)", $0.tuple.json] }
+        )
+        section(
+            "held, and waited for",
+            Self.holdTitles,
+            holdRows(now: now)
+        )
+        section(
+            PeopleText.count(status.responders.count, "responder"),
+            Self.responderTitles,
+            responderRows(now: now)
+        )
+        section(PeopleText.count(status.requests.count, "request"), Self.requestTitles, requestRows(now: now))
+        section(
+            PeopleText.count(status.objects.count, "named object"),
+            ["NAME", "TYPE", "OF", "COUNT"],
+            status.objects.map { [$0.name, $0.kind, $0.elementType ?? "-", Self.countText($0)] }
+        )
+        section(
+            PeopleText.count(status.shapes.count, "indexed shape"),
+            ["SHAPE", "STATE"],
+            status.shapes.map { [$0.description, $0.state] }
+        )
+        return lines
+    }
+}
