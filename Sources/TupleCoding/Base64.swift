@@ -1,4 +1,4 @@
-/// Base64 as RFC 4648 has it: the standard alphabet, padded, with nothing else between.
+/// Base64 of RFC 4648: the standard alphabet with padding, and no other characters.
 enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -17,7 +17,7 @@ enum Base64 {
         }
     }
 
-    /// The bytes, or nil for what `encode` would not have written.
+    /// The bytes, or `nil` if `encode` would not have written the text.
     static func decode(_ text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard digits.count % 4 == 0 else { return nil }
@@ -39,7 +39,7 @@ enum Base64 {
                     group <<= 6
                 }
             }
-            // RFC 4648, section 3.5: bits that pad the last group are zero.
+            // RFC 4648, section 3.5: the padding bits of the last group are zero.
             guard group & (1 << UInt32((4 - count) * 8) - 1) == 0 else { return nil }
             for position in 0..<count - 1 {
                 bytes.append(UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * position)))

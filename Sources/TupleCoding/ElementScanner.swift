@@ -1,13 +1,13 @@
-// Finds where encoded elements begin and end without decoding them: what matching and hashing run on.
+// Finds where encoded elements begin and end without decoding them; matching and hashing use it.
 //
-// Every function takes bytes that may be anything, reads inside them only, and answers nil for what is not an element.
-// Recursion is replaced by a count of open containers, bounded by TupleLimits.maximumDepth.
+// The bytes may be anything: every function reads only inside them, and returns `nil` if they are not an element. A
+// count of open containers, bounded by TupleLimits.maximumDepth, replaces recursion.
 
 extension UnsafeRawBufferPointer {
-    /// Where the element that begins at `start` ends; nil when the bytes are not an element.
+    /// The end of the element that begins at `start`, or `nil` if the bytes are not an element.
     ///
-    /// `nested` says whether the element lies inside an array or object, where null is 00 FF. The structure is checked,
-    /// not UTF-8, and not the order of names.
+    /// `nested`: Whether the element is inside an array or object, where null is 00 FF. The structure is checked, but
+    /// not UTF-8 and not the order of names.
     package func elementEnd(from start: Int, nested: Bool) -> Int? {
         var index = start
         var depth = 0
@@ -53,7 +53,7 @@ extension UnsafeRawBufferPointer {
         return distance < 0 ? 0 &- distance : distance
     }
 
-    /// Where escaped content that begins at `start` ends, its terminator included.
+    /// The end of escaped content that begins at `start`, after its terminator.
     func escapedEnd(from start: Int) -> Int? {
         var index = start
         while let zero = firstZero(from: index) {
@@ -63,8 +63,9 @@ extension UnsafeRawBufferPointer {
         return nil
     }
 
-    /// The integer that begins at `start`, and where it ends; nil for anything else, for a longer form than needed and
-    /// for what Int64 can't hold.
+    /// The integer that begins at `start`, and its end.
+    ///
+    /// It is `nil` for any other element, for an integer in a longer form than needed, and for an integer beyond Int64.
     package func integer(at start: Int) -> (value: Int, end: Int)? {
         guard start >= 0, start < count else { return nil }
         let code = self[start]
@@ -88,19 +89,19 @@ extension UnsafeRawBufferPointer {
         return (Int(payload), end)
     }
 
-    /// The ordered bits of the double that begins at `start`; nil for anything else.
+    /// The ordered bits of the double that begins at `start`, or `nil` for any other element.
     package func doubleBits(at start: Int) -> UInt64? {
         guard start >= 0, count - start >= 9, self[start] == TypeCode.double else { return nil }
         return loadUnaligned(fromByteOffset: start &+ 1, as: UInt64.self).bigEndian
     }
 
-    /// Whether a container's end, a 0x00 that is no null, stands at `offset`.
+    /// Whether a container ends at `offset`, with a 0x00 that is no null.
     package func isContainerEnd(at offset: Int) -> Bool {
         guard offset < count, self[offset] == 0 else { return false }
         return !(offset &+ 1 < count && self[offset &+ 1] == TypeCode.escape)
     }
 
-    /// How many arrays and objects enclose each other at the deepest place.
+    /// How many arrays and objects enclose each other at the deepest level.
     package var nesting: Int {
         var index = 0
         var depth = 0
@@ -122,8 +123,9 @@ extension UnsafeRawBufferPointer {
         return deepest
     }
 
-    /// Calls `body` with the extent of each element at the top; false when the bytes are not elements to the end or
-    /// `body` says to stop.
+    /// Calls `body` with the extent of each top-level element.
+    ///
+    /// It returns `false` if `body` returned `false` to stop, or if the bytes are not elements up to the end.
     package func forEachElement(_ body: (Range<Int>) -> Bool) -> Bool {
         var index = 0
         while index < count {
@@ -133,8 +135,9 @@ extension UnsafeRawBufferPointer {
         return true
     }
 
-    /// Calls `body` with the extent of each name and value of the object that begins at `start`, and returns its end;
-    /// nil when it is no object or `body` says to stop.
+    /// Calls `body` with the extents of each name and value of the object that begins at `start`.
+    ///
+    /// It returns the object's end, or `nil` if `body` returned `false` to stop, or if the bytes are no object.
     package func forEachPair(from start: Int, _ body: (_ name: Range<Int>, _ value: Range<Int>) -> Bool) -> Int? {
         guard start < count, self[start] == TypeCode.record else { return nil }
         var index = start &+ 1

@@ -1,4 +1,5 @@
-/// What one container has written so far; a class, since containers are handed out before they are filled.
+/// The content that one container has written so far; it is a class, because containers are handed out before they are
+/// filled.
 final class EncodedNode {
     enum Kind {
         case none
@@ -29,14 +30,15 @@ final class EncodedNode {
         return child
     }
 
-    /// The value of the whole, once everything is written; a type that wrote nothing is an empty object.
+    /// The value of the node and its children, once everything is written; if a type wrote nothing, it is an empty
+    /// object.
     func value(depth: Int) throws(TupleCodingError) -> Value {
         switch kind {
         case .value:
             guard !value.isNested(deeperThan: TupleLimits.maximumDepth - depth) else { throw .tooDeep() }
             return value
         case .none, .array, .object:
-            // A container is a level itself.
+            // The container itself is a level.
             guard depth < TupleLimits.maximumDepth else { throw .tooDeep() }
         }
         switch kind {
@@ -47,7 +49,7 @@ final class EncodedNode {
             for child in children { values.append(try child.value(depth: depth + 1)) }
             return .array(values)
         case .object:
-            // The last one written under a name counts, as with other encoders.
+            // If a name was written twice, the last value counts, as with other encoders.
             let order = names.indices.sorted { left, right in
                 let order = names[left].compareUTF8(names[right])
                 return order != 0 ? order < 0 : left < right
@@ -64,7 +66,7 @@ final class EncodedNode {
 }
 
 extension EncodedNode {
-    /// Writes a scalar, or hands itself to what encodes itself.
+    /// Writes a scalar, or lets the content encode itself into this node.
     func write<Content: Encodable>(_ content: Content, at codingPath: [any CodingKey]) throws {
         switch content {
         case let value as Value: set(value)
@@ -79,7 +81,7 @@ extension EncodedNode {
                 set(.bytes(bytes))
                 return
             }
-            // Each level of an Encodable is a few frames of recursion in foreign code.
+            // Each level takes a few frames of recursion in the code of Encodable types, so the depth is bounded here.
             guard codingPath.count <= TupleLimits.maximumDepth else {
                 throw TupleCodingError.tooDeep(at: codingPath)
             }

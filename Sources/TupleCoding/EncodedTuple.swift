@@ -1,10 +1,10 @@
-/// A tuple's bytes where they lie, such as in a page of the database.
+/// A tuple's bytes in place, for example in a page of the database.
 ///
-/// The bytes are borrowed and may be anything: what is asked of them is answered within their bounds.
+/// The bytes are borrowed and may be anything: no method reads outside their bounds.
 package struct EncodedTuple {
     package let bytes: UnsafeRawBufferPointer
 
-    /// Whether the tuple is a record; kept beside the bytes, which don't tell.
+    /// Whether the tuple is a record, which the bytes alone don't tell.
     package let isRecord: Bool
 
     package init(bytes: UnsafeRawBufferPointer, isRecord: Bool) {
@@ -12,10 +12,11 @@ package struct EncodedTuple {
         self.isRecord = isRecord
     }
 
-    /// Checks everything: bounds, type codes, the shortest form of integers, UTF-8, names unique and in order, depth,
-    /// and that nothing follows.
+    /// Checks the encoding completely.
     ///
-    /// Bytes that pass are exactly what encoding the decoded tuple again would give.
+    /// It checks bounds, type codes, the shortest form of integers, UTF-8, the uniqueness and order of names, the
+    /// depth, and that nothing follows the tuple. If the bytes pass, decoding and encoding the tuple again gives the
+    /// same bytes.
     package func validate() throws(TupleCodingError) {
         var decoder = TupleDecoder(bytes)
         if isRecord {
@@ -27,14 +28,14 @@ package struct EncodedTuple {
         }
     }
 
-    /// Whether the structure holds; a cheaper question than ``validate()``, which also looks into strings.
+    /// Whether the structure is intact; this is cheaper than ``validate()``, which also checks the strings.
     package var isWellFormed: Bool {
         isRecord
             ? bytes.forEachPair(from: 0) { _, _ in true } == bytes.count
             : bytes.forEachElement { _ in true }
     }
 
-    /// How many fields there are, or nil when the bytes are malformed.
+    /// The number of fields, or `nil` if the bytes are malformed.
     package var fieldCount: Int? {
         var count = 0
         if isRecord {
@@ -51,7 +52,7 @@ package struct EncodedTuple {
         return whole ? count : nil
     }
 
-    /// Where the field at a position lies; of a record, its value.
+    /// The extent of the field at a position; in a record, the extent of its value.
     package func extent(ofField position: Int) -> Range<Int>? {
         var index = 0
         var extent: Range<Int>?
@@ -68,7 +69,7 @@ package struct EncodedTuple {
         return extent
     }
 
-    /// Where the value of a record's field lies.
+    /// The extent of the value of a record's field.
     package func extent(ofField name: String) -> Range<Int>? {
         guard isRecord else { return nil }
         var encoder = TupleEncoder()
@@ -83,9 +84,9 @@ package struct EncodedTuple {
         }
     }
 
-    /// Decodes the field that lies there.
+    /// Decodes the field in an extent.
     package func value(at extent: Range<Int>) -> Value? {
-        // Of a record's null only the 00 is decoded: alone, it is null at the top.
+        // In a record null is 00 FF. Only its 00 is decoded, which is null at the top level.
         let isNull = bytes[extent.lowerBound] == TypeCode.null
         var decoder = TupleDecoder(bytes.slice(isNull ? extent.prefix(1) : extent))
         return try? decoder.decodeValue()
@@ -93,10 +94,10 @@ package struct EncodedTuple {
 }
 
 extension TupleDecoder {
-    /// Reads one element for the errors alone.
+    /// Reads one element only to find its errors.
     ///
-    /// Decoding is the strictest reader there is. What lies inside arrays and objects is copied on the way; a field that
-    /// is a string is not, since a watcher is told of tuples no faster than they are read here.
+    /// Decoding makes all checks, but copies the content of arrays and objects. A field that is a string is not copied,
+    /// because this check limits how fast a watcher learns of tuples.
     fileprivate mutating func validateElement() throws(TupleCodingError) {
         if code == TypeCode.string { try validateString() } else { _ = try decodeValue() }
     }

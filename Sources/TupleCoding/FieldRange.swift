@@ -1,12 +1,13 @@
-/// A range of one type, compared as encoded.
+/// A range of values of one type, in the order of their encodings.
 ///
-/// So a range of doubles without an upper bound takes in infinity and the positive NaNs, and `0.0...` leaves out `-0.0`.
+/// So a range of doubles without an upper bound contains infinity and the positive NaNs, and `0.0...` does not contain
+/// `-0.0`.
 package struct FieldRange: Sendable, Hashable {
     package enum Bounds: Sendable, Hashable {
         case int(lower: Int?, upper: Int?)
-        /// Bounds as ordered bits.
+        /// The bounds as ordered bits.
         case double(lower: UInt64?, upper: UInt64?)
-        /// Bounds as encoded strings.
+        /// The bounds as encoded strings.
         case string(lower: [UInt8]?, upper: [UInt8]?)
     }
 
@@ -44,7 +45,7 @@ package struct FieldRange: Sendable, Hashable {
         }
     }
 
-    /// Where the element that begins at `start` ends if it lies in the range; nil if not, or if it is malformed.
+    /// The end of the element that begins at `start`, or `nil` if the element is not in the range or is malformed.
     package func match(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         switch bounds {
         case .int(let lower, let upper):
@@ -57,7 +58,7 @@ package struct FieldRange: Sendable, Hashable {
             guard start < bytes.count, bytes[start] == TypeCode.string,
                 let end = bytes.escapedEnd(from: start &+ 1)
             else { return nil }
-            // Encoded strings compare as the strings do.
+            // Encoded strings have the same order as the strings.
             let element = bytes.slice(start..<end)
             if let lower, lower.withUnsafeBytes({ element.compare($0) < 0 }) { return nil }
             if let upper {

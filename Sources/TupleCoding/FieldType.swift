@@ -1,6 +1,7 @@
-/// What a typed formal matches.
+/// The set of fields that a typed formal matches.
 ///
-/// A type of your own that conforms to ``TupleField`` answers with the type of what it encodes.
+/// If your own type conforms to ``TupleField``, its ``TupleField/fieldType`` is the type of the element that it
+/// encodes.
 public struct FieldType: Sendable, Hashable {
     package indirect enum Kind: Sendable, Hashable {
         case any
@@ -26,9 +27,9 @@ public struct FieldType: Sendable, Hashable {
         self.kind = kind
     }
 
-    /// Anything, null too.
+    /// Anything, including null.
     public static let any = FieldType(.any)
-    /// Null alone.
+    /// Only null.
     public static let null = FieldType(.null)
     /// Bytes.
     public static let bytes = FieldType(.bytes)
@@ -64,7 +65,7 @@ public struct FieldType: Sendable, Hashable {
         FieldType(value.kind == .any ? .object : .objectOf(value.kind))
     }
 
-    /// Null, or what `wrapped` is.
+    /// Null or a field of type `wrapped`.
     public static func optional(_ wrapped: FieldType) -> FieldType {
         switch wrapped.kind {
         case .any, .optional, .null: wrapped
@@ -74,7 +75,7 @@ public struct FieldType: Sendable, Hashable {
 }
 
 extension FieldType.Kind {
-    /// Where the element that begins at `start` ends if it is of this type; nil if it isn't, or is malformed.
+    /// The end of the element that begins at `start`, or `nil` if the element is not of this type or is malformed.
     package func match(_ bytes: UnsafeRawBufferPointer, from start: Int, nested: Bool) -> Int? {
         guard start < bytes.count else { return nil }
         let code = bytes[start]

@@ -29,7 +29,7 @@ public func any() -> Formal<Value> {
 }
 
 extension TemplateElement where Self == Formal<Value> {
-    /// A formal that matches every field, in a literal.
+    /// A formal that matches every field, for use in a literal.
     @inlinable
     public static var any: Formal<Value> { Formal() }
 }

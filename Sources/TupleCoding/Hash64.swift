@@ -1,5 +1,5 @@
-// The hash of index keys and waiter slots. It is part of what processes agree on, so it is stated here in full; Swift's
-// Hasher has a seed of its own in every process.
+// The hash of index keys and of wait slots. Processes must agree on it, so it is stated here in full; Swift's Hasher
+// has a different seed in every process.
 //
 //     fold(a, b)    the 128-bit product of a and b, its high half xor its low half
 //     hash64(bytes) h = K0 xor (count * K1)
@@ -9,11 +9,12 @@
 //     mix(h, n)     fold(h xor K5, (K1 * (n + 1)) or 1)
 //
 // Arithmetic wraps at 64 bits. K0…K5 are the fractional parts of the square roots of 2, 3, 5, 7, 11 and 13 (as in
-// SHA-512), those that multiply made odd. The vectors in HashTests.swift settle doubts.
+// SHA-512); the constants that are factors are made odd. In doubt, the test vectors in HashTests.swift decide.
 //
-// The hash of a tuple's bound fields is the wrapping sum over them of mix(hash64(encoded field), position), so that the
-// terms of one tuple serve every set of positions. Records have no positions: mix(hash64(encoded name, encoded value),
-// recordMark). Collisions are harmless: what an index yields is compared with the template.
+// The hash of a tuple's bound fields is the wrapping sum of mix(hash64(encoded field), position) over these fields, so
+// that the terms of one tuple serve every set of positions. The fields of a record have no positions; their terms are
+// mix(hash64(encoded name, encoded value), recordMark). Collisions are harmless, because each tuple that an index
+// yields is compared with the template.
 
 @usableFromInline
 package enum Hash64 {
@@ -24,10 +25,10 @@ package enum Hash64 {
     static let k4: UInt64 = 0x510e_527f_ade6_82d1
     static let k5: UInt64 = 0x9b05_688c_2b3e_6c1f
 
-    /// Takes a record's pairs the place of a position; no tuple has as many fields.
+    /// The number that the pairs of a record have in place of a position; no tuple has so many fields.
     static let recordMark: UInt64 = 0x7265_636f_7264
 
-    /// The hash of some bytes.
+    /// The hash64 of some bytes.
     package static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let count = bytes.count
         var hash = k0 ^ (UInt64(truncatingIfNeeded: count) &* k1)
@@ -46,7 +47,7 @@ package enum Hash64 {
     private static func lastWord(_ bytes: UnsafeRawBufferPointer, from index: Int) -> UInt64 {
         let count = bytes.count &- index
         if count >= 4 {
-            // Two loads that overlap; the shared bytes are the same in both.
+            // The two loads overlap; the shared bytes are the same in both.
             let low = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian
             let high = bytes.loadUnaligned(fromByteOffset: bytes.count &- 4, as: UInt32.self).littleEndian
             return UInt64(low) | UInt64(high) &<< UInt64(truncatingIfNeeded: (count &- 4) &* 8)
@@ -57,7 +58,7 @@ package enum Hash64 {
         return word
     }
 
-    /// Makes a field's hash that of the field at `position`.
+    /// The term of a field with this hash at `position`.
     @inline(__always)
     package static func mix(_ hash: UInt64, _ position: UInt64) -> UInt64 {
         fold(hash ^ k5, (k1 &* (position &+ 1)) | 1)
@@ -71,7 +72,7 @@ package enum Hash64 {
 }
 
 extension EncodedTuple {
-    /// The hash of the fields that `shape` binds; nil when no template of that shape can match this tuple.
+    /// The hash of the fields that `shape` binds, or `nil` if no template of that shape can match this tuple.
     package func hash(of shape: Shape) -> UInt64? {
         switch shape {
         case .anything: return 0
@@ -95,7 +96,7 @@ extension EncodedTuple {
         return position == arity ? hash : nil
     }
 
-    /// Both lists of names are sorted, so one pass finds all.
+    /// The hash of the named fields; both lists of names are sorted, so one pass finds all.
     private func hash(names: [String]) -> UInt64? {
         var hash: UInt64 = 0
         var next = names.startIndex
@@ -109,7 +110,8 @@ extension EncodedTuple {
         return end == bytes.count && next == names.endIndex ? hash : nil
     }
 
-    /// Calls `body` with the hash of every name and value of a record, as a template that binds only that pair has it.
+    /// Calls `body` with the hash of each name and value of a record: the bound hash of a template that binds only that
+    /// pair.
     package func forEachPairHash(_ body: (UInt64) -> Void) {
         guard isRecord else { return }
         _ = bytes.forEachPair(from: 0) { name, value in
@@ -125,7 +127,8 @@ extension UnsafeRawBufferPointer {
         var string = string
         return string.withUTF8 { content in
             let content = UnsafeRawBufferPointer(content)
-            // Between the type code and the terminator; escapes make the encoded form longer.
+            // The length between the type code and the terminator. Escapes make the encoded form longer than the
+            // string.
             let length = extent.count &- 2
             if length == content.count {
                 return hasBytes(content, at: extent.lowerBound &+ 1) && content.firstZero(from: 0) == nil

@@ -1,4 +1,4 @@
-/// JSON text as it was parsed: each value with its place, so that later errors can name it.
+/// A value of parsed JSON text with its place, so that later errors can name the place.
 struct JSONNode {
     enum Content {
         case null
@@ -8,13 +8,13 @@ struct JSONNode {
         case string(String)
         case array([JSONNode])
         case object([JSONMember])
-        /// A bare `$NAME`, replaced by its value.
+        /// The value of a bare `$NAME`.
         case argument(Value)
     }
 
     let content: Content
 
-    /// The byte of the text at which the value begins.
+    /// The offset in the text, in bytes, at which the value begins.
     let offset: Int
 }
 
@@ -22,6 +22,6 @@ struct JSONNode {
 struct JSONMember {
     let name: String
     let value: JSONNode
-    /// The byte of the text at which the name begins.
+    /// The offset in the text, in bytes, at which the name begins.
     let offset: Int
 }

@@ -1,8 +1,8 @@
 /// Parses JSON text (RFC 8259) strictly.
 ///
-/// Stricter than most: duplicate names, lone surrogates, a byte order mark and integers beyond 64 bits are refused.
-/// Wider in one thing: outside strings, `$NAME` is the value of that argument. Integers and doubles are told apart by
-/// their spelling.
+/// It is stricter than most parsers: it refuses duplicate names, lone surrogates, a byte order mark, and integers
+/// beyond 64 bits. It accepts one extension: outside strings, `$NAME` is the value of that argument. A number is an
+/// integer or a double depending on its spelling.
 struct JSONParser {
     private let text: [UInt8]
     private let arguments: [String: Value]
@@ -11,14 +11,15 @@ struct JSONParser {
 
     /// How many arrays and objects may enclose each other.
     ///
-    /// Two more than a field may have, since a tuple's own array is none in its encoding, nor are the braces of bytes and
-    /// the like; encoding finds what is then still too deep.
+    /// The number is two more than the limit of a field, because two levels of the text are no levels of the encoding:
+    /// a tuple's own array, and the braces of bytes and other special values. Encoding refuses a value that is still
+    /// too deep.
     private let maximumDepth: Int
 
     /// - Parameters:
     ///   - text: The text, in UTF-8.
     ///   - arguments: The values of bare `$NAME` in the text.
-    ///   - wrapping: How many arrays and objects may enclose the values of which the text tells.
+    ///   - wrapping: How many arrays and objects may enclose the values in the text.
     init(_ text: [UInt8], arguments: [String: Value], wrapping: Int = 0) {
         self.text = text
         self.arguments = arguments
@@ -165,7 +166,8 @@ struct JSONParser {
         return .double(value)
     }
 
-    /// Moves `index` past the number there: true if it is an integer by its spelling, nil if it is malformed.
+    /// Moves `index` past the number there; returns whether its spelling is that of an integer, or `nil` if it is
+    /// malformed.
     static func scanNumber(_ text: [UInt8], _ index: inout Int) -> Bool? {
         func digits(_ index: inout Int) -> Int {
             let start = index
@@ -261,7 +263,7 @@ struct JSONParser {
                 guard 0xdc00...0xdfff ~= low else { throw error(.syntax, "a lone surrogate", at: start) }
                 unit = 0x10000 + (unit - 0xd800) << 10 + (low - 0xdc00)
             }
-            // Nil for a surrogate, which no scalar is.
+            // The initializer returns nil for a surrogate, because a surrogate is no scalar.
             guard let scalar = Unicode.Scalar(unit) else { throw error(.syntax, "a lone surrogate", at: start) }
             content.append(contentsOf: String(Character(scalar)).utf8)
         default:
@@ -306,7 +308,7 @@ struct JSONParser {
         return error(.syntax, "expected \(expected), found \(found)", at: index)
     }
 
-    /// An error at a byte of the text; the column counts characters as editors do, Unicode scalars.
+    /// An error at a byte of the text; like editors, the column counts Unicode scalars.
     func error(_ code: TupleCodingError.Code, _ reason: String, at offset: Int) -> TupleCodingError {
         let before = text.prefix(offset)
         let line = before.count { $0 == 0x0a } + 1

@@ -1,4 +1,4 @@
-/// Reads values out of parsed nodes.
+/// Makes values from parsed nodes.
 struct JSONReader {
     let parser: JSONParser
 
@@ -6,7 +6,7 @@ struct JSONReader {
         parser.error(code, reason, at: offset)
     }
 
-    /// The value that a node stands for; strings that begin with `?` are strings.
+    /// The value that a node represents; strings that begin with `?` are plain strings here.
     func value(_ node: JSONNode) throws(TupleCodingError) -> Value {
         switch node.content {
         case .null: return .null
@@ -33,7 +33,7 @@ struct JSONReader {
         }
     }
 
-    /// What an object stands for whose only name begins with `$`; nil for every other.
+    /// The meaning of an object whose only name begins with `$`, or `nil` for any other object.
     func special(_ members: [JSONMember]) throws(TupleCodingError) -> JSONSpecial? {
         guard members.count == 1, let member = members.first, member.name.utf8.first == UInt8(ascii: "$") else {
             return nil
@@ -75,9 +75,9 @@ struct JSONReader {
     }
 }
 
-/// What an object with one name that begins with `$` stands for.
+/// The meaning of an object whose only name begins with `$`.
 enum JSONSpecial {
     case value(Value)
-    /// An object whose only name is this, with one `$` removed.
+    /// An object whose only name is this one, from which one `$` is removed already.
     case escaped(String)
 }

@@ -1,8 +1,9 @@
-/// Writes JSON text: one line, no spaces, names in the order of their bytes, so that equal values give equal text.
+/// Writes JSON text on one line, without spaces, and with names in the order of their bytes; so equal values give equal
+/// text.
 struct JSONWriter {
     private(set) var text: [UInt8] = []
 
-    /// Whether strings are written for a template, in which a leading `?` would make them formals.
+    /// Whether the text is a template's, in which a leading `?` would make a string a formal.
     var forTemplate = false
 
     var string: String { String(decoding: text, as: UTF8.self) }
@@ -28,9 +29,10 @@ struct JSONWriter {
         }
     }
 
-    /// Writes a double so that it is read back as the same one, and as a double.
+    /// Writes a double so that reading the text gives the same double.
     ///
-    /// `description` is the shortest text that reads back, and has a point or an exponent. All NaNs are written alike.
+    /// `description` is the shortest such text, and always has a point or an exponent, so it is not read as an integer.
+    /// All NaNs are written the same way.
     private mutating func write(_ value: Double) {
         if value.isFinite {
             write(raw: value.description)
@@ -71,7 +73,7 @@ struct JSONWriter {
         text.append(UInt8(ascii: "]"))
     }
 
-    /// Writes an object; its only name gets a second `$` if it begins with one.
+    /// Writes an object; if it has only one name and this begins with `$`, another `$` is written before it.
     mutating func writeObject(_ record: Record, _ write: (inout JSONWriter, Record.Element) -> Void) {
         writeObject(names: record.names) { writer, position in write(&writer, record[position]) }
     }

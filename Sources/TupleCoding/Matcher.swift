@@ -1,18 +1,19 @@
-/// An element of a template that says what it has matched, so that a take is typed by its template.
+/// An element of a template that knows the type of the field that it matches, so that a template gives a take its
+/// types.
 public protocol Matcher: TemplateElement {
-    /// What a matched field is read as.
+    /// The type as which a matched field is read.
     associatedtype Matched: Sendable
 
     /// Reads the field that the matcher has matched.
     ///
-    /// - Throws: `TupleCodingError` when the field can't be read as `Matched`.
+    /// - Throws: `TupleCodingError` if the field can't be read as `Matched`.
     static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched
 }
 
 extension TupleDecoder {
-    /// Reads the fields of a tuple that matched, as its template's elements say.
+    /// Reads the fields of a matched tuple as the types of its template's elements.
     ///
-    /// - Throws: `TupleCodingError` when a field can't be read, or more are left.
+    /// - Throws: `TupleCodingError` if a field can't be read, or if fields are left.
     @inlinable
     public mutating func decodeMatched<each M: Matcher>(
         _ matcher: repeat each M

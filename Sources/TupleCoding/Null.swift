@@ -1,6 +1,6 @@
-/// Null as a field by itself, also for use after a dot in a literal: `["resize", .null]`.
+/// Null as a field; in a literal it is written after a dot: `["resize", .null]`.
 public struct Null: TupleField, Hashable {
-    /// What a formal of this type matches.
+    /// The fields that a formal of this type matches.
     public static var fieldType: FieldType { .null }
 
     /// Makes a null.

@@ -1,4 +1,4 @@
-/// A place in an array, or a name that no type has a key for.
+/// A key for a position in an array, or for a name without a key type.
 struct PathKey: CodingKey {
     let stringValue: String
     let intValue: Int?

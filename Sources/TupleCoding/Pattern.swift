@@ -1,14 +1,14 @@
 import Synchronization
 
-/// A regular expression as an element of a template: it matches strings in which it is found.
+/// A regular expression as an element of a template: it matches every string that contains a match of the expression.
 ///
 /// ```swift
 /// let file = try Pattern(#"\.png$"#)
 /// let (_, name) = try await jobs.take("resize", file)
 /// ```
 ///
-/// The syntax is that of Swift's `Regex`; letters compare as Unicode scalars, so that a composed and a decomposed "é"
-/// differ here as everywhere. Searching has no time limit: an expression that backtracks much takes long.
+/// The syntax is that of Swift's `Regex`. Letters compare as Unicode scalars, so a composed and a decomposed "é"
+/// differ, as in all fields. Searching has no time limit: an expression that backtracks much takes long.
 public struct Pattern: Matcher, Hashable {
     /// The expression as it was written.
     public let source: String
@@ -17,8 +17,8 @@ public struct Pattern: Matcher, Hashable {
 
     /// Compiles an expression.
     ///
-    /// - Throws: `TupleCodingError` when it is no regular expression, is longer than
-    ///   ``TupleLimits/maximumPatternLength`` or nests deeper than ``TupleLimits/maximumPatternDepth``.
+    /// - Throws: `TupleCodingError` if the text is no regular expression, is longer than
+    ///   ``TupleLimits/maximumPatternLength``, or nests deeper than ``TupleLimits/maximumPatternDepth``.
     public init(_ source: String) throws(TupleCodingError) {
         try Self.checkSize(source)
         self.source = source
@@ -30,7 +30,8 @@ public struct Pattern: Matcher, Hashable {
         compiled.isFound(in: string)
     }
 
-    /// Bounds what the compiler is given: it recurses into groups, and expressions come from the shell.
+    /// Refuses expressions that are too long or too deep: the regex compiler recurses into groups, and expressions come
+    /// from the shell.
     private static func checkSize(_ source: String) throws(TupleCodingError) {
         guard source.utf8.count <= TupleLimits.maximumPatternLength else {
             throw TupleCodingError(
@@ -38,7 +39,7 @@ public struct Pattern: Matcher, Hashable {
                 "a regular expression is longer than \(TupleLimits.maximumPatternLength) bytes"
             )
         }
-        // Escaped and closing brackets are counted too: a bound that is too strict for none that people write.
+        // Escaped brackets are counted too; no expression that people write is refused because of that.
         var depth = 0
         for byte in source.utf8 {
             switch byte {
@@ -55,12 +56,12 @@ public struct Pattern: Matcher, Hashable {
         }
     }
 
-    /// Whether both were written alike.
+    /// Whether both expressions were written with the same UTF-8 bytes.
     public static func == (left: Pattern, right: Pattern) -> Bool {
         left.source.compareUTF8(right.source) == 0
     }
 
-    /// Feeds what equality compares.
+    /// Feeds the same bytes that equality compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(Value.string(source))
     }
@@ -78,7 +79,8 @@ public struct Pattern: Matcher, Hashable {
 
 /// The expression, compiled once for all copies of a pattern.
 ///
-/// `Regex` is not Sendable, since one that was built of parsers may hold any closure; the lock makes the question moot.
+/// `Regex` is not Sendable, because a regex that was built of parsers may hold any closure. The lock makes this class
+/// Sendable.
 private final class CompiledPattern: Sendable {
     private let regex: Mutex<Regex<AnyRegexOutput>>
 
@@ -91,7 +93,7 @@ private final class CompiledPattern: Sendable {
     }
 
     func isFound(in string: String) -> Bool {
-        // A search throws only when a parser of the user's does, and there are none in an expression of text.
+        // A search throws only if a custom parser throws, and a regex that was compiled from text has none.
         regex.withLock { regex in ((try? regex.firstMatch(in: string)) ?? nil) != nil }
     }
 }

@@ -1,20 +1,20 @@
-// Helpers over borrowed bytes. Subscripts of UnsafeRawBufferPointer are checked in debug builds only
-// (`_debugPrecondition`), so each function here bounds its own reads.
+// Helpers for borrowed bytes. The subscripts of UnsafeRawBufferPointer are checked only in debug builds
+// (`_debugPrecondition`), so each function here checks the bounds of its own reads.
 
 extension UnsafeRawBufferPointer {
-    /// The part `range`, which the caller has bounded.
+    /// The bytes in `range`, whose bounds the caller has checked.
     @usableFromInline
     package func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[range])
     }
 
-    /// The first 0x00 at or after `start`, or nil.
+    /// The position of the first 0x00 at or after `start`, or `nil` if there is none.
     @usableFromInline
     package func firstZero(from start: Int) -> Int? {
         var index = start
         while index &+ 8 <= count {
             let word = loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
-            // The lowest flagged byte is exact; a borrow can only flag bytes above a real zero.
+            // The lowest flagged byte is a real zero; a borrow flags only bytes above a real zero.
             let zeros = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
             if zeros != 0 { return index &+ zeros.trailingZeroBitCount >> 3 }
             index &+= 8
@@ -26,7 +26,7 @@ extension UnsafeRawBufferPointer {
         return nil
     }
 
-    /// Whether the bytes from `offset` on begin with `prefix`.
+    /// Whether the bytes at `offset` begin with `prefix`.
     package func hasBytes(_ prefix: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         let length = prefix.count
         guard offset >= 0, offset <= count, length <= count - offset else { return false }
@@ -43,7 +43,7 @@ extension UnsafeRawBufferPointer {
         return true
     }
 
-    /// The order of the bytes: negative, zero or positive, as memcmp(3) and then the length say.
+    /// The order of the bytes, as memcmp(3) and then the lengths give it: negative, zero or positive.
     package func compare(_ other: UnsafeRawBufferPointer) -> Int {
         let shared = Swift.min(count, other.count)
         var index = 0
@@ -60,7 +60,7 @@ extension UnsafeRawBufferPointer {
         return count - other.count
     }
 
-    /// Where the bytes stop being UTF-8 (RFC 3629), or nil when all of them are.
+    /// The position of the first byte that is not UTF-8 (RFC 3629), or `nil` if all bytes are.
     package func firstInvalidUTF8() -> Int? {
         var index = 0
         while index < count {
@@ -96,7 +96,8 @@ extension UnsafeRawBufferPointer {
 }
 
 extension String {
-    /// The order of the UTF-8 bytes, which is the order of the encoding; `<` would compare canonical equivalents as equal.
+    /// The order of the UTF-8 bytes, which is the order of the encoding; to `==`, canonically equivalent strings are
+    /// equal.
     package func compareUTF8(_ other: String) -> Int {
         var ours = self
         var theirs = other

@@ -1,6 +1,6 @@
 /// Named values: a tuple whose fields have names, or an object inside a field.
 ///
-/// Names are unique and kept in the order of their UTF-8 bytes, whatever the order they were given in.
+/// Names are unique, and kept in the order of their UTF-8 bytes, whatever order they are given in.
 public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// A name and its value.
     public typealias Element = (name: String, value: Value)
@@ -17,7 +17,7 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     /// Makes a record of names and values in any order.
     ///
-    /// - Throws: `TupleCodingError` when a name occurs twice, as UTF-8.
+    /// - Throws: `TupleCodingError` if the same UTF-8 bytes occur twice as a name.
     public init(_ elements: some Sequence<(String, Value)>) throws(TupleCodingError) {
         entries = Self.sorted(elements)
         for (earlier, later) in zip(entries, entries.dropFirst()) where earlier.name.compareUTF8(later.name) == 0 {
@@ -25,7 +25,9 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
         }
     }
 
-    /// Makes a record of a literal's elements, whose names the programmer has kept unique.
+    /// Makes a record of a literal's elements.
+    ///
+    /// - Precondition: No name occurs twice.
     package init(literal elements: some Sequence<(String, Value)>) {
         entries = Self.sorted(elements)
         for (earlier, later) in zip(entries, entries.dropFirst()) {
@@ -45,13 +47,13 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The names, in the order of their bytes.
     public var names: [String] { entries.map(\.name) }
 
-    /// How many fields there are.
+    /// The number of fields.
     public var count: Int { entries.count }
 
     /// Whether there are no fields.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The value of a field; nil where there is none, and setting nil removes it.
+    /// The value of a field, or `nil` if there is no such field; setting `nil` removes the field.
     ///
     /// - Complexity: O(log n) to read, O(n) to add or remove.
     public subscript(_ name: String) -> Value? {
@@ -70,9 +72,9 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
         }
     }
 
-    /// A name that Swift takes for another of the record's: they differ as UTF-8, and are canonically equivalent.
+    /// A name that equals another name as a Swift string: they differ as UTF-8, but are canonically equivalent.
     ///
-    /// - Complexity: O(n); nothing is kept or normalized where all names are ASCII.
+    /// - Complexity: O(n); if all names are ASCII, nothing is stored or normalized.
     var nameTakenForAnother: String? {
         guard entries.contains(where: { $0.name.utf8.contains { $0 >= 0x80 } }) else { return nil }
         var seen: Set<String> = []
@@ -111,7 +113,7 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
         return entries.count - other.entries.count
     }
 
-    /// Feeds what equality compares.
+    /// Feeds the same bytes that equality compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(entries.count)
         for entry in entries {
@@ -138,7 +140,7 @@ extension Record: RandomAccessCollection {
 }
 
 extension Record: ExpressibleByDictionaryLiteral {
-    /// Makes a record of a literal.
+    /// Makes a record from a literal.
     ///
     /// - Precondition: No name occurs twice.
     public init(dictionaryLiteral elements: (String, Value)...) {

@@ -1,16 +1,17 @@
-/// Which fields of a template are bound, that is, actuals whose match is equality of bytes: what an index is built for.
+/// The set of a template's fields that are bound, that is, actuals that match by equality of bytes; an index serves one
+/// shape.
 package enum Shape: Sendable, Hashable {
     /// Any tuple, record or not.
     case anything
-    /// Tuples of `arity` fields; the bits of `bound` are the positions bound, of which there are at most 64.
+    /// Tuples of `arity` fields; the set bits of `bound` are the bound positions, which are below 64.
     case fields(arity: Int, bound: UInt64)
-    /// Records; the names bound, sorted by their UTF-8 and unique.
+    /// Records; `bound` are the bound names, unique and sorted by their UTF-8.
     case record(bound: [String])
 
-    /// Fields after this many are never bound.
+    /// The number of positions that can be bound; fields at later positions are never bound.
     package static let maximumBoundPositions = 64
 
-    /// Whether anything is bound, so that an index could help.
+    /// Whether any field is bound, so that an index could help.
     package var bindsSomething: Bool {
         switch self {
         case .anything: false
@@ -33,7 +34,7 @@ extension Shape {
         }
     }
 
-    /// Feeds what equality compares.
+    /// Feeds the same bytes that equality compares.
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .anything: hasher.combine(0)
@@ -55,8 +56,10 @@ extension Shape {
     private static let fieldsTag: UInt8 = 1
     private static let recordTag: UInt8 = 2
 
-    /// The shape as bytes: a tag; then arity and bound positions as big-endian 64-bit words, or the names as encoded
-    /// strings.
+    /// The shape as bytes.
+    ///
+    /// The first byte is a tag. Then follow the arity and the bound positions as big-endian 64-bit words, or the bound
+    /// names as encoded strings.
     package func encoded() -> [UInt8] {
         var encoder = TupleEncoder()
         switch self {
@@ -73,7 +76,7 @@ extension Shape {
         return encoder.bytes
     }
 
-    /// Reads what `encoded()` wrote; nil for anything else.
+    /// Reads bytes that `encoded()` wrote; `nil` for all other bytes.
     package init?(encoded bytes: UnsafeRawBufferPointer) {
         guard let tag = bytes.first else { return nil }
         switch tag {
@@ -121,7 +124,7 @@ extension Shape: CustomStringConvertible {
         }
     }
 
-    /// The name, in quotation marks and escaped unless it is plain.
+    /// The name; unless it is plain, it is escaped and in quotation marks.
     private static func shown(_ name: String) -> String {
         let isPlain =
             !name.isEmpty

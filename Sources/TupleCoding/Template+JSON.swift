@@ -1,4 +1,4 @@
-// The JSON form of templates: that of tuples, with formals at any depth, which are strings that begin with `?`.
+// The JSON form of templates: the form of tuples, with formals at any depth. A formal is a string that begins with `?`.
 //
 //     "?"                                              anything; alone, any tuple
 //     "?int" "?double" "?string" "?bool" "?bytes" "?uuid" "?array" "?object"
@@ -14,10 +14,10 @@ extension Template {
     ///
     /// - Parameters:
     ///   - text: An array, an object or `"?"`, with nothing but white space around it.
-    ///   - exactly: Whether objects match only those without other fields, at every depth.
-    ///   - literal: Whether the text is a tuple, without formals; it then matches that tuple alone.
+    ///   - exactly: Whether objects, at every depth, match only objects without other fields.
+    ///   - literal: Whether the text is a tuple without formals; the template then matches only that tuple.
     ///   - arguments: The values of bare `$NAME` in the text; strings in them are never formals.
-    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    /// - Throws: `TupleCodingError`, with line and column, if the text isn't JSON of this form.
     public init(
         json text: String,
         exactly: Bool = false,
@@ -36,8 +36,9 @@ extension Template {
 
     /// The template as JSON text, on one line.
     ///
-    /// Reading it gives a template that matches the same, but that whether objects are matched exactly isn't said, and
-    /// what the form has no words for becomes a wider formal, as in `"?array"` for arrays of integers.
+    /// Reading the text gives a template that matches the same tuples, with two exceptions. The text does not tell
+    /// whether objects are matched exactly. A formal that the form has no word for becomes a wider one, such as
+    /// `"?array"` for arrays of integers.
     public var json: String {
         var writer = JSONWriter()
         writer.forTemplate = true
@@ -52,7 +53,7 @@ extension Template {
     }
 }
 
-/// Builds a template out of parsed JSON.
+/// Makes a template from parsed JSON.
 private struct TemplateReader {
     let json: JSONReader
     let exactly: Bool
@@ -121,7 +122,7 @@ private struct TemplateReader {
         }
     }
 
-    /// Adds an argument: as if it stood in the text, but that its strings are no formals.
+    /// Adds an argument's value as if it stood in the text, except that its strings are never formals.
     private func append(_ value: Value, to builder: inout TemplateBuilder) throws(TupleCodingError) {
         switch value {
         case .array(let values):
@@ -145,7 +146,7 @@ extension JSONWriter {
     fileprivate mutating func write(_ node: TemplateNode, _ bytes: UnsafeRawBufferPointer, nested: Bool) {
         switch node {
         case .actual(let extent):
-            // An actual null inside an array is 00 FF; read alone, it is its first byte.
+            // Null inside an array is 00 FF; only its first byte is decoded, which is null at the top level.
             let isNull = bytes[extent.lowerBound] == TypeCode.null
             var decoder = TupleDecoder(bytes.slice(isNull ? extent.prefix(1) : extent))
             write((try? decoder.decodeValue()) ?? .null)

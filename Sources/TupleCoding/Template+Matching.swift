@@ -1,5 +1,5 @@
-// Matching runs on encoded bytes, under the gate and on pages of the database: it allocates only to search a string
-// with a regular expression, reads within bounds, and takes malformed bytes for a tuple that doesn't match.
+// Matching runs on encoded bytes, under the gate and on pages of the database. It allocates only to search a string
+// with a regular expression, and it reads only within bounds. Malformed bytes don't match.
 
 extension Template {
     /// Whether the tuple matches.
@@ -31,7 +31,7 @@ extension Template {
         tuple.withEncoded { matches($0) }
     }
 
-    /// The one tuple that matches, if every field is an actual; equality of bytes is the match then.
+    /// The only tuple that matches, if every field is an actual, so that matching is equality of bytes.
     package var literalTuple: Tuple? {
         switch form {
         case .anything:
@@ -43,7 +43,7 @@ extension Template {
         }
     }
 
-    /// The hash of the first bound name and value; nil when none is bound or the template isn't one of names.
+    /// The hash of the first bound name and value, or `nil` if no name is bound or the template has no names.
     package var firstPairHash: UInt64? {
         guard case .record(let entries, _) = form, let extent = entries.lazy.compactMap(\.boundExtent).first else {
             return nil
@@ -53,10 +53,10 @@ extension Template {
 }
 
 extension TemplateNode {
-    /// Where the element that begins at `start` ends if it matches; nil if it doesn't.
+    /// The end of the element that begins at `start`, or `nil` if the element doesn't match.
     ///
-    /// `own` are the template's bytes. The recursion is as deep as the template, which ``TupleLimits/maximumDepth``
-    /// bounds.
+    /// `own`: The template's bytes. The recursion is as deep as the template, so ``TupleLimits/maximumDepth`` bounds
+    /// it.
     fileprivate func match(
         _ bytes: UnsafeRawBufferPointer,
         from start: Int,
@@ -67,7 +67,8 @@ extension TemplateNode {
         case .actual(let extent):
             guard bytes.hasBytes(own.slice(extent), at: start) else { return nil }
             let end = start &+ extent.count
-            // "ab" is a prefix of "ab\0c" up to its terminator, which an escape then turns into content.
+            // The encoded "ab" with its terminator is a prefix of the encoded "ab\0c", where an escape after the 00
+            // makes it content.
             return end < bytes.count && bytes[end] == TypeCode.escape ? nil : end
         case .formal(let type):
             return type.kind.match(bytes, from: start, nested: nested)
@@ -95,7 +96,7 @@ extension TemplateNode {
         }
     }
 
-    /// As `match`; both lists of names are sorted, so one pass finds all.
+    /// Matches an object like `match`; both lists of names are sorted, so one pass finds all.
     fileprivate static func matchObject(
         _ entries: [TemplateEntry],
         exactly: Bool,

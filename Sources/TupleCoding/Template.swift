@@ -1,15 +1,15 @@
-/// What `read` and `take` match: fields that are actual values, and formals.
+/// A description of the tuples that `read` and `take` match: fields that are actual values, and formals.
 ///
-/// A template of fields matches tuples of as many fields; a template of names matches records that have at least its
-/// names, or with ``exactly()`` no others. ``any`` matches every tuple.
+/// A template of fields matches tuples with the same number of fields. A template of names matches records that have at
+/// least its names or, with ``exactly()``, no others. ``any`` matches every tuple.
 ///
 /// ```swift
 /// let jobs: Template = ["resize", .any, 40..<50]
 /// let urgent: Template = ["kind": "resize", "priority": 7...]
 /// ```
 ///
-/// An array or object given as a value is an actual, equal or not; an array or object with formals inside is a nested
-/// template: `["job", ["kind": "resize", "id": .any] as Template]`.
+/// An array or object that you give as a value is an actual: only an equal array or object matches it. An array or
+/// object with formals inside is a nested template: `["job", ["kind": "resize", "id": .any] as Template]`.
 public struct Template: Sendable {
     package enum Form: Sendable {
         case anything
@@ -17,17 +17,18 @@ public struct Template: Sendable {
         case record([TemplateEntry], exactly: Bool)
     }
 
-    /// The encoded names and actuals, in which the nodes mark extents.
+    /// The encoded names and actuals, to which the extents of the nodes refer.
     let bytes: [UInt8]
     let form: Form
 
-    /// Which fields are bound.
+    /// The set of bound fields.
     package let shape: Shape
 
-    /// The hash of the bound fields, which `EncodedTuple.hash(of:)` gives for every tuple that matches; zero if none is.
+    /// The hash of the bound fields, or 0 if none is bound; `EncodedTuple.hash(of:)` is equal for every tuple that
+    /// matches.
     package let boundHash: UInt64
 
-    /// Whether there is a regular expression anywhere, so that matching may take long.
+    /// Whether the template contains a regular expression, so that matching may take long.
     package let usesPattern: Bool
 
     init(bytes: [UInt8], form: Form, usesPattern: Bool) {
@@ -67,7 +68,7 @@ public struct Template: Sendable {
 // MARK: Making templates
 
 extension Template {
-    /// The template that matches every tuple, records too.
+    /// The template that matches every tuple, including records.
     public static let any = Template(bytes: [], form: .anything, usesPattern: false)
 
     /// Makes the template that matches the tuple without fields.
@@ -87,7 +88,7 @@ extension Template {
 
     /// Makes a template of fields whose nesting comes from data.
     ///
-    /// - Throws: `TupleCodingError` when an actual is nested deeper than ``TupleLimits/maximumDepth``.
+    /// - Throws: `TupleCodingError` if an actual is nested deeper than ``TupleLimits/maximumDepth``.
     @inlinable
     public init<each M: Matcher>(checking matcher: repeat each M) throws(TupleCodingError) {
         var builder = TemplateBuilder()
@@ -96,7 +97,7 @@ extension Template {
         self.init(fields: builder)
     }
 
-    /// Makes a template that matches one tuple alone.
+    /// Makes a template that matches only one tuple.
     public init(_ tuple: Tuple) {
         let form = tuple.encoded.withUnsafeBytes { bytes -> Form in
             if tuple.isRecord {
@@ -123,7 +124,8 @@ extension Template {
         self = builder.fields()
     }
 
-    /// The same template, matching only records (and nested objects, at every depth) that have no other names.
+    /// The same template, but it matches only records, and at every depth only nested objects, that have no other
+    /// names.
     public func exactly() -> Template {
         switch form {
         case .anything:

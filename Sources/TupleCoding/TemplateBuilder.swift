@@ -1,7 +1,7 @@
 /// Collects the elements of a template; see ``TemplateElement``.
 ///
-/// Names and actuals are encoded into one buffer, in which the nodes of the template mark their extents. An array or
-/// object that holds no formal leaves its whole encoding there, and becomes one actual.
+/// Names and actuals are encoded into one buffer, and the nodes of the template refer to their extents in it. An array
+/// without formals becomes one actual, whose extent is the whole array.
 public struct TemplateBuilder: Sendable {
     @usableFromInline var encoder = TupleEncoder()
     private var nodes: [TemplateNode] = []
@@ -12,11 +12,11 @@ public struct TemplateBuilder: Sendable {
         nodes.reserveCapacity(4)
     }
 
-    /// What was nested too deep, if anything was.
+    /// The error if an element was nested too deep, `nil` otherwise.
     @usableFromInline
     var failure: TupleCodingError? { encoder.failure }
 
-    /// Adds a field that matches equal ones.
+    /// Adds a field that matches equal fields.
     @inlinable
     public mutating func appendActual<Field: TupleField>(_ field: Field) {
         let start = encoder.count
@@ -107,7 +107,7 @@ public struct TemplateBuilder: Sendable {
         }
     }
 
-    /// Copies a node of another template, whose bytes may lie at another depth.
+    /// Copies a node of another template; its bytes may have been encoded at another depth.
     private mutating func append(_ node: TemplateNode, from bytes: UnsafeRawBufferPointer) {
         switch node {
         case .actual(let extent):
@@ -132,15 +132,15 @@ public struct TemplateBuilder: Sendable {
 
     // MARK: The template
 
-    /// The elements as a template for tuples of as many fields.
+    /// A template for tuples whose number of fields is the number of the elements.
     func fields() -> Template {
         Template(bytes: encoder.bytes, form: .fields(nodes), usesPattern: usesPattern)
     }
 
-    /// The one object that was added as a template for records.
+    /// A template for records, made of the one object that was added.
     func record() -> Template {
         guard case .object(let entries, _, let exactly)? = nodes.first else {
-            // Only when the object itself was too deep, which it can't be at the top.
+            // This happens only if the object itself was too deep, which is impossible at the top level.
             return Template(bytes: [], form: .record([], exactly: false), usesPattern: false)
         }
         return Template(bytes: encoder.bytes, form: .record(entries, exactly: exactly), usesPattern: usesPattern)

@@ -1,11 +1,11 @@
-/// What may stand in a template: actuals, formals, ranges, patterns, and templates for nested arrays and objects.
+/// An element of a template: an actual, a formal, a range, a pattern, or a template for a nested array or object.
 ///
-/// Template literals have elements of this type, so that variables, ranges and `.any` mix:
+/// Template literals have elements of this type, so you can mix variables, ranges and `.any`:
 ///
 /// ```swift
 /// let template: Template = ["resize", .any, 40..<50]
 /// ```
 public protocol TemplateElement: Sendable {
-    /// Adds the element to a template; one call of a method of `builder`, or of another element's `describe`.
+    /// Adds the element to a template, by one call of a method of `builder` or of another element's `describe`.
     func describe(into builder: inout TemplateBuilder)
 }

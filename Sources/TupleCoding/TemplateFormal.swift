@@ -1,4 +1,4 @@
-/// A formal in the text form: a string that begins with `?`.
+/// A formal in the JSON form: a string that begins with `?`.
 enum TemplateFormal {
     case string(String)
     case type(FieldType)
@@ -20,7 +20,7 @@ enum TemplateFormal {
     }
 
     private static func parse(_ text: String) throws(TupleCodingError) -> TemplateFormal {
-        // By bytes: as characters, "?" and a combining mark that follows it would be one.
+        // The bytes are split, not the characters: "?" and a combining mark after it would be one character.
         let word = String(decoding: text.utf8.dropFirst(), as: UTF8.self)
         if word.utf8.first == UInt8(ascii: "?") { return .string(word) }
         if word.utf8.first == UInt8(ascii: "/") { return .pattern(try pattern(word)) }
@@ -40,7 +40,7 @@ enum TemplateFormal {
         return try Pattern(String(decoding: utf8[1..<utf8.count - 1], as: UTF8.self))
     }
 
-    /// Reads a range; nil when the word is none.
+    /// Reads a range; `nil` if the word is not a range.
     private static func range(_ word: String) throws(TupleCodingError) -> FieldRange? {
         let utf8 = Array(word.utf8)
         let dot = UInt8(ascii: ".")
@@ -87,7 +87,7 @@ enum TemplateFormal {
     }
 }
 
-/// One bound of a range in the text form.
+/// One bound of a range in the JSON form.
 private enum RangeBound {
     case int(Int, text: String)
     case double(Double, text: String)
@@ -95,7 +95,7 @@ private enum RangeBound {
     /// A number that neither Int nor Double can hold.
     case beyond
 
-    /// Reads a bound; nil for none.
+    /// Reads a bound; `nil` for no bytes.
     init?(_ bytes: ArraySlice<UInt8>) {
         if bytes.isEmpty { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
@@ -118,7 +118,7 @@ private enum RangeBound {
         if case .int(let value, _) = self { value } else { nil }
     }
 
-    /// The bound as a double, also of an integer.
+    /// The bound as a double, if it is a number.
     var double: Double? {
         switch self {
         case .int(let value, _): Double(value)
@@ -138,7 +138,7 @@ private enum RangeBound {
 // MARK: Writing
 
 extension TemplateFormal {
-    /// A type's word, or the nearest wider one.
+    /// The word for a type, or for the nearest wider type that has a word.
     static func text(for kind: FieldType.Kind) -> String {
         switch kind {
         case .any, .null, .tuple, .optional: "?"
@@ -154,7 +154,7 @@ extension TemplateFormal {
         }
     }
 
-    /// A range's text, or the word for its type where the text would be read as something else.
+    /// The text of a range, or the word for its type if the text would be read as something else.
     static func text(for range: FieldRange) -> String {
         let lower: String
         let upper: String

@@ -1,20 +1,20 @@
-/// One element of a template, or of an array or object inside it; extents are in the template's bytes.
+/// One element of a template, or of an array or object inside it; the extents refer to the template's bytes.
 package enum TemplateNode: Sendable {
-    /// Matches the same bytes.
+    /// Matches the bytes in this extent.
     case actual(Range<Int>)
     case formal(FieldType)
     indirect case range(FieldRange)
     indirect case pattern(Pattern)
-    /// Matches arrays of the same length; holds at least one element that is no actual.
+    /// Matches arrays of the same length; at least one element is no actual.
     case array([TemplateNode], extent: Range<Int>)
-    /// Matches objects that have at least these entries, or exactly these.
+    /// Matches objects that have at least these entries or, if `exactly`, no others.
     case object([TemplateEntry], extent: Range<Int>, exactly: Bool)
 
     var isActual: Bool {
         if case .actual = self { true } else { false }
     }
 
-    /// The node for matching objects exactly at every depth: those without formals become actuals.
+    /// The node that matches objects exactly at every depth; arrays and objects without formals become actuals.
     var matchingExactly: TemplateNode {
         switch self {
         case .actual, .formal, .range, .pattern:
@@ -32,11 +32,11 @@ package enum TemplateNode: Sendable {
 
 /// A named element of a template.
 package struct TemplateEntry: Sendable {
-    /// Where the encoded name lies.
+    /// The extent of the encoded name.
     let name: Range<Int>
     let node: TemplateNode
 
-    /// Where name and value lie, if the value is an actual.
+    /// The extent of the name and the value together, or `nil` if the value is no actual.
     var boundExtent: Range<Int>? {
         if case .actual(let value) = node { name.lowerBound..<value.upperBound } else { nil }
     }

@@ -1,7 +1,7 @@
-/// Ordered fields (`["resize", 42, "cat.png"]`), or named ones, a *record* (`["kind": "resize", "id": 42]`).
+/// Ordered fields (`["resize", 42, "cat.png"]`), or named fields, a *record* (`["kind": "resize", "id": 42]`).
 ///
-/// A tuple holds its encoded bytes and decodes fields when they are asked for. Equality, hashing and order are those of
-/// the bytes; of a record and the tuple of one field with the same object, the latter comes first.
+/// A tuple holds its encoded bytes, and decodes a field when you ask for it. Equality, hashing and order are those of
+/// the bytes. A tuple whose one field is an object comes before the record with the same bytes.
 ///
 /// ```swift
 /// let tuple: Tuple = ["resize", 42, "cat.png"]
@@ -13,20 +13,20 @@ public struct Tuple: Sendable, Hashable, Comparable {
 
     /// Whether the fields have names.
     ///
-    /// The bytes alone don't tell: a record is encoded as a field that holds an object is.
+    /// The bytes alone don't tell: a record is encoded like a tuple of one field that is an object.
     public let isRecord: Bool
 
-    /// Takes bytes that were just encoded, without checking them.
+    /// Makes a tuple of bytes that were just encoded, without checking them.
     package init(trusting encoded: [UInt8], isRecord: Bool) {
         self.encoded = encoded
         self.isRecord = isRecord
     }
 
-    /// Takes bytes from anywhere, after checking all of them.
+    /// Makes a tuple of bytes from any source, after checking all of them.
     ///
-    /// - Throws: `TupleCodingError` when the bytes are not a tuple, or not as this encoding would write it.
+    /// - Throws: `TupleCodingError` if the bytes are not a tuple, or not in the form that this encoding would write.
     package init(encoded: [UInt8], isRecord: Bool) throws(TupleCodingError) {
-        // Unlike `withUnsafeBytes`, this one passes on the type of the error.
+        // Unlike `withUnsafeBytes`, this method keeps the type of the error.
         try encoded.withUnsafeBufferPointer { (bytes) throws(TupleCodingError) in
             try EncodedTuple(bytes: UnsafeRawBufferPointer(bytes), isRecord: isRecord).validate()
         }
@@ -68,7 +68,7 @@ public struct Tuple: Sendable, Hashable, Comparable {
 
     /// Makes a tuple of values whose nesting comes from data.
     ///
-    /// - Throws: `TupleCodingError` when one is nested deeper than ``TupleLimits/maximumDepth``.
+    /// - Throws: `TupleCodingError` if a value is nested deeper than ``TupleLimits/maximumDepth``.
     public init(checking fields: [TupleCoding.Value]) throws(TupleCodingError) {
         var encoder = TupleEncoder()
         for field in fields { field.encode(to: &encoder) }
@@ -78,7 +78,7 @@ public struct Tuple: Sendable, Hashable, Comparable {
 
     /// Makes a record of values whose nesting comes from data.
     ///
-    /// - Throws: `TupleCodingError` when it is nested deeper than ``TupleLimits/maximumDepth``.
+    /// - Throws: `TupleCodingError` if the record is nested deeper than ``TupleLimits/maximumDepth``.
     public init(checking record: Record) throws(TupleCodingError) {
         var encoder = TupleEncoder()
         record.encode(to: &encoder)
@@ -96,26 +96,26 @@ public struct Tuple: Sendable, Hashable, Comparable {
 // MARK: Fields
 
 extension Tuple {
-    /// Lends the encoded form to `body`; it must not escape.
+    /// Passes the encoded form to `body`, which must not let it escape.
     package func withEncoded<Result>(_ body: (EncodedTuple) -> Result) -> Result {
         encoded.withUnsafeBytes { body(EncodedTuple(bytes: $0, isRecord: isRecord)) }
     }
 
-    /// The fields in order; of a record, its values in the order of their names.
+    /// The fields in order; in a record, the values in the order of their names.
     ///
-    /// - Complexity: O(n), and every field is decoded.
+    /// - Complexity: O(n); every field is decoded.
     public var fields: [TupleCoding.Value] {
         if let record { return record.map(\.value) }
         return encoded.withUnsafeBytes { bytes in
             var decoder = TupleDecoder(bytes)
             var fields: [TupleCoding.Value] = []
-            // The bytes were encoded here or validated, so reading fails nowhere.
+            // The bytes were encoded by this type or validated, so reading can't fail.
             while !decoder.isAtEnd, let value = try? decoder.decodeValue() { fields.append(value) }
             return fields
         }
     }
 
-    /// The named fields, or nil when the tuple is not a record.
+    /// The named fields, or `nil` if the tuple is not a record.
     public var record: Record? {
         guard isRecord else { return nil }
         return encoded.withUnsafeBytes { bytes in
@@ -124,14 +124,14 @@ extension Tuple {
         }
     }
 
-    /// How many fields there are, named or not.
+    /// The number of fields, named or not.
     ///
     /// - Complexity: O(n)
     public var count: Int {
         withEncoded { $0.fieldCount ?? 0 }
     }
 
-    /// The field at a position; of a record, in the order of the names.
+    /// The field at a position; in a record, the position is that in the order of the names.
     ///
     /// - Precondition: `0 <= position < count`
     /// - Complexity: O(n)
@@ -143,7 +143,7 @@ extension Tuple {
         return value
     }
 
-    /// The field of a name, or nil when there is none or the tuple is not a record.
+    /// The field with a name, or `nil` if there is none or the tuple is not a record.
     ///
     /// - Complexity: O(n)
     public subscript(_ name: String) -> TupleCoding.Value? {
@@ -166,7 +166,7 @@ extension Tuple {
 // MARK: Literals
 
 extension Tuple: ExpressibleByArrayLiteral {
-    /// Makes a tuple of a literal, whose elements may be of different types.
+    /// Makes a tuple from a literal, whose elements may be of different types.
     public init(arrayLiteral elements: any TupleField...) {
         var encoder = TupleEncoder()
         for element in elements { element.encode(into: &encoder) }
@@ -175,7 +175,7 @@ extension Tuple: ExpressibleByArrayLiteral {
 }
 
 extension Tuple: ExpressibleByDictionaryLiteral {
-    /// Makes a record of a literal, whose values may be of different types.
+    /// Makes a record from a literal, whose values may be of different types.
     ///
     /// - Precondition: No name occurs twice.
     public init(dictionaryLiteral elements: (String, any TupleField)...) {

@@ -1,8 +1,8 @@
-/// Why bytes, JSON text, a template or a Codable value could not be turned into what was asked for.
+/// The error of a conversion between bytes, JSON text, templates or Codable types and values.
 ///
-/// `description` says what was wrong, where, and what was expected instead.
+/// `description` tells what was wrong, where, and what was expected instead.
 public struct TupleCodingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The class of the failure; hidden, so that finer ones can be added.
+    /// The class of the failure; it is not public, so that finer classes can be added.
     package enum Code: Sendable, Hashable {
         case truncated
         case malformed
@@ -19,7 +19,7 @@ public struct TupleCodingError: Error, Sendable, Hashable, CustomStringConvertib
         case codable
     }
 
-    /// Where the failure is.
+    /// The place of the failure.
     package enum Place: Sendable, Hashable {
         case offset(Int)
         case text(line: Int, column: Int)

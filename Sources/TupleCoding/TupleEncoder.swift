@@ -1,5 +1,4 @@
-/// Writes fields one after the other in FoundationDB's tuple encoding, so that the order of the bytes is that of the
-/// values.
+/// Writes fields one after the other in FoundationDB's tuple encoding, whose bytes have the same order as the values.
 ///
 /// A type that conforms to ``TupleField`` appends exactly one element in its `encode(into:)`.
 public struct TupleEncoder: Sendable {
@@ -8,13 +7,13 @@ public struct TupleEncoder: Sendable {
     /// How many arrays and records are open.
     @usableFromInline var depth = 0
 
-    /// Set when something was nested deeper than ``TupleLimits/maximumDepth``; the bytes are then of no use.
+    /// The error if a field was nested deeper than ``TupleLimits/maximumDepth``; the bytes can't be used then.
     public private(set) var failure: TupleCodingError?
 
     /// Makes an encoder with room for a short tuple.
     @inlinable
     public init() {
-        // One allocation for most tuples; growing costs a second one, and copying.
+        // Most tuples then need one allocation; growing would cost a second one, and a copy.
         self.init(reservingCapacity: 112)
     }
 
@@ -25,11 +24,11 @@ public struct TupleEncoder: Sendable {
         storage.reserveCapacity(capacity)
     }
 
-    /// What has been written.
+    /// The bytes that have been written.
     @inlinable
     public var bytes: [UInt8] { storage }
 
-    /// How many bytes have been written.
+    /// The number of bytes that have been written.
     @inlinable
     public var count: Int { storage.count }
 
@@ -43,11 +42,11 @@ public struct TupleEncoder: Sendable {
     @inlinable
     public mutating func encodeNull() {
         storage.append(TypeCode.null)
-        // Inside an array or record a bare 0x00 is the end (design/tuple.md, "Nested Tuple").
+        // Inside an array or record, a bare 0x00 means the end (design/tuple.md, "Nested Tuple").
         if depth > 0 { storage.append(TypeCode.escape) }
     }
 
-    /// Writes an integer: its type code says sign and length, then come the big-endian bytes, complemented if negative.
+    /// Writes an integer: a type code for sign and length, then the big-endian bytes, complemented if it is negative.
     @inlinable
     public mutating func encode(_ value: Int) {
         let magnitude = value.magnitude
@@ -78,7 +77,7 @@ public struct TupleEncoder: Sendable {
     /// Writes a string.
     @inlinable
     public mutating func encode(_ value: String) {
-        // Native strings show their bytes as they are; to mutate one, as `withUTF8` does, counts references.
+        // Native strings have contiguous bytes. `withUTF8` would mutate the string, which counts references.
         let isDone: Void? = value.utf8.withContiguousStorageIfAvailable {
             appendEscaped(TypeCode.string, UnsafeRawBufferPointer($0))
         }
@@ -100,13 +99,14 @@ public struct TupleEncoder: Sendable {
         appendBigEndian(value.low)
     }
 
-    /// Writes an array whose elements `body` encodes.
+    /// Writes an array; `body` encodes its elements.
     @inlinable
     public mutating func encodeArray(_ body: (inout TupleEncoder) -> Void) {
         encodeContainer(TypeCode.array, body)
     }
 
-    /// Writes an object; `body` encodes a name (a string) and a value by turns, the names in the order of their UTF-8.
+    /// Writes an object; `body` alternately encodes a name (a string) and a value, with the names in the order of their
+    /// UTF-8.
     @inlinable
     package mutating func encodeObject(_ body: (inout TupleEncoder) -> Void) {
         encodeContainer(TypeCode.record, body)
@@ -119,7 +119,7 @@ public struct TupleEncoder: Sendable {
         close()
     }
 
-    /// Begins an array or object; false when it would be too deep, and then there is nothing to close.
+    /// Begins an array or object; `false` if it would be too deep, so that there is nothing to close.
     @usableFromInline
     mutating func open(_ code: UInt8) -> Bool {
         guard depth < TupleLimits.maximumDepth else {
@@ -146,7 +146,7 @@ public struct TupleEncoder: Sendable {
         withUnsafeBytes(of: value.bigEndian) { storage.append(contentsOf: $0) }
     }
 
-    /// Appends content in which each 0x00 is followed by 0xFF, and a 0x00 that ends it.
+    /// Appends content with a 0xFF after each 0x00, and then a 0x00 as its end.
     @usableFromInline
     mutating func appendEscaped(_ code: UInt8, _ content: UnsafeRawBufferPointer) {
         storage.append(code)
@@ -160,7 +160,7 @@ public struct TupleEncoder: Sendable {
         storage.append(0)
     }
 
-    /// Appends an element that is encoded already, as it stands at the top of a tuple.
+    /// Appends an element that was already encoded at the top level of a tuple.
     package mutating func append(element: UnsafeRawBufferPointer) {
         if depth > 0, element.count == 1, element[0] == TypeCode.null {
             encodeNull()

@@ -1,8 +1,8 @@
-// Fields that hold fields.
+// Fields that contain fields.
 
-/// Nil is null.
+/// An optional is null if it is `nil`.
 extension Optional: TupleField, Matcher, TemplateElement where Wrapped: TupleField {
-    /// What a formal of this type matches: null, or what the wrapped type's matches.
+    /// The fields that a formal of this type matches: null, and the fields that the wrapped type's formal matches.
     public static var fieldType: FieldType { .optional(Wrapped.fieldType) }
 
     /// Appends the field, or null.
@@ -26,7 +26,7 @@ extension Optional: TupleField, Matcher, TemplateElement where Wrapped: TupleFie
 
 /// An array of fields is a nested array; an array of `UInt8` is bytes.
 extension Array: TupleField, Matcher, TemplateElement where Element: TupleField {
-    /// What a formal of this type matches: arrays whose elements all match the element's formal, or bytes.
+    /// The fields that a formal of this type matches: arrays whose elements all match the element's formal, or bytes.
     public static var fieldType: FieldType {
         Element.self == UInt8.self ? .bytes : .array(of: Element.fieldType)
     }
@@ -45,7 +45,7 @@ extension Array: TupleField, Matcher, TemplateElement where Element: TupleField 
     /// Reads an array, or bytes.
     public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> [Element] {
         if Element.self == UInt8.self {
-            // The same type, which the compiler can't see.
+            // Both are the same type, but the compiler can't see that.
             return unsafeBitCast(try decoder.decodeBytes(), to: [Element].self)
         }
         return try decoder.decodeArray { (decoder) throws(TupleCodingError) in
@@ -58,10 +58,10 @@ extension Array: TupleField, Matcher, TemplateElement where Element: TupleField 
 
 /// A dictionary is an object.
 extension Dictionary: TupleField, Matcher, TemplateElement where Key == String, Value: TupleField {
-    /// What a formal of this type matches: objects whose values all match the value's formal.
+    /// The fields that a formal of this type matches: objects whose values all match the value's formal.
     public static var fieldType: FieldType { .object(of: Value.fieldType) }
 
-    /// Appends the object, its names in the order of their UTF-8.
+    /// Appends the object, with its names in the order of their UTF-8.
     public func encode(into encoder: inout TupleEncoder) {
         let sorted = self.sorted { $0.key.compareUTF8($1.key) < 0 }
         encoder.encodeObject { encoder in
@@ -74,7 +74,7 @@ extension Dictionary: TupleField, Matcher, TemplateElement where Key == String, 
 
     /// Reads an object.
     ///
-    /// - Throws: `TupleCodingError` also when two names differ as UTF-8 but are equal as Swift strings.
+    /// - Throws: `TupleCodingError`, also if two names differ as UTF-8 but are equal as Swift strings.
     public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> [String: Value] {
         var result: [String: Value] = [:]
         try decoder.decodeObject { (name, decoder) throws(TupleCodingError) in
@@ -90,7 +90,7 @@ extension Dictionary: TupleField, Matcher, TemplateElement where Key == String, 
 }
 
 extension Value: TupleField {
-    /// What a formal of this type matches: anything.
+    /// The fields that a formal of this type matches: all fields.
     public static var fieldType: FieldType { .any }
 
     /// Appends the value.
@@ -98,14 +98,14 @@ extension Value: TupleField {
         encode(to: &encoder)
     }
 
-    /// Reads whatever comes next.
+    /// Reads the next field, of whatever type.
     public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Value {
         try decoder.decodeValue()
     }
 }
 
 extension Record: TupleField {
-    /// What a formal of this type matches: any object.
+    /// The fields that a formal of this type matches: any object.
     public static var fieldType: FieldType { .object }
 
     /// Appends the object.
@@ -121,7 +121,7 @@ extension Record: TupleField {
 
 /// A tuple inside a tuple is an array, or an object if it is a record.
 extension Tuple: TupleField {
-    /// What a formal of this type matches: any array or object.
+    /// The fields that a formal of this type matches: any array or object.
     public static var fieldType: FieldType { .tuple }
 
     /// Appends the array or object.

@@ -1,8 +1,8 @@
 /// A type whose values are fields of tuples.
 ///
-/// The standard library's integers up to 64 bits signed, `Double`, `Float`, `Bool`, `String`, `Substring`, bytes
-/// (`[UInt8]`), arrays, optionals and dictionaries of fields are, and so are ``TupleUUID``, ``Value``, ``Record`` and
-/// ``Tuple``. An enum with a raw value becomes one by saying so:
+/// Fields are the standard library's integers up to 64 bits signed, `Double`, `Float`, `Bool`, `String`, `Substring`,
+/// bytes (`[UInt8]`), arrays, optionals and dictionaries of fields, and ``TupleUUID``, ``Value``, ``Record`` and
+/// ``Tuple``. An enum with a raw value becomes a field when it declares the conformance:
 ///
 /// ```swift
 /// enum Priority: Int, TupleField { case low, high }
@@ -10,7 +10,7 @@
 ///
 /// As an element of a template, a field is an actual: it matches fields with the same encoding.
 public protocol TupleField: Matcher where Matched == Self {
-    /// What a formal of this type matches.
+    /// The fields that a formal of this type matches.
     static var fieldType: FieldType { get }
 
     /// Appends exactly one element.
@@ -18,7 +18,7 @@ public protocol TupleField: Matcher where Matched == Self {
 
     /// Reads the element that `encode(into:)` wrote.
     ///
-    /// - Throws: `TupleCodingError` when the next element is none of this type.
+    /// - Throws: `TupleCodingError` if the next element is not of this type.
     static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Self
 }
 
@@ -39,7 +39,7 @@ extension TupleField {
 // MARK: Integers
 
 extension TupleField where Self: FixedWidthInteger {
-    /// What a formal of this type matches: the integers that it can hold.
+    /// The fields that a formal of this type matches: the integers that the type can hold.
     public static var fieldType: FieldType {
         FieldType.integers((Int(exactly: min) ?? Int.min)...(Int(exactly: max) ?? Int.max))
     }
@@ -78,7 +78,7 @@ extension UInt32: TupleField {}
 // MARK: Other scalars
 
 extension Double: TupleField {
-    /// What a formal of this type matches.
+    /// The fields that a formal of this type matches.
     public static var fieldType: FieldType { .double }
 
     /// Appends the double.
@@ -94,9 +94,9 @@ extension Double: TupleField {
     }
 }
 
-/// A `Float` is kept as the double of the same value, and read back rounded to the nearest.
+/// A `Float` is stored as the double of the same value; reading rounds the double to the nearest `Float`.
 extension Float: TupleField {
-    /// What a formal of this type matches: any double.
+    /// The fields that a formal of this type matches: any double.
     public static var fieldType: FieldType { .double }
 
     /// Appends the double of the same value.
@@ -113,7 +113,7 @@ extension Float: TupleField {
 }
 
 extension Bool: TupleField {
-    /// What a formal of this type matches.
+    /// The fields that a formal of this type matches.
     public static var fieldType: FieldType { .bool }
 
     /// Appends the bool.
@@ -130,7 +130,7 @@ extension Bool: TupleField {
 }
 
 extension String: TupleField {
-    /// What a formal of this type matches.
+    /// The fields that a formal of this type matches.
     public static var fieldType: FieldType { .string }
 
     /// Appends the string.
@@ -147,7 +147,7 @@ extension String: TupleField {
 }
 
 extension Substring: TupleField {
-    /// What a formal of this type matches.
+    /// The fields that a formal of this type matches.
     public static var fieldType: FieldType { .string }
 
     /// Appends the string.
@@ -162,7 +162,7 @@ extension Substring: TupleField {
 }
 
 extension TupleUUID: TupleField {
-    /// What a formal of this type matches.
+    /// The fields that a formal of this type matches.
     public static var fieldType: FieldType { .uuid }
 
     /// Appends the UUID.
@@ -179,7 +179,7 @@ extension TupleUUID: TupleField {
 // MARK: Enums with raw values
 
 extension TupleField where Self: RawRepresentable, RawValue: TupleField {
-    /// What a formal of this type matches: everything of the raw value's type.
+    /// The fields that a formal of this type matches: all fields of the raw value's type.
     public static var fieldType: FieldType { RawValue.fieldType }
 
     /// Appends the raw value.

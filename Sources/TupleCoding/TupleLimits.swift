@@ -1,8 +1,9 @@
-/// The limits that the encoding itself keeps; how long a tuple may be is for the storage to say.
+/// The limits of the encoding itself; the storage limits the length of a tuple.
 public enum TupleLimits {
-    /// How many arrays and objects may enclose each other inside one field, and inside a record with the record counted.
+    /// How many arrays and objects may enclose each other inside one field; in a record, the record itself counts too.
     ///
-    /// The same number bounds every recursion over bytes, JSON text and Codable values, so none can exhaust the stack.
+    /// The same number bounds every recursion over bytes, JSON text and Codable values, so that none can exhaust the
+    /// stack.
     public static let maximumDepth = 64
 
     /// The longest regular expression that a template accepts, in bytes of UTF-8.

@@ -1,4 +1,4 @@
-/// A field type of which ranges may stand in templates: integers, doubles and strings.
+/// A field type whose ranges may be elements of templates: integers, doubles and strings.
 public protocol TupleRangeBound: TupleField, Comparable {
     /// Adds a range of this type to a template.
     static func describe(lower: Self?, upper: Self?, isClosed: Bool, into builder: inout TemplateBuilder)
@@ -7,7 +7,8 @@ public protocol TupleRangeBound: TupleField, Comparable {
 extension TupleRangeBound where Self: FixedWidthInteger {
     /// Adds a range of integers to a template.
     public static func describe(lower: Self?, upper: Self?, isClosed: Bool, into builder: inout TemplateBuilder) {
-        // A missing bound is the type's own, unless that is Int's: a matched field must be readable as this type.
+        // A matched field must be readable as this type. So a missing bound becomes the type's own limit, unless that
+        // is Int's.
         let lower = Int(lower ?? min)
         let closed = upper == nil || isClosed
         let upper = Int(upper ?? max)
@@ -37,7 +38,7 @@ extension Double: TupleRangeBound {
 }
 
 extension String: TupleRangeBound {
-    /// Adds a range of strings to a template; they compare as UTF-8.
+    /// Adds a range of strings to a template; the strings compare as UTF-8.
     public static func describe(lower: String?, upper: String?, isClosed: Bool, into builder: inout TemplateBuilder) {
         builder.appendRange(.strings(lower: lower, upper: upper, isClosed: isClosed))
     }

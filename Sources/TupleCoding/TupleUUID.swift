@@ -2,7 +2,7 @@
 ///
 /// Foundation's `UUID` converts both ways through its `uuid` bytes: `TupleUUID(id.uuid)`, `UUID(uuid: field.uuid)`.
 public struct TupleUUID: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Sixteen bytes as Foundation's `uuid_t` has them.
+    /// Sixteen bytes in the form of Foundation's `uuid_t`.
     public typealias Bytes = (
         UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
     )
@@ -27,7 +27,7 @@ public struct TupleUUID: Sendable, Hashable, Comparable, CustomStringConvertible
         }
     }
 
-    /// Reads the form `8-4-4-4-12` in hexadecimal digits of either case; nil for anything else.
+    /// Reads the form `8-4-4-4-12` in hexadecimal digits of either case; `nil` for all other text.
     public init?(_ text: String) {
         var digits = (high: UInt64(0), low: UInt64(0))
         var count = 0

@@ -1,11 +1,12 @@
-/// The byte that begins an encoded element (FoundationDB's design/tuple.md; 0x40 is ours, from its user range).
+/// The byte that begins an encoded element (FoundationDB's design/tuple.md; 0x40 is this project's, from the range for
+/// users).
 @usableFromInline
 package enum TypeCode {
     @usableFromInline package static let null: UInt8 = 0x00
     @usableFromInline package static let bytes: UInt8 = 0x01
     @usableFromInline package static let string: UInt8 = 0x02
     @usableFromInline package static let array: UInt8 = 0x05
-    /// An 8-byte negative integer; the codes up to `largestInt` say sign and length.
+    /// An 8-byte negative integer; the codes from this one to `largestInt` encode sign and length.
     @usableFromInline package static let smallestInt: UInt8 = 0x0c
     @usableFromInline package static let zero: UInt8 = 0x14
     @usableFromInline package static let largestInt: UInt8 = 0x1c
@@ -15,10 +16,11 @@ package enum TypeCode {
     @usableFromInline package static let uuid: UInt8 = 0x30
     @usableFromInline package static let record: UInt8 = 0x40
 
-    /// Follows a 0x00 that belongs to the content; no element begins with it (design/tuple.md, "Escape Character").
+    /// The byte after a 0x00 that belongs to the content; no element begins with it (design/tuple.md, "Escape
+    /// Character").
     @usableFromInline package static let escape: UInt8 = 0xff
 
-    /// Names an element's type for a message.
+    /// The name of an element's type, for messages.
     package static func name(_ code: UInt8) -> String {
         switch code {
         case null: "null"

@@ -1,17 +1,17 @@
-// Codable types as values, and values as parts of Codable types.
+// Conversions between Codable types and values, and the conformance of values to Codable.
 
 extension Value {
-    /// Makes a value of any Encodable one: a scalar, an array or an object.
+    /// Makes a value of an Encodable instance: a scalar, an array or an object.
     ///
     /// - Throws: `TupleCodingError` for an integer beyond 64 bits, for nesting deeper than
-    ///   ``TupleLimits/maximumDepth``, and when `content` itself throws.
+    ///   ``TupleLimits/maximumDepth``, and if `content` itself throws.
     public init(encoding content: some Encodable) throws(TupleCodingError) {
         self = try ValueEncoder.encode(content)
     }
 
     /// Reads the value as a Decodable type.
     ///
-    /// - Throws: `TupleCodingError`, with the path to the field, when the value is none of that type.
+    /// - Throws: `TupleCodingError`, with the path to the field, if the value can't be read as that type.
     public func decode<Content: Decodable>(_ type: Content.Type = Content.self) throws(TupleCodingError) -> Content {
         try ValueDecoder.decode(type, from: self)
     }
@@ -20,10 +20,10 @@ extension Value {
 extension Record {
     /// Makes a record of an Encodable struct, class or dictionary.
     ///
-    /// A nil property is left out; `[UInt8]` becomes bytes.
+    /// A `nil` property is left out; `[UInt8]` becomes bytes.
     ///
-    /// - Throws: `TupleCodingError` when `content` isn't encoded as an object, for an integer beyond 64 bits, for
-    ///   nesting deeper than ``TupleLimits/maximumDepth``, and when `content` itself throws.
+    /// - Throws: `TupleCodingError` if `content` isn't encoded as an object, for an integer beyond 64 bits, for
+    ///   nesting deeper than ``TupleLimits/maximumDepth``, and if `content` itself throws.
     public init(encoding content: some Encodable) throws(TupleCodingError) {
         guard case .object(let record) = try ValueEncoder.encode(content) else {
             throw TupleCodingError(.codable, "\(type(of: content)) is not encoded as an object, so it is no record")
@@ -33,7 +33,7 @@ extension Record {
 
     /// Reads the record as a Decodable type.
     ///
-    /// - Throws: `TupleCodingError`, with the path to the field, when the record is none of that type.
+    /// - Throws: `TupleCodingError`, with the path to the field, if the record can't be read as that type.
     public func decode<Content: Decodable>(_ type: Content.Type = Content.self) throws(TupleCodingError) -> Content {
         try ValueDecoder.decode(type, from: .object(self))
     }
@@ -42,7 +42,7 @@ extension Record {
 // MARK: Errors
 
 extension TupleCodingError {
-    /// What a Codable type threw, with the path in it.
+    /// Wraps the error of a Codable type, with the path that it contains.
     init(codable error: any Error) {
         switch error {
         case EncodingError.invalidValue(_, let context):
@@ -66,7 +66,7 @@ extension TupleCodingError {
         )
     }
 
-    /// The path as in `jobs[2].name`.
+    /// The path in the form `jobs[2].name`.
     private static func path(_ keys: [any CodingKey]) -> String {
         var text = ""
         for key in keys {
@@ -82,9 +82,9 @@ extension TupleCodingError {
 
 // MARK: Values inside Codable types
 
-/// In a record a `Value` is itself; for other encoders it is written as plain data.
+/// In a record, a `Value` is encoded as itself; other encoders get plain data.
 extension Value: Codable {
-    /// Reads whatever a decoder has; bytes and UUIDs are known only to a record's.
+    /// Reads the value of any decoder; only a record's decoder knows bytes and UUIDs.
     public init(from decoder: any Decoder) throws {
         if let decoder = decoder as? ValueDecoder {
             self = decoder.value
@@ -142,7 +142,7 @@ extension Value: Codable {
     }
 }
 
-/// In a record a `Record` is itself; for other encoders it is an object of plain data.
+/// In a record, a `Record` is encoded as itself; other encoders get an object of plain data.
 extension Record: Codable {
     /// Reads an object.
     public init(from decoder: any Decoder) throws {

@@ -1,8 +1,8 @@
 // The JSON form of values and tuples.
 //
-// Numbers without a point or an exponent are integers, all others doubles. What JSON lacks is an object with one name:
-// {"$base64": "AP8="}, {"$uuid": "…"}, {"$double": "nan"|"inf"|"-inf"}; an object of the user's whose only name begins
-// with `$` is written with one more.
+// Numbers without a point or an exponent are integers, all others are doubles. Values that JSON lacks are objects with
+// one name: {"$base64": "AP8="}, {"$uuid": "…"}, {"$double": "nan"|"inf"|"-inf"}. If a user's object has only one name
+// and this begins with `$`, the name is written with another `$` before it.
 
 extension Value {
     /// Reads JSON text.
@@ -10,7 +10,7 @@ extension Value {
     /// - Parameters:
     ///   - text: One value, with nothing but white space around it.
     ///   - arguments: The values of bare `$NAME` in the text.
-    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    /// - Throws: `TupleCodingError`, with line and column, if the text isn't JSON of this form.
     public init(json text: String, arguments: [String: Value] = [:]) throws(TupleCodingError) {
         try self.init(json: Array(text.utf8), arguments: arguments)
     }
@@ -20,23 +20,23 @@ extension Value {
     /// - Parameters:
     ///   - text: One value, with nothing but white space around it.
     ///   - arguments: The values of bare `$NAME` in the text.
-    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    /// - Throws: `TupleCodingError`, with line and column, if the text isn't JSON of this form.
     public init(json text: [UInt8], arguments: [String: Value] = [:]) throws(TupleCodingError) {
         var parser = JSONParser(text, arguments: arguments)
         let node = try parser.parse()
         self = try JSONReader(parser: parser).value(node)
-        // The parser allows for levels that the value hasn't, and arguments bring their own.
+        // The parser allows more levels than a value may have, and the values of arguments add levels of their own.
         if isNested(deeperThan: TupleLimits.maximumDepth) { throw .tooDeep() }
     }
 
-    /// Reads a line of JSON text that encloses values in arrays and objects of its own: a line of a dump, an operation.
+    /// Reads JSON text that encloses values in arrays and objects of its own, such as a line of a dump or an operation.
     ///
-    /// Each value inside may be nested as deep as any other; whoever takes it out checks it by itself.
+    /// Each enclosed value may be as deep as any other value; the caller that extracts a value checks its depth.
     ///
     /// - Parameters:
     ///   - text: One value, with nothing but white space around it.
-    ///   - levels: How many arrays and objects enclose a value at most.
-    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    ///   - levels: How many arrays and objects may enclose a value.
+    /// - Throws: `TupleCodingError`, with line and column, if the text isn't JSON of this form.
     package init(json text: String, wrapping levels: Int) throws(TupleCodingError) {
         var parser = JSONParser(Array(text.utf8), arguments: [:], wrapping: levels)
         let node = try parser.parse()
@@ -45,7 +45,7 @@ extension Value {
 
     /// The value as JSON text, on one line; equal values give equal text.
     ///
-    /// Reading it gives the same value, but for the bits of a NaN.
+    /// Reading the text gives the same value, except for the bits of a NaN.
     public var json: String {
         var writer = JSONWriter()
         writer.write(self)
@@ -64,7 +64,7 @@ extension Tuple {
     /// - Parameters:
     ///   - text: One array or object, with nothing but white space around it.
     ///   - arguments: The values of bare `$NAME` in the text.
-    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    /// - Throws: `TupleCodingError`, with line and column, if the text isn't JSON of this form.
     public init(json text: String, arguments: [String: TupleCoding.Value] = [:]) throws(TupleCodingError) {
         try self.init(json: Array(text.utf8), arguments: arguments)
     }
@@ -74,7 +74,7 @@ extension Tuple {
     /// - Parameters:
     ///   - text: One array or object, with nothing but white space around it.
     ///   - arguments: The values of bare `$NAME` in the text.
-    /// - Throws: `TupleCodingError`, with line and column, when the text isn't JSON of this form.
+    /// - Throws: `TupleCodingError`, with line and column, if the text isn't JSON of this form.
     public init(json text: [UInt8], arguments: [String: TupleCoding.Value] = [:]) throws(TupleCodingError) {
         var parser = JSONParser(text, arguments: arguments)
         let node = try parser.parse()
@@ -87,7 +87,7 @@ extension Tuple {
 
     /// The tuple as JSON text, on one line; equal tuples give equal text.
     ///
-    /// Reading it gives the same tuple, but for the bits of a NaN.
+    /// Reading the text gives the same tuple, except for the bits of a NaN.
     public var json: String {
         var writer = JSONWriter()
         if let record {

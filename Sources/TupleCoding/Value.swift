@@ -1,10 +1,10 @@
 /// One field of a tuple, the value of a cell, or a part of either.
 ///
 /// Equality, hashing and order are those of the encoded bytes: strings compare as UTF-8 (a composed and a decomposed
-/// "é" differ), `1` and `1.0` differ, `-0.0` comes before `0.0` and differs from it, and a NaN equals itself when its
-/// bits do. Between kinds the order is null, bytes, string, array, integer, double, bool, UUID, object.
+/// "é" differ), `1` and `1.0` differ, `-0.0` comes before `0.0` and differs from it, and two NaNs are equal if their
+/// bits are. Between kinds the order is null, bytes, string, array, integer, double, bool, UUID, object.
 public enum Value: Sendable {
-    /// Nothing; differs from an absent field.
+    /// No value; a field that is null differs from an absent field.
     case null
     /// Bytes without further meaning.
     case bytes([UInt8])
@@ -46,7 +46,7 @@ extension Value: Comparable {
         left.compare(right) < 0
     }
 
-    /// Negative, zero or positive, as the encodings compare.
+    /// The order of the encodings: negative, zero or positive.
     package func compare(_ other: Value) -> Int {
         switch (self, other) {
         case (.bytes(let left), .bytes(let right)):
@@ -74,7 +74,7 @@ extension Value: Comparable {
         return left.count - right.count
     }
 
-    /// The order of the kinds, which is that of their type codes.
+    /// The position of the kind in the order of the kinds, which is that of their type codes.
     private var rank: Int {
         switch self {
         case .null: 0
@@ -91,14 +91,14 @@ extension Value: Comparable {
 }
 
 extension Value: Hashable {
-    /// Feeds what equality compares.
+    /// Feeds the same bytes that equality compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(rank)
         switch self {
         case .null: break
         case .bytes(let bytes): hasher.combine(bytes)
         case .string(var string):
-            // Hashing the string itself would normalize it.
+            // Hashing the string itself would normalize it, so its bytes are hashed.
             string.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
             hasher.combine(0xff as UInt8)
         case .array(let values): hasher.combine(values)
@@ -114,32 +114,32 @@ extension Value: Hashable {
 extension Value: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Makes an integer of a literal.
+    /// Makes an integer from a literal.
     public init(integerLiteral value: Int) {
         self = .int(value)
     }
 
-    /// Makes a double of a literal.
+    /// Makes a double from a literal.
     public init(floatLiteral value: Double) {
         self = .double(value)
     }
 
-    /// Makes a string of a literal.
+    /// Makes a string from a literal.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    /// Makes a bool of a literal.
+    /// Makes a bool from a literal.
     public init(booleanLiteral value: Bool) {
         self = .bool(value)
     }
 
-    /// Makes an array of a literal.
+    /// Makes an array from a literal.
     public init(arrayLiteral elements: Value...) {
         self = .array(elements)
     }
 
-    /// Makes an object of a literal.
+    /// Makes an object from a literal.
     ///
     /// - Precondition: No name occurs twice.
     public init(dictionaryLiteral elements: (String, Value)...) {
@@ -166,15 +166,15 @@ extension Value {
 }
 
 extension Double {
-    /// The bits, transformed so that their unsigned order is IEEE 754's total order (design/tuple.md, "IEEE Binary
-    /// Floating Point").
+    /// The bits, transformed so that their unsigned order is IEEE 754's total order (FoundationDB's design/tuple.md,
+    /// "IEEE Binary Floating Point").
     @inlinable
     package var orderedBits: UInt64 {
         let bits = bitPattern
         return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
     }
 
-    /// Undoes `orderedBits`.
+    /// Makes the double that has these ``orderedBits``.
     @inlinable
     package init(orderedBits bits: UInt64) {
         self.init(bitPattern: bits >> 63 == 1 ? bits & ~(1 << 63) : ~bits)

@@ -1,7 +1,7 @@
-/// Turns values into Codable ones; see `ValueEncoder` for what becomes what.
+/// Turns values into instances of Codable types; `ValueEncoder` tells which value a type becomes.
 ///
-/// Lenient in one thing: an integer is read as a floating-point number where one is wanted and holds it exactly, since
-/// people write `1` for `1.0` at the shell. Nothing else is converted.
+/// One conversion is made: where a floating-point number is expected, an integer is accepted if the type holds it
+/// exactly, because people write `1` for `1.0` in the shell. Nothing else is converted.
 struct ValueDecoder: Decoder {
     let value: Value
     let codingPath: [any CodingKey]
@@ -33,7 +33,7 @@ struct ValueDecoder: Decoder {
         }
     }
 
-    /// Swift's dictionaries decode themselves, and keep the last of two names that are equal to them.
+    /// The error for two names that a `Dictionary` treats as equal: it decodes itself, and would keep only the last.
     private func collision(of name: String) -> DecodingError {
         .dataCorrupted(
             DecodingError.Context(
@@ -76,7 +76,7 @@ extension ValueDecoder: SingleValueDecodingContainer {
         }
     }
 
-    /// Rounds as `Float(_:)` does, but a finite number stays one.
+    /// Rounds like `Float(_:)`, but refuses a finite number that would become infinite.
     func decode(_ type: Float.Type) throws -> Float {
         let value = try decode(Double.self)
         let rounded = Float(value)
@@ -115,13 +115,13 @@ extension ValueDecoder: SingleValueDecodingContainer {
             if type == [UInt8].self, let result = bytes as? Content { return result }
         default: break
         }
-        // Values made in this process can be deeper than those that were decoded.
+        // A value made in this process can be deeper than a decoded one.
         guard codingPath.count <= TupleLimits.maximumDepth else { throw TupleCodingError.tooDeep(at: codingPath) }
         return try Content(from: self)
     }
 }
 
-/// Dictionaries with names as keys.
+/// A dictionary whose keys are names.
 private protocol StringKeyed {}
 extension Dictionary: StringKeyed where Key == String {}
 
@@ -140,7 +140,7 @@ private struct UnkeyedDecodedValues: UnkeyedDecodingContainer {
     var count: Int? { values.count }
     var isAtEnd: Bool { currentIndex == values.count }
 
-    /// The next element; it is passed only when it could be decoded, as the protocol asks.
+    /// Decodes the next element; advances only if that succeeds, as the protocol requires.
     private mutating func next<Result>(_ body: (ValueDecoder) throws -> Result) throws -> Result {
         let path = codingPath + [PathKey(intValue: currentIndex)]
         guard !isAtEnd else {
@@ -222,7 +222,7 @@ private struct KeyedDecodedValues<Key: CodingKey>: KeyedDecodingContainerProtoco
 }
 
 extension Value {
-    /// Names the kind for a message.
+    /// The name of the kind, for messages.
     fileprivate var kindName: String {
         switch self {
         case .null: "null"

@@ -1,8 +1,8 @@
-/// Turns Codable values into values: structs into objects, arrays into arrays.
+/// Turns instances of Codable types into values: a struct into an object, an array into an array.
 ///
-/// `[UInt8]` becomes bytes, and ``Value``, ``Record`` and ``TupleUUID`` become what they are; a nil property is left
-/// out, as the compiler's `encode(to:)` does. Other types come as they encode themselves: Foundation's `UUID` and `URL`
-/// as strings, `Date` as a double, `Data` as an array of integers.
+/// `[UInt8]` becomes bytes, and ``Value``, ``Record`` and ``TupleUUID`` keep their kind. A `nil` property is left out,
+/// because the compiler's `encode(to:)` skips it. Every other type encodes itself: Foundation's `UUID` and `URL` become
+/// strings, `Date` a double, and `Data` an array of integers.
 struct ValueEncoder: Encoder {
     let node: EncodedNode
     let codingPath: [any CodingKey]
