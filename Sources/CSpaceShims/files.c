@@ -62,13 +62,14 @@ int space_lock_writer(int descriptor, int64_t start, int64_t length, int32_t *ho
 
 int space_rename_no_replace(int fromDirectory, const char *from, int toDirectory, const char *to) {
     int result = space_result(renameat2(fromDirectory, from, toDirectory, to, RENAME_NOREPLACE));
-    // glibc says EINVAL where the kernel doesn't know the call, and so does a file system that can't.
+    // If the kernel doesn't know the call, glibc returns EINVAL, and so does a file system that doesn't support it.
     if (result != -EPERM && result != -ENOSYS && result != -EINVAL) return result;
     struct stat status;
     if (fstatat(fromDirectory, from, &status, AT_SYMLINK_NOFOLLOW) < 0) return -errno;
     if (!S_ISDIR(status.st_mode)) return space_optional("renameat2", result);
     result = space_result(renameat(fromDirectory, from, toDirectory, to));
-    // rename(2): ENOTEMPTY or EEXIST, there is a directory that is not empty; ENOTDIR, there is something else.
+    // rename(2): with ENOTEMPTY or EEXIST the target is a directory that is not empty, with ENOTDIR it is not a
+    // directory.
     return result == -ENOTEMPTY || result == -ENOTDIR ? -EEXIST : result;
 }
 
@@ -113,7 +114,7 @@ int space_file_system(int descriptor, struct space_file_system *answer) {
     struct statfs status;
     int result = space_optional("fstatfs", space_result(SPACE_RETRYING(fstatfs(descriptor, &status))));
     if (result < 0) return result;
-    // statfs(2): f_frsize is 0 on kernels that don't fill it; then blocks are counted in f_bsize.
+    // statfs(2): a kernel that doesn't fill f_frsize leaves it 0 and counts blocks in f_bsize.
     uint64_t unit = status.f_frsize > 0 ? (uint64_t)status.f_frsize : (uint64_t)status.f_bsize;
     bool overflow = __builtin_mul_overflow((uint64_t)status.f_blocks, unit, &answer->total);
     overflow |= __builtin_mul_overflow((uint64_t)status.f_bavail, unit, &answer->free);
@@ -138,7 +139,7 @@ int space_open_listing(int directory, DIR **stream) {
 }
 
 int space_next_entry(DIR *stream, const struct dirent **entry) {
-    errno = 0; // readdir(3): NULL is the end or an error; only errno tells
+    errno = 0; // readdir(3): NULL means the end or an error; only errno tells which
     *entry = readdir(stream);
     if (*entry) return 1;
     return -errno;

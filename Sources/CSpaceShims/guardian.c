@@ -1,28 +1,33 @@
-// The guardian: a process between a process and the program that it runs.
+// The guardian: a process between a program and the process that runs it ("the process above").
 //
-// A parent-death signal (prctl(2), PR_SET_PDEATHSIG) reaches the program alone, and what the program has started would go on
-// beside the next holder of a lock. A process group would be killed as a whole, but one of its own takes the terminal away
-// from an editor, and every shell with job control gives its jobs others. So the guardian is a subreaper: every
-// descendant of the program that loses its parent becomes the guardian's child, whatever group or session it is in. It
-// kills its children until none is left.
+// Guarantees: When the thread that started the program ends, however its process does, the guardian kills the program
+// and all of its descendants that it may kill.
 //
-// The guardian is in a process group of its own: what a terminal sends (^C, ^Z) is for the program, and what is sent to the
-// group of the process above does not keep the guardian from its work. The program stays in the group in which it
-// would be without a guardian, so it keeps the terminal.
+// Two simpler ways fail. A parent-death signal (prctl(2), PR_SET_PDEATHSIG) reaches only the program, and the processes
+// that the program has started would go on beside the next holder of a lock. A process group of the program's own could
+// be killed as a whole, but it would take the terminal away from an editor, and every shell with job control puts its
+// jobs into other groups. So the guardian is a subreaper: every descendant of the program that loses its parent becomes
+// the guardian's child, whatever group or session it is in. The guardian kills its children until none is left.
 //
-// Who may die, and when: the process above is killed: the guardian gets SPACE_END from the kernel. The guardian is killed: the
-// program gets SIGKILL from the kernel, and its descendants become children of the next subreaper above; a process
-// that is one (space_adopt_orphans) kills them. Both are killed at the same instant: the program gets SIGKILL, and
-// only its descendants are left.
+// The guardian is in a process group of its own. So a signal from the terminal (^C, ^Z) reaches the program but not the
+// guardian, and a signal to the group of the process above does not stop the guardian's work. The program stays in the
+// group in which it would be without a guardian, so it keeps the terminal.
 //
-// When the program has ended, the guardian does not decide what becomes of the descendants that are left. A signal that
-// ended the program may have gone to the process above too, and which of them acts on it first is chance. So the
-// guardian writes a byte to a pipe and waits for the answer: SPACE_LEAVE, SPACE_SWEEP, or SPACE_END when the
-// process above dies before it has answered. A signal to a whole process group is pending for each member before one of
-// them can be waited for (kernel/signal.c, kernel/exit.c: both hold tasklist_lock), so the process above knows of it when it reads the byte.
+// Deaths:
+// - If the process above is killed, the kernel sends SPACE_END to the guardian.
+// - If the guardian is killed, the kernel sends SIGKILL to the program. The program's descendants become children of
+//   the next subreaper above; the process above kills them if it is that subreaper (space_adopt_orphans).
+// - If both are killed at the same instant, the program gets SIGKILL, and only its descendants remain.
 //
-// After fork(2) in a process with threads other threads' locks are as they were, so nothing below allocates or locks
-// (signal-safety(7)); glibc's execvp searches the path on its stack.
+// When the program has ended, the guardian does not decide whether the remaining descendants are killed. The signal
+// that ended the program may have gone to the process above too, and it is chance which of the two acts on it first. So
+// the guardian writes a byte to a pipe and waits for the answer: SPACE_LEAVE, SPACE_SWEEP, or SPACE_END if the process
+// above dies before it answers. A signal to a whole process group is pending for every member before any member can be
+// waited for (kernel/signal.c, kernel/exit.c: both hold tasklist_lock), so the process above already has the signal
+// when it reads the byte.
+//
+// After fork(2) in a process with threads, locks that other threads held stay locked in the child. So nothing below
+// allocates or locks (signal-safety(7)); glibc's execvp searches the path on its stack.
 
 #define _GNU_SOURCE
 #include "space_guardian.h"
@@ -43,7 +48,7 @@
 #include "space_processes.h"
 
 // Signals that no program expects; only a guardian gets them.
-// sigwaitinfo(2) returns the lowest number first: of an answer and a death right after it the answer counts.
+// sigwaitinfo(2) returns the lowest number first: if the process above dies right after its answer, the answer counts.
 #define SPACE_LEAVE (SIGRTMIN + 5)
 #define SPACE_SWEEP (SIGRTMIN + 6)
 #define SPACE_END (SIGRTMIN + 7)
@@ -62,7 +67,7 @@ static long read_small(int directory, const char *name, char *buffer, long size)
     return count < 0 ? -1 : length;
 }
 
-// The number in decimal digits that a text is, or -1.
+// The decimal number at the beginning of a text, or -1.
 static long number(const char *text) {
     long value = 0;
     if (*text < '0' || *text > '9') return -1;
@@ -73,7 +78,7 @@ static long number(const char *text) {
     return *text == 0 || *text == ' ' || *text == '\n' ? value : -1;
 }
 
-// The fields of a /proc/PID/stat behind the command's last parenthesis, of which the first is number 3; NULL if there is none.
+// A field of /proc/PID/stat, by its number, or NULL if there is none. Field 3 follows the command's last parenthesis.
 static const char *stat_field(const char *stat, int index) {
     const char *field = strrchr(stat, ')');
     for (int at = 2; field && at < index; at++) {
@@ -91,9 +96,9 @@ struct entry {
     char name[];
 };
 
-// Sends SIGKILL to all children of this process. Returns to how many, or -1 where they can't be listed.
+// Sends SIGKILL to all children of this process. Returns to how many, or -1 if they can't be listed.
 static int kill_children(void) {
-    // Where /proc is another PID namespace's, its numbers are others' processes.
+    // If /proc belongs to another PID namespace, its numbers mean other processes.
     char text[4096];
     long length = readlink("/proc/self", text, sizeof text - 1);
     if (length <= 0) return -1;
@@ -118,8 +123,8 @@ static int kill_children(void) {
             if (read_small(listing, name, text, sizeof text) < 0) continue;
             const char *parent = stat_field(text, 4);
             if (!parent || number(parent) != getpid()) continue;
-            // waitid(2): ECHILD unless it is a child of this process. So the number is no other's, and stays its own until it is
-            // waited for.
+            // waitid(2): ECHILD unless the process is a child of this one. The number of a child can't be given to
+            // another process before the child is waited for.
             siginfo_t info;
             if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0) continue;
             if (kill(pid, SIGKILL) == 0) killed++;
@@ -130,7 +135,8 @@ static int kill_children(void) {
 }
 
 void space_end_children(void) {
-    // Each round kills a generation at least. A bound against those that start processes faster than they can be killed.
+    // Each round kills at least one generation. The number of rounds is bounded, in case the children start processes
+    // faster than they can be killed.
     for (int round = 0; round < 10000; round++) {
         if (kill_children() <= 0) return;
         if (SPACE_RETRYING(waitpid(-1, NULL, 0)) < 0) return;
@@ -144,7 +150,7 @@ int space_adopt_orphans(void) { return space_result(prctl(PR_SET_CHILD_SUBREAPER
 
 static void become(const char *file, char *const *words, int input, int output, uint64_t resetSignals, pid_t parent,
                    int report, const sigset_t *mask) {
-    // All signals are blocked here: none of the handlers above runs in the child.
+    // All signals are blocked here, so no handler of the process above runs in the child.
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
         if (sigaction(number, NULL, &action) < 0) continue;
@@ -153,7 +159,7 @@ static void become(const char *file, char *const *words, int input, int output, 
         if (!isDefault && !staysIgnored) signal(number, SIG_DFL);
     }
     int result = space_die_with_parent(SIGKILL, parent);
-    // ESRCH: the parent has died already, so no signal will come.
+    // ESRCH: the parent has already died, so no signal will come.
     if (result == -ESRCH) _exit(127);
     if (result == 0) {
         if (input == STDIN_FILENO) {
@@ -186,20 +192,20 @@ static void close_all_but(int kept) {
     }
 }
 
-// A user who kills processes by name or command line means the process above. The guardian has a name of its own, so that it
-// survives and ends the rest.
+// Gives the guardian a name and command line of its own. A user who kills processes by name or command line means the
+// process above; so the guardian survives, and kills the program and its descendants.
 static void take_name(void) {
     static const char name[] = "space-guardian";
     prctl(PR_SET_NAME, (unsigned long)name, 0UL, 0UL, 0UL);
     char stat[4096];
     if (read_small(AT_FDCWD, "/proc/self/stat", stat, sizeof stat) < 0) return;
-    // proc(5): fields 48 and 49 are where the command line lies, on this process's stack.
+    // proc(5): fields 48 and 49 are the bounds of the command line, on this process's stack.
     const char *start = stat_field(stat, 48);
     const char *end = stat_field(stat, 49);
     if (!start || !end) return;
     char *from = (char *)strtoul(start, NULL, 10);
     char *to = (char *)strtoul(end, NULL, 10);
-    // 0: not shown to this process.
+    // proc(5): 0 means that the kernel does not show the field to this process.
     if (!from || to <= from || to - from > 1 << 21) return;
     memset(from, 0, (size_t)(to - from));
     size_t length = sizeof name - 1;
@@ -207,7 +213,7 @@ static void take_name(void) {
     memcpy(from, name, length);
 }
 
-// The status of what waitid(2) has reaped, as a shell says it.
+// The exit status of a process that waitid(2) has reaped, in a shell's numbers.
 static int status_of(const siginfo_t *info) {
     return info->si_code == CLD_EXITED ? info->si_status & 0xFF : 128 + (info->si_status & 0x7F);
 }
@@ -223,12 +229,12 @@ static _Noreturn void guard(pid_t child, int news) {
     while (true) {
         siginfo_t info;
         memset(&info, 0, sizeof info);
-        // Orphans are waited for too. After the program's end its number may be one of theirs.
+        // Orphans are waited for too. After the program's end one of them may have its number.
         while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) == 0 && info.si_pid != 0) {
             if (info.si_pid == child && !hasEnded) {
                 hasEnded = true;
                 status = status_of(&info);
-                // A process above that has died gets no byte, and SPACE_END comes.
+                // If the process above has died, the write fails, and SPACE_END comes.
                 SPACE_RETRYING(write(news, "", 1));
             }
             info.si_pid = 0;
@@ -236,13 +242,14 @@ static _Noreturn void guard(pid_t child, int news) {
         int signal = sigwaitinfo(&all, &info);
         if (signal < 0) continue;
         if (signal == SPACE_LEAVE || signal == SPACE_SWEEP || signal == SPACE_END) {
-            // An answer to what was not asked.
+            // The guardian ignores an answer that comes before the program's end.
             if (!hasEnded && signal != SPACE_END) continue;
             if (!hasEnded) kill(child, SIGKILL);
             if (signal != SPACE_LEAVE) space_end_children();
             _exit(status);
         }
-        // What the kernel sends (SIGCHLD, and until the group was changed what a terminal did) is not for the program.
+        // Signals from the kernel are not passed on: SIGCHLD, and signals from the terminal before the group was
+        // changed.
         if (!hasEnded && signal != SIGCHLD && info.si_code <= 0) kill(child, signal);
     }
 }
@@ -252,10 +259,10 @@ static _Noreturn void begin(const char *file, char *const *words, int input, int
     int result = space_die_with_parent(SPACE_END, parent);
     if (result == -ESRCH) _exit(127);
     if (result == 0) {
-        // Where it may not be one, only the program is killed.
+        // If the guardian can't become a subreaper, only the program is killed.
         space_adopt_orphans();
         pid_t self = getpid();
-        // SIGCHLD ignored would mean that no child can be waited for (wait(2)).
+        // wait(2): if SIGCHLD is ignored, no child can be waited for.
         signal(SIGCHLD, SIG_DFL);
         pid_t child = fork();
         if (child == 0) become(file, words, input, output, resetSignals, self, report, mask);
@@ -269,7 +276,7 @@ static _Noreturn void begin(const char *file, char *const *words, int input, int
 // MARK: The process above
 
 int space_spawn_guarded(const char *file, char *const *words, int input, int output, uint64_t resetSignals, int *news) {
-    // Closed by a successful exec, so that end of file says that it was one.
+    // A successful exec closes this pipe, so end of file means success.
     int ends[2];
     int result = space_result(pipe2(ends, O_CLOEXEC));
     if (result < 0) return result;
@@ -292,10 +299,10 @@ int space_spawn_guarded(const char *file, char *const *words, int input, int out
     close(newsEnds[1]);
     int failure = 0;
     if (guardian > 0 && SPACE_RETRYING(read(ends[0], &failure, sizeof failure)) == sizeof failure) {
-        // A guardian whose program has ended waits for an answer.
+        // After a failed exec the child has exited, and its guardian waits for an answer.
         kill(guardian, SPACE_END);
         SPACE_RETRYING(waitpid(guardian, NULL, 0));
-        // What was refused to the child was refused there: of what it does, that is prctl(2) alone.
+        // If a call was refused, it was refused in the child; the only such call there is prctl(2).
         result = space_optional("prctl", failure == -EPERM ? -EACCES : failure);
     }
     close(ends[0]);
@@ -307,7 +314,7 @@ int space_spawn_guarded(const char *file, char *const *words, int input, int out
     return result;
 }
 
-// Also to a guardian that is stopped.
+// Sends a signal to the guardian, and lets it go on if it is stopped.
 static int tell(int32_t guardian, int signal) {
     int result = space_result(kill(guardian, signal));
     kill(guardian, SIGCONT);

@@ -20,9 +20,10 @@ int space_mutex_initialise(void *mutex) {
     int error = pthread_mutexattr_init(&attributes);
     if (error) return -error;
     error = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    // pthread_mutexattr_setrobust(3): the next locker learns of a holder's death instead of waiting for ever.
+    // pthread_mutexattr_setrobust(3): if a holder dies, the next thread that locks learns of it instead of waiting
+    // forever.
     if (!error) error = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    // Error-checking: locking twice in one thread is EDEADLK, unlocking somebody else's is EPERM.
+    // Error-checking: locking twice in one thread gives EDEADLK, unlocking another thread's mutex EPERM.
     if (!error) error = pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
     if (!error) error = pthread_mutex_init(mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
@@ -30,8 +31,9 @@ int space_mutex_initialise(void *mutex) {
 }
 
 int space_mutex_trylock(void *mutex) {
-    // Not pthread_mutex_trylock(3): when it finds the mutex not recoverable, glibc 2.36's leaves it locked, by a thread
-    // that doesn't know. A deadline in the past tries once as well, and a negative one doesn't even reach the kernel.
+    // Not pthread_mutex_trylock(3): if the mutex is not recoverable, the one of glibc 2.36 leaves it locked, and the
+    // calling thread doesn't know that it holds it. A deadline in the past tries once too, and a negative one makes no
+    // system call.
     struct timespec past = {.tv_sec = -1, .tv_nsec = 0};
     return -pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past);
 }
@@ -43,7 +45,7 @@ int space_mutex_lock_until(void *mutex, int64_t deadline) {
 }
 
 int32_t space_mutex_owner(const void *mutex) {
-    // The kernel's robust-futex-ABI: the word that is waited on holds its owner's thread id, beside two flags.
+    // The kernel's robust-futex-ABI: the futex word holds the owner's thread id and two flags.
     const pthread_mutex_t *lock = mutex;
     return __atomic_load_n(&lock->__data.__lock, __ATOMIC_SEQ_CST) & FUTEX_TID_MASK;
 }
@@ -54,7 +56,7 @@ int space_mutex_abandon(void *mutex, int32_t thread) {
     int seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
     do {
         if ((seen & FUTEX_TID_MASK) != thread || (seen & FUTEX_OWNER_DIED)) return 0;
-        // As handle_futex_death() in the kernel: the bit for waiters stays, so that the next unlock wakes them.
+        // Like handle_futex_death() in the kernel, this keeps the bit for waiters, so that the next unlock wakes them.
     } while (!__atomic_compare_exchange_n(word, &seen, (int)((seen & FUTEX_WAITERS) | FUTEX_OWNER_DIED), 0,
                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     if (seen & FUTEX_WAITERS) syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);

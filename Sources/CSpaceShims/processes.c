@@ -28,7 +28,7 @@ int space_pidfd_send_signal(int pidfd, int signal) {
 }
 
 int space_pidfd_has_exited(int pidfd) {
-    // pidfd_open(2): readable once the process has terminated; while any of its threads lives it is not.
+    // pidfd_open(2): a pidfd is readable once the process has terminated, but not while any of its threads lives.
     struct pollfd request = {.fd = pidfd, .events = POLLIN};
     int result = space_result(SPACE_RETRYING(poll(&request, 1, 0)));
     if (result < 0) return result;
@@ -48,7 +48,8 @@ int space_die_with_parent(int signal, int32_t expectedParent) {
 
 int space_usable_processors(void) {
     cpu_set_t set;
-    // sched_getaffinity(2) fails with EINVAL on machines with more processors than cpu_set_t holds: more than one, then.
+    // sched_getaffinity(2) fails with EINVAL on a machine with more processors than cpu_set_t holds; so there is more
+    // than one.
     if (sched_getaffinity(0, sizeof set, &set) < 0) return 2;
     int count = CPU_COUNT(&set);
     return count > 0 ? count : 1;
@@ -68,15 +69,16 @@ int space_limit(enum space_limit which, uint64_t *value) {
     return 0;
 }
 
-// Where the page can't be had, this word and the atfork handler have to do.
+// If the page can't be mapped, this word and the atfork handler are used instead.
 static uint32_t fallback_word = 1;
 uint32_t *space_fork_word = &fallback_word;
 
-// Copied by fork like any memory, so a child goes on counting from where its parent was.
+// fork(2) copies this counter like any memory, so a child goes on counting from its parent's number.
 static uint32_t generations = 1;
 
 uint32_t space_fork_count_again(void) {
-    // Taken before it is published: if a third thread forks in between, its child can't be given the same number.
+    // The number is taken before it is published: if a third thread forks in between, its child can't get the same
+    // number.
     uint32_t next = __atomic_add_fetch(&generations, 1, __ATOMIC_SEQ_CST);
     if (next == 0) next = __atomic_add_fetch(&generations, 1, __ATOMIC_SEQ_CST);
     uint32_t current = 0;

@@ -1,4 +1,4 @@
-// The one convention of these functions: a system call's result, or the negated error number.
+// The convention of all these functions: they return a system call's result, or the negated error number.
 
 #ifndef SPACE_RESULT_H
 #define SPACE_RESULT_H
@@ -10,11 +10,13 @@ static inline int space_result(long result) {
     return result < 0 ? -errno : (int)result;
 }
 
-/// The system call that was refused last on this thread.
+/// The last system call that was refused on this thread.
 extern _Thread_local const char *space_refused_name;
 
-/// The result of a system call that a container's seccomp profile may refuse. Docker's say EPERM, others ENOSYS, and the
-/// calls that this is for never say EPERM for another reason: so both become ENOSYS, and the call is noted.
+/// The result of a system call that a container's seccomp profile may refuse.
+///
+/// Docker's profiles return EPERM, others ENOSYS. The calls for which this function is used never return EPERM for
+/// another reason. So both errors become ENOSYS, and the call's name is noted.
 static inline int space_optional(const char *call, int result) {
     if (result != -EPERM && result != -ENOSYS) return result;
     space_refused_name = call;

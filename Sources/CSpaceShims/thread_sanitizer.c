@@ -1,9 +1,12 @@
-// Only under the thread sanitizer: shows it how a contended mutex goes from thread to thread.
+// Tells the thread sanitizer how a contended mutex passes from thread to thread; compiled only under the thread
+// sanitizer.
 //
-// Swift's Synchronization.Mutex takes and lets go a free lock with atomic operations in the caller, which the sanitizer sees. A
-// contended one it spins for, and has the kernel hand on (futex(2), FUTEX_LOCK_PI), in a library that is not
-// instrumented; what the lock protects is then taken for a race. So the library's three functions for that pass through
-// here (swift/stdlib/public/Synchronization/Mutex/LinuxImpl.swift), which says so (sanitizer/tsan_interface.h).
+// Swift's Synchronization.Mutex takes and releases a free lock with atomic operations in the caller, which the
+// sanitizer sees. For a contended lock it spins, and lets the kernel pass the lock on (futex(2), FUTEX_LOCK_PI), in a
+// library that is not instrumented. The sanitizer then reports races on the data that the lock protects. So this file
+// replaces the library's three functions for contended locks
+// (swift/stdlib/public/Synchronization/Mutex/LinuxImpl.swift): each calls the original, and tells the sanitizer that
+// the lock was taken or released (sanitizer/tsan_interface.h).
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -17,7 +20,7 @@ void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 
 #define SWIFT_METHOD __attribute__((swiftcall))
-// Their own variables are written with what is always the same.
+// Several threads may write a function's static variable, but always the same value, so the sanitizer ignores it.
 #define UNSEEN __attribute__((no_sanitize("thread")))
 #define SELF __attribute__((swift_context)) void *self
 

@@ -13,14 +13,14 @@ package struct BootID: Hashable, Sendable {
         [high, low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * $0)) } }
     }
 
-    /// From 16 bytes, `nil` for any other number of them.
+    /// Makes a number of 16 bytes; `nil` for any other count.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 16 else { return nil }
         high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// From a UUID's text, its dashes where they belong.
+    /// Reads a UUID's text; `nil` unless its dashes are in the right places.
     package init?(text: some Collection<UInt8>) {
         let text = Array(text)
         guard text.count == 36 else { return nil }

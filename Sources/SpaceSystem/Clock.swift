@@ -1,14 +1,15 @@
 import Glibc
 
-/// The clocks of what is stored: expiries, deadlines of claims, times in the journal.
+/// The clocks of stored times: expiries, deadlines of claims, times in the journal.
 package enum Clock {
-    /// Milliseconds since 1970: means the same after a reboot, but somebody can set it.
+    /// Milliseconds since 1970: the meaning survives a reboot, but an administrator can set the clock.
     package static func realtimeMilliseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000 }
 
     /// Microseconds since 1970.
     package static func realtimeMicroseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1000 }
 
-    /// Milliseconds since the machine started, suspended time included: nobody sets it, a reboot does.
+    /// Milliseconds since the machine's start, suspended time included: no process can set this clock; a reboot resets
+    /// it.
     package static func boottimeMilliseconds() -> Int64 { nanoseconds(CLOCK_BOOTTIME) / 1_000_000 }
 
     static func nanoseconds(_ clock: clockid_t) -> Int64 {
@@ -16,7 +17,7 @@ package enum Clock {
         // clock_gettime(2) fails only for an unknown clock or a bad address.
         _ = clock_gettime(clock, &time)
         let (product, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-        // A realtime clock beyond the year 2262 doesn't fit, and root can set it there.
+        // A realtime clock beyond the year 2262 doesn't fit, and root can set it so.
         guard !overflow else { return time.tv_sec < 0 ? .min : .max }
         let (sum, tooFar) = product.addingReportingOverflow(Int64(time.tv_nsec))
         return tooFar ? .max : sum

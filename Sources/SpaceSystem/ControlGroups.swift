@@ -1,20 +1,21 @@
-/// Control groups (cgroups(7)), as far as they stop processes.
+/// Control groups (cgroups(7)) whose freezer stops processes.
 package enum ControlGroups {
-    /// Whether the freezer of a process's control group has stopped it; `false` also where that can't be told.
+    /// Whether the freezer of a process's control group has stopped it; `false` also if that is unknown.
     ///
-    /// `proc`: For tests.
+    /// `proc`: The place of proc(5), a parameter for tests.
     package static func isFrozen(_ pid: Int32, proc: String = "/proc") -> Bool {
         guard pid > 0, proc != "/proc" || ProcFS.showsOurNamespace, let groups = lines("\(proc)/\(pid)/cgroup"),
             let mounts = lines("\(proc)/self/mountinfo")
         else { return false }
         for group in groups {
-            // cgroups(7): hierarchy:controllers:path, which may hold colons itself. Version 2 is number 0, without controllers.
+            // cgroups(7): hierarchy:controllers:path; the path may contain colons. Version 2 is number 0, without
+            // controllers.
             let parts = group.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             guard parts.count == 3 else { continue }
             let controllers = parts[1].split(separator: ",")
             if parts[0] == "0" {
                 guard let folder = folder(parts[2], in: mounts, ofType: "cgroup2", with: nil) else { continue }
-                // Also when a group above it was frozen.
+                // cgroup.events also says so if a group above this one was frozen.
                 if lines("\(folder)/cgroup.events")?.contains("frozen 1") ?? false { return true }
             } else if controllers.contains("freezer") {
                 guard let folder = folder(parts[2], in: mounts, ofType: "cgroup", with: "freezer") else { continue }
@@ -24,7 +25,7 @@ package enum ControlGroups {
         return false
     }
 
-    /// The folder of a group; `nil` where its file system is not mounted, or only a part of it that does not have the group.
+    /// The folder of a group, or `nil` if no mount of its file system contains the group.
     private static func folder(
         _ path: Substring,
         in mounts: [Substring],
@@ -32,7 +33,8 @@ package enum ControlGroups {
         with controller: Substring?
     ) -> String? {
         for mount in mounts {
-            // proc(5), mountinfo: number, parent, device, root, mount point, options, optional fields, "-", type, source, options.
+            // proc(5), mountinfo: number, parent, device, root, mount point, options, optional fields, "-", type,
+            // source, options.
             let fields = mount.split(separator: " ")
             guard let dash = fields.firstIndex(of: "-"), dash >= 6, fields.count >= dash + 4, fields[dash + 1] == type,
                 controller.map({ fields[dash + 3].split(separator: ",").contains($0) }) ?? true

@@ -2,26 +2,27 @@ import Glibc
 import Synchronization
 package import SystemPackage
 
-/// A thread that runs one closure, and that nobody waits for.
+/// A thread that runs one closure, and that no other thread waits for.
 package enum DetachedThread {
     private final class Work: Sendable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// The signals that the threads block which are started from now on.
+    /// Sets the signals that threads started from now on block.
     ///
-    /// For a program that handles signals on its first thread: a signal that another thread has taken may not have been handled
-    /// when the first thread looks.
+    /// This is for a program that handles signals on its first thread: if another thread takes a signal, it may not
+    /// have handled the signal yet when the first thread checks.
     package static func block(_ signals: [CInt]) { blocked.withLock { $0 = signals } }
 
     private static let blocked = Mutex<[CInt]>([])
 
-    /// Starts one.
+    /// Starts a thread.
     ///
-    /// It is detached from its beginning on, not by who starts it: it may have ended by then, and the process with it.
+    /// The thread is created as detached. If the caller detached it afterwards, the thread, and the process with it,
+    /// could have ended already.
     ///
-    /// - Throws: `EAGAIN` where no thread is to be had (pthread_create(3)); `body` never runs then.
+    /// - Throws: `EAGAIN` if no thread can be created (pthread_create(3)); `body` never runs then.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(Errno) {
         let work = Unmanaged.passRetained(Work(body))
         let error = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { place -> CInt in

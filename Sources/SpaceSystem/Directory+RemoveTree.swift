@@ -2,17 +2,20 @@ import CSpaceShims
 import Glibc
 package import SystemPackage
 
-// Deletion that can be repeated. Several processes may delete the same tree at the same time, and any of them may be
-// killed in the middle: what is already gone is success, and what is left is found again under the same name. It goes
-// by open directories, so a symbolic link or a directory swapped in on the way is never followed out of the tree, and it
-// stays on one file system.
+// Deletion that can be repeated.
+//
+// Guarantees: Several processes may delete the same tree at the same time, and any of them may be killed in the middle.
+// An entry that is already gone counts as removed, and a later call finds the remaining entries under the same name.
+// The deletion uses open directories, so it never leaves the tree, even if a symbolic link or another directory is put
+// in an entry's place. It stays on one file system.
 
 extension Directory {
-    /// Removes whatever is under this name, with everything in it; nothing there is success.
+    /// Removes the file or directory under this name, with all its contents; succeeds if the name does not exist.
     ///
-    /// One entry that can't be removed doesn't save the others: it goes on, and throws the first error at the end.
+    /// If an entry can't be removed, the deletion goes on with the others, and throws the first error at the end.
     ///
-    /// - Throws: `EXDEV` at another file system, `ELOOP` below 64 levels, `ENOTEMPTY` when somebody keeps adding to it.
+    /// - Throws: `EXDEV` at another file system, `ELOOP` below 64 levels, `ENOTEMPTY` if another process keeps adding
+    ///   entries.
     package static func removeTree(at directory: CInt, _ name: String) throws(Errno) {
         try checkedName(name)
         let device = try FileInfo.of(directory).device
@@ -29,14 +32,15 @@ extension Directory {
             if unlinkat(parent, name, 0) == 0 { return }
             last = Errno(rawValue: errno)
             if last == .noSuchFileOrDirectory { return }
-            // unlink(2): EISDIR on Linux, EPERM on some file systems (and for what is immutable).
+            // unlink(2): for a directory EISDIR on Linux, EPERM on some file systems. An immutable file gives EPERM
+            // too.
             guard last == .isDirectory || last == .notPermitted else { throw last }
 
             let opened = space_openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK, 0)
             if opened < 0 {
                 let error = Errno(rawValue: -opened)
                 if error == .noSuchFileOrDirectory { return }
-                // Replaced by something else meanwhile: look again.
+                // The entry has been replaced meanwhile: try again.
                 if error == .notDirectory || error == .tooManySymbolicLinkLevels { continue }
                 throw error
             }
@@ -47,7 +51,7 @@ extension Directory {
             last = Errno(rawValue: errno)
             switch last {
             case .noSuchFileOrDirectory: return
-            // rmdir(2): somebody added to it, or replaced it.
+            // rmdir(2): another process has added an entry, or replaced the directory.
             case .directoryNotEmpty, .fileExists, .notDirectory: continue
             case let error: throw error
             }

@@ -2,9 +2,10 @@ import CSpaceShims
 import Glibc
 package import SystemPackage
 
-/// Names in open directories: what a path leads to can be swapped at any time, an open directory can't.
+/// Operations on names in open directories: another process can exchange the target of a path at any time, but not an
+/// open directory.
 ///
-/// Every name is a single one (`EINVAL` otherwise), and no symbolic link is followed.
+/// Every name is a single path component (`EINVAL` otherwise), and no symbolic link is followed.
 package enum Directory {
     /// Makes a directory.
     ///
@@ -12,8 +13,9 @@ package enum Directory {
     ///   - directory: the open directory in which it is made.
     ///   - name: its name.
     ///   - mode: the exact permissions, whatever the umask: a group's namespace must not lose its group bits.
-    /// - Returns: the new directory, which is this process's also where others may write: only its name can be swapped.
-    /// - Throws: `EEXIST` when the name is taken; `EPERM` when another user's directory was put in its place.
+    /// - Returns: the new directory. It belongs to this process's user, even if other users may write in `directory`
+    ///   and exchange its name.
+    /// - Throws: `EEXIST` if the name is taken; `EPERM` if another user's directory was put in its place.
     @discardableResult
     package static func makeDirectory(
         at directory: CInt,
@@ -21,7 +23,7 @@ package enum Directory {
         mode: UInt32
     ) throws(Errno) -> OwnedDescriptor {
         try checkedName(name)
-        // Born closed to others, then opened up: no moment in which more is allowed than asked for.
+        // The directory is made closed to the group and others, then opened up, so it never allows more than `mode`.
         guard mkdirat(directory, name, mode & 0o700) == 0 else { throw Errno(rawValue: errno) }
         let made = try OwnedDescriptor.directory(at: directory, name)
         guard try FileInfo.of(made.raw).owner == geteuid() else { throw .notPermitted }
@@ -31,14 +33,15 @@ package enum Directory {
 
     /// Makes a directory that has its permissions from the moment at which it has its name.
     ///
-    /// `makeDirectory(at:_:mode:)` alone leaves a directory that is closed to its group where the process is killed in between.
+    /// If the process is killed inside `makeDirectory(at:_:mode:)`, it may leave a directory that is closed to its
+    /// group.
     ///
     /// - Parameters:
     ///   - directory: the open directory in which it is made.
     ///   - name: its name.
     ///   - mode: the exact permissions.
-    ///   - draft: a name that no other process uses; a process that is killed leaves an empty directory there.
-    /// - Throws: `EEXIST` when the name is taken.
+    ///   - draft: a name that no other process uses; if the process is killed, an empty directory remains there.
+    /// - Throws: `EEXIST` if the name is taken.
     package static func makeDirectory(
         at directory: CInt,
         _ name: String,
@@ -54,15 +57,15 @@ package enum Directory {
         }
     }
 
-    /// Removes a directory that is empty; rmdir(2) asks for no right in it, only in the one that it lies in.
+    /// Removes an empty directory; rmdir(2) needs no permission in it, only in its parent.
     ///
-    /// - Throws: `ENOTEMPTY` when it isn't empty, `ENOENT` when there is none.
+    /// - Throws: `ENOTEMPTY` if it isn't empty, `ENOENT` if it does not exist.
     package static func removeEmpty(at directory: CInt, _ name: String) throws(Errno) {
         try checkedName(name)
         guard unlinkat(directory, name, AT_REMOVEDIR) == 0 else { throw Errno(rawValue: errno) }
     }
 
-    /// Sets an open file's permissions, untouched by the umask.
+    /// Sets an open file's permissions; the umask has no effect.
     package static func setMode(_ descriptor: CInt, _ mode: UInt32) throws(Errno) {
         guard fchmod(descriptor, mode) == 0 else { throw Errno(rawValue: errno) }
     }
@@ -73,7 +76,7 @@ package enum Directory {
         guard fchown(descriptor, uid_t.max, group) == 0 else { throw Errno(rawValue: errno) }
     }
 
-    /// Moves a name, replacing what is under the new one.
+    /// Renames an entry, and replaces the file under the new name.
     package static func rename(
         from source: CInt,
         _ name: String,
@@ -85,9 +88,9 @@ package enum Directory {
         guard renameat(source, name, target, newName) == 0 else { throw Errno(rawValue: errno) }
     }
 
-    /// Moves a name, unless the new one is taken: of several who try at once, one succeeds.
+    /// Renames an entry unless the new name is taken; if several processes try at once, one succeeds.
     ///
-    /// - Throws: `EEXIST` when it is taken; `EINVAL` also from a file system that can't (renameat2(2)).
+    /// - Throws: `EEXIST` if the new name is taken; `EINVAL` also if the file system doesn't support it (renameat2(2)).
     package static func renameNoReplace(
         from source: CInt,
         _ name: String,
@@ -99,9 +102,9 @@ package enum Directory {
         try checked(space_rename_no_replace(source, name, target, newName))
     }
 
-    /// Removes a name that isn't a directory's.
+    /// Removes a name of anything but a directory.
     ///
-    /// - Returns: `false` when there was none.
+    /// - Returns: `false` if the name did not exist.
     @discardableResult
     package static func unlink(at directory: CInt, _ name: String) throws(Errno) -> Bool {
         try checkedName(name)
@@ -113,14 +116,14 @@ package enum Directory {
 
     /// Makes a symbolic link, whose text need not be a path.
     ///
-    /// - Throws: `EEXIST` when the name is taken.
+    /// - Throws: `EEXIST` if the name is taken.
     package static func link(at directory: CInt, _ name: String, to text: String) throws(Errno) {
         try checkedName(name)
         try checkedPath(text)
         guard symlinkat(text, directory, name) == 0 else { throw Errno(rawValue: errno) }
     }
 
-    /// The text of a symbolic link; `nil` when the name is none's, or the text is longer than `limit` or no UTF-8.
+    /// The text of a symbolic link, or `nil` if there is no such link, or its text is longer than `limit` or not UTF-8.
     package static func linkText(at directory: CInt, _ name: String, limit: Int) throws(Errno) -> String? {
         try checkedName(name)
         var bytes = [CChar](repeating: 0, count: max(0, limit) + 1)
@@ -137,21 +140,21 @@ package enum Directory {
 
     /// The names in a directory, in no order, without `.` and `..`.
     ///
-    /// Names that aren't UTF-8 are left out: this project makes none, and a repaired one would lead nowhere.
+    /// Names that aren't UTF-8 are left out: this project makes none, and a repaired name would name no file.
     package static func list(_ directory: CInt) throws(Errno) -> [String] {
         try rawNames(directory).compactMap { name in
             String(validating: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
     }
 
-    /// All names in a directory, those that aren't UTF-8 with replacement characters: to be compared, not to be opened.
+    /// All names in a directory, to be compared, not to be opened: a name that isn't UTF-8 has replacement characters.
     package static func allNames(_ directory: CInt) throws(Errno) -> [String] {
         try rawNames(directory).map { name in
             String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
     }
 
-    /// The names as the NUL-terminated bytes that they are.
+    /// The names as NUL-terminated bytes.
     static func rawNames(_ directory: CInt) throws(Errno) -> [[CChar]] {
         var opened: OpaquePointer?
         try checked(space_open_listing(directory, &opened))
@@ -168,7 +171,7 @@ package enum Directory {
         return names
     }
 
-    /// Makes the directory's names last through a power cut (fsync(2) on a directory).
+    /// Syncs the directory, so that its names survive a power failure (fsync(2)).
     package static func sync(_ descriptor: CInt) throws(Errno) {
         while fsync(descriptor) != 0 {
             let error = Errno(rawValue: errno)

@@ -1,5 +1,5 @@
 extension Duration {
-    /// Whole nanoseconds, rounded towards zero, at the ends of `Int64` when it doesn't fit.
+    /// Whole nanoseconds, rounded towards zero, and clamped to the range of `Int64`.
     package var saturatedNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -8,7 +8,8 @@ extension Duration {
         return tooFar ? (seconds < 0 ? .min : .max) : sum
     }
 
-    /// Whole milliseconds, rounded up so that a short wait isn't a busy one, within what poll(2) and epoll take.
+    /// Whole milliseconds, rounded up so that a short wait is no busy loop, and clamped to the range of poll(2) and
+    /// epoll.
     package var pollMilliseconds: CInt {
         let nanoseconds = max(0, saturatedNanoseconds)
         let milliseconds = nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1)

@@ -12,15 +12,15 @@ package struct Epoll: ~Copyable, Sendable {
 
         package static let readable = Events(rawValue: space_epoll_readable)
         package static let writable = Events(rawValue: space_epoll_writable)
-        /// Reported unasked.
+        /// Always reported, even if not requested.
         package static let error = Events(rawValue: space_epoll_error)
-        /// Reported unasked.
+        /// Always reported, even if not requested.
         package static let hangUp = Events(rawValue: space_epoll_hang_up)
         package static let edgeTriggered = Events(rawValue: space_epoll_edge)
         package static let oneShot = Events(rawValue: space_epoll_one_shot)
     }
 
-    /// A descriptor, by the token that it was added with, and what can be done with it.
+    /// The token of a descriptor, and the events that are ready on it.
     package struct Ready: Hashable, Sendable {
         package let token: UInt64
         package let events: Events
@@ -32,7 +32,9 @@ package struct Epoll: ~Copyable, Sendable {
         descriptor = OwnedDescriptor(adopting: try checked(space_epoll_open()))
     }
 
-    /// Adds a descriptor, which must be removed before it is closed if the open file has other descriptors (epoll(7)).
+    /// Adds a descriptor.
+    ///
+    /// If the open file has other descriptors, the descriptor must be removed before it is closed (epoll(7)).
     package func add(_ descriptor: CInt, _ events: Events, token: UInt64) throws(Errno) {
         try checked(space_epoll_add(self.descriptor.raw, descriptor, events.rawValue, token))
     }
@@ -47,11 +49,11 @@ package struct Epoll: ~Copyable, Sendable {
 
     /// Waits until a descriptor is ready.
     ///
-    /// - Parameter timeout: the longest wait, rounded up to milliseconds; `nil` for none.
-    /// - Returns: at most 64; none when the time passed, and sometimes earlier, when a signal came.
-    /// - Throws: nothing but `ENOMEM` and the like.
+    /// - Parameter timeout: the longest wait, rounded up to milliseconds, or `nil` to wait indefinitely.
+    /// - Returns: at most 64 descriptors; none if the time passed, or if a signal ended the wait earlier.
+    /// - Throws: only errors such as `ENOMEM`.
     package func wait(timeout: Duration?) throws(Errno) -> [Ready] {
-        // On the stack, and not cleared: this is on the way from a bell to whom it wakes.
+        // The buffers are on the stack and not cleared: a watcher that a bell wakes waits for this code.
         let (result, ready) = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.capacity) { tokens in
             withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.capacity) { events in
                 guard let token = tokens.baseAddress, let event = events.baseAddress else {

@@ -1,7 +1,7 @@
 import CSpaceShims
 package import SystemPackage
 
-/// A counter with a descriptor (eventfd(2)), by which one thread wakes another out of `Epoll.wait`.
+/// A counter with a descriptor (eventfd(2)), by which one thread wakes another that is in `Epoll.wait`.
 package struct EventFD: ~Copyable, Sendable {
     package let descriptor: OwnedDescriptor
 
@@ -9,19 +9,19 @@ package struct EventFD: ~Copyable, Sendable {
         descriptor = OwnedDescriptor(adopting: try checked(space_eventfd_open()))
     }
 
-    /// For poll and epoll: readable from `signal()` to `drain()`.
+    /// The descriptor for poll and epoll: readable from `signal()` until `drain()`.
     package var raw: CInt { descriptor.raw }
 
-    /// Adds one; any thread may, and signals that nobody has drained yet add up.
+    /// Adds one to the counter; any thread may call this, and the counter sums the signals until `drain()`.
     package func signal() throws(Errno) {
         var one: UInt64 = 1
         let result = space_write(raw, &one, 8)
-        // eventfd(2): EAGAIN when the counter would overflow; then it is readable anyway.
+        // eventfd(2): EAGAIN if the counter would overflow; the descriptor is readable then anyway.
         if Errno(rawValue: CInt(truncatingIfNeeded: -result)) == .resourceTemporarilyUnavailable { return }
         _ = try checked(count: result)
     }
 
-    /// Takes the counter back to 0 without waiting.
+    /// Resets the counter to 0 without waiting.
     ///
     /// - Returns: how many signals there were.
     @discardableResult

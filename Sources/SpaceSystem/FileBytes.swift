@@ -2,15 +2,15 @@ import CSpaceShims
 import Glibc
 package import SystemPackage
 
-/// Small files read and written whole, by position: the descriptor's own offset is neither used nor moved.
+/// Small files that are read and written whole, by position: the descriptor's own offset is neither used nor moved.
 package enum FileBytes {
     /// Reads a file from its beginning.
     ///
     /// - Parameters:
     ///   - descriptor: a file open for reading.
-    ///   - limit: the most bytes that are taken in.
-    /// - Returns: all its bytes.
-    /// - Throws: `EFBIG` when the file holds more than `limit`; nothing of an unexpected size is trusted.
+    ///   - limit: the largest number of bytes to read.
+    /// - Returns: all bytes of the file.
+    /// - Throws: `EFBIG` if the file has more than `limit` bytes: a file of an unexpected size is not trusted.
     package static func read(_ descriptor: CInt, limit: Int) throws(Errno) -> [UInt8] {
         guard limit >= 0, limit < Int.max else { throw .invalidArgument }
         var bytes: [UInt8] = []
@@ -27,7 +27,7 @@ package enum FileBytes {
         }
     }
 
-    /// Reads a file's first bytes: as many as there are, `count` at most.
+    /// Reads a file's first `count` bytes, or all bytes of a shorter file.
     package static func readPrefix(_ descriptor: CInt, count: Int) throws(Errno) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: max(0, count))
         var filled = 0
@@ -44,14 +44,14 @@ package enum FileBytes {
         return Array(bytes[..<filled])
     }
 
-    /// Reads a file inside a directory, refusing a symbolic link in its place.
+    /// Reads a file inside a directory; refuses a symbolic link in its place.
     package static func read(at directory: CInt, _ name: String, limit: Int) throws(Errno) -> [UInt8] {
-        // O_NONBLOCK: somebody may have put a FIFO there, whose open(2) would wait for a writer.
+        // O_NONBLOCK: another user may have put a FIFO there, and open(2) of a FIFO would wait for a writer.
         let file = try OwnedDescriptor.openat(directory: directory, name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         return try read(file.raw, limit: limit)
     }
 
-    /// Writes all bytes at a position, going on after short writes.
+    /// Writes all bytes at a position, and continues after short writes.
     package static func write(_ bytes: [UInt8], to descriptor: CInt, at offset: Int = 0) throws(Errno) {
         guard offset >= 0, offset <= Int.max - bytes.count else { throw .invalidArgument }
         var done = 0
@@ -61,7 +61,7 @@ package enum FileBytes {
                 rest.baseAddress.map { space_write_at(descriptor, $0, UInt64(rest.count), position) } ?? 0
             }
             let count = try checked(count: put)
-            // write(2) of a positive count doesn't return 0 for a regular file; if it did, this would never end.
+            // write(2) of a positive count doesn't return 0 for a regular file; if it did, the loop would never end.
             guard count > 0 else { throw .ioError }
             done += count
         }

@@ -2,7 +2,7 @@ import CSpaceShims
 import Glibc
 package import SystemPackage
 
-/// What stat(2) says about a file, as far as it matters here.
+/// The facts of stat(2) about a file that matter here.
 package struct FileInfo: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case regular, directory, symbolicLink, socket, fifo, device, unknown
@@ -12,12 +12,12 @@ package struct FileInfo: Hashable, Sendable {
     package let inode: UInt64
     package let owner: UInt32
     package let group: UInt32
-    /// The permissions, with set-user-ID, set-group-ID and sticky bits; without the kind.
+    /// The permissions with the set-user-ID, set-group-ID and sticky bits, without the bits of the kind.
     package let mode: UInt32
-    /// 0 once the last name is gone.
+    /// The number of names; 0 once the last name is removed.
     package let linkCount: UInt64
     package let size: Int
-    /// Bytes that really take up blocks: less than `size` for a sparse file.
+    /// The number of bytes in allocated blocks: less than `size` for a sparse file.
     package let allocated: Int
     package let kind: Kind
 
@@ -27,7 +27,7 @@ package struct FileInfo: Hashable, Sendable {
         return FileInfo(info)
     }
 
-    /// When an open file was last written, in milliseconds since 1970.
+    /// The time of an open file's last write, in milliseconds since 1970.
     package static func modificationMilliseconds(of descriptor: CInt) throws(Errno) -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Errno(rawValue: errno) }
@@ -57,12 +57,12 @@ package struct FileInfo: Hashable, Sendable {
 }
 
 extension Directory {
-    /// Whether an open directory lies on a file system that is mounted read-only (access(2): EROFS).
+    /// Whether an open directory is on a file system that is mounted read-only (access(2): EROFS).
     package static func isReadOnly(_ directory: CInt) -> Bool {
         faccessat(directory, ".", W_OK, 0) != 0 && errno == EROFS
     }
 
-    /// What is under this name; of a symbolic link, the link.
+    /// The facts about the file under this name; for a symbolic link, about the link itself.
     package static func info(at directory: CInt, _ name: String) throws(Errno) -> FileInfo {
         try checkedPath(name)
         var info = space_file_info()

@@ -1,21 +1,22 @@
 import CSpaceShims
 package import SystemPackage
 
-/// The kinds of file system that matter: where a sparse mapped file is known to work.
+/// The kinds of file system on which a sparse mapped file is known to work, and all others.
 package enum FileSystemKind: Hashable, Sendable {
     case tmpfs
-    /// ext2, ext3 and ext4 bear the same number.
+    /// ext2, ext3 or ext4, which have the same number.
     case ext4
     case xfs
-    /// Any other, by its number in statfs(2).
+    /// Any other kind, by its number in statfs(2).
     case other(UInt)
 
     package static func of(_ descriptor: CInt) throws(Errno) -> FileSystemKind {
         FileSystemKind(number: try FileSystemRoom.status(descriptor).kind)
     }
 
-    /// The name of the file system that an open file lies on (ext2, say), as proc(5) has it in `mountinfo`; where that doesn't show
-    /// the file's device, its number in statfs(2).
+    /// The name of the file system that an open file is on (ext2, for example), as `mountinfo` gives it (proc(5)).
+    ///
+    /// If `mountinfo` doesn't show the file's device, this is the file system's number in statfs(2).
     package static func name(of descriptor: CInt) -> String {
         if let name = mountedName(of: descriptor) { return name }
         guard let number = try? FileSystemRoom.status(descriptor).kind else { return "unknown" }
@@ -26,7 +27,7 @@ package enum FileSystemKind: Hashable, Sendable {
         guard let device = try? FileInfo.of(descriptor).device,
             let table = try? ProcFS.contents("/proc/self/mountinfo", limit: 1 << 22)
         else { return nil }
-        // As glibc's major(3) and minor(3), which are macros.
+        // The same as glibc's major(3) and minor(3), which are macros.
         let major = device >> 8 & 0xFFF | device >> 32 & ~0xFFF
         let minor = device & 0xFF | device >> 12 & 0xFFFF_FF00
         let wanted = "\(major):\(minor)"

@@ -1,13 +1,13 @@
 import CSpaceShims
 package import SystemPackage
 
-/// How much a file system holds and has left.
+/// The size of a file system, and the room that is left.
 package struct FileSystemRoom: Hashable, Sendable {
-    /// Bytes; `nil` for a tmpfs without a limit.
+    /// The size in bytes, or `nil` for a tmpfs without a limit.
     package let total: UInt64?
-    /// Bytes that a process without privileges can still use; `nil` for a tmpfs without a limit.
+    /// The bytes that a process without privileges can still use, or `nil` for a tmpfs without a limit.
     package let free: UInt64?
-    /// Files that can still be made, `nil` where they aren't counted: `ENOSPC` may mean these.
+    /// The number of files that can still be made, or `nil` if files aren't counted; `ENOSPC` may mean that it is 0.
     package let freeFiles: UInt64?
 
     package static func of(_ descriptor: CInt) throws(Errno) -> FileSystemRoom {

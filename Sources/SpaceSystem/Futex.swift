@@ -1,12 +1,12 @@
 import CSpaceShims
 package import SystemPackage
 
-/// A 32-bit word that threads of any process can sleep on until somebody changes it and wakes them.
+/// A 32-bit word that threads of any process can sleep on until another thread changes it and wakes them.
 ///
-/// A wake is a hint: every return of `wait` but `false` means "look again".
+/// A wake is a hint: if `wait` returns anything but `false`, the caller checks its condition again.
 ///
-/// `@unchecked Sendable`: it holds an address, used only by the kernel's atomic compare-and-sleep. Keeping the memory
-/// mapped is the duty of whoever made this value.
+/// `@unchecked Sendable`: it holds an address, used only by the kernel's atomic compare-and-sleep. The code that makes
+/// this value keeps the memory mapped.
 package struct Futex: @unchecked Sendable {
     private let word: UnsafeMutablePointer<UInt32>
 
@@ -17,24 +17,26 @@ package struct Futex: @unchecked Sendable {
     /// Sleeps while the word has this value.
     ///
     /// - Parameters:
-    ///   - value: what the word must have for the sleep to begin; compared and put to sleep in one step.
-    ///   - limit: the longest sleep, `nil` for no limit.
-    /// - Returns: `false` if the time passed; `true` if woken, if the word differed, or by chance (a signal).
-    /// - Throws: `EINVAL` for an address that isn't aligned, `EFAULT` for one that isn't mapped.
+    ///   - value: the value that the word must have for the sleep to begin; the kernel compares and sleeps in one step.
+    ///   - limit: the longest sleep, or `nil` to sleep indefinitely.
+    /// - Returns: `false` if the time passed; `true` if the thread was woken (perhaps by a signal), or if the word
+    ///   differed.
+    /// - Throws: `EINVAL` if the address isn't aligned, `EFAULT` if it isn't mapped.
     package func wait(while value: UInt32, for limit: Duration?) throws(Errno) -> Bool {
         try outcome(space_futex_wait(word, value, limit.map { max(0, $0.saturatedNanoseconds) } ?? -1))
     }
 
-    /// Sleeps while the word has this value, until a moment: loops around it don't drift.
+    /// Sleeps while the word has this value, until a deadline: repeated calls don't prolong the wait.
     package func wait(while value: UInt32, until deadline: MonotonicInstant) throws(Errno) -> Bool {
         try outcome(space_futex_wait_until(word, value, deadline.nanoseconds))
     }
 
-    /// Wakes at most `count` sleepers.
+    /// Wakes at most `count` sleeping threads.
     ///
-    /// It can't fail on mapped memory, and where it did the sleepers' tick makes up for it: so it doesn't throw.
+    /// It can't fail on mapped memory. If it failed, the sleeping threads would still wake at their tick, so it doesn't
+    /// throw.
     ///
-    /// - Returns: how many were woken.
+    /// - Returns: how many threads were woken.
     @discardableResult
     package func wake(_ count: Int32 = .max) -> Int {
         Int(max(0, space_futex_wake(word, count)))
@@ -43,7 +45,7 @@ package struct Futex: @unchecked Sendable {
     private func outcome(_ result: CInt) throws(Errno) -> Bool {
         switch Errno(rawValue: -result) {
         case .timedOut: return false
-        // futex(2): EAGAIN, the word had another value already; EINTR, a signal or a spurious wake-up.
+        // futex(2): EAGAIN means that the word already had another value, EINTR a signal or a spurious wake-up.
         case Errno(rawValue: 0), .resourceTemporarilyUnavailable, .interrupted: return true
         case let error: throw error
         }

@@ -1,34 +1,36 @@
 import CSpaceShims
 package import SystemPackage
 
-/// A program that runs under a guardian: a process between this one and the program, which ends it with all that it has started
-/// when the thread that started it ends, however this process does.
+/// Programs that run under a guardian: a process between this process and the program.
 ///
-/// The guardian stands for the program: its PID is waited for, and it passes on the signals that are sent to it. When the
-/// program has ended it asks what is to become of the processes that the program has left. `space_guardian.h` says who may be
-/// killed, and what remains then.
+/// When the thread that started the program ends, however this process does, the guardian kills the program and all of
+/// its descendants. The guardian stands for the program: this process waits for the guardian's PID, and the guardian
+/// passes on the signals that are sent to it. When the program has ended, the guardian asks what becomes of the
+/// program's remaining descendants. `space_guardian.h` tells what remains if the guardian or this process is killed.
 package enum Guardian {
-    /// A program that was started.
+    /// A running program.
     package struct Program: ~Copyable, Sendable {
         /// The guardian's PID.
         package let guardian: Int32
-        /// For poll: readable once the program has ended, or its guardian was killed.
+        /// A descriptor for poll: readable once the program has ended, or its guardian was killed.
         package let news: OwnedDescriptor
     }
 
     /// Starts a program.
     ///
-    /// The calling thread must live as long as the program is meant to. What gains privileges (set-user-ID programs) may not be
-    /// killed by the guardian. fork(2) is in the shim: the child calls nothing but what signal-safety(7) lists.
+    /// The calling thread must live as long as the program is meant to. The guardian may not kill a program that gains
+    /// privileges (set-user-ID). The shim calls fork(2), because the child may call only the functions that
+    /// signal-safety(7) lists.
     ///
     /// - Parameters:
     ///   - file: the program, looked for as execvp(3) does.
     ///   - words: its words, ended by a null pointer.
-    ///   - input: what it reads as its standard input.
-    ///   - output: what it writes its standard output to, none of the first three descriptors; nil: to this process's.
-    ///   - signals: those that get their usual meaning back where this process ignores them.
-    /// - Returns: the program, whose guardian is answered once it has ended (`leave`, `sweep`), and waited for.
-    /// - Throws: what fork(2) or execve(2) said.
+    ///   - input: the descriptor of its standard input.
+    ///   - output: the descriptor of its standard output, not one of the first three; `nil` for this process's standard
+    ///     output.
+    ///   - signals: signals that get their default disposition in the program even if this process ignores them.
+    /// - Returns: the program. Once it has ended, answer its guardian (`leave` or `sweep`), and wait for the guardian.
+    /// - Throws: the error of fork(2) or execve(2).
     package static func spawn(
         _ file: UnsafePointer<CChar>,
         _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
@@ -42,22 +44,23 @@ package enum Guardian {
         return Program(guardian: guardian, news: OwnedDescriptor(adopting: news))
     }
 
-    /// Has a program killed, with all that it has started.
+    /// Makes the guardian kill the program with all of its descendants.
     ///
-    /// The caller has not waited for the guardian yet, so the number is still the guardian's own.
+    /// The caller has not waited for the guardian yet, so the PID still belongs to the guardian.
     package static func end(_ guardian: Int32) { _ = space_end_guarded(guardian) }
 
-    /// Leaves the processes that a program has left alone; the program has ended.
+    /// Makes the guardian spare the remaining descendants of a program that has ended.
     package static func leave(_ guardian: Int32) { _ = space_leave_guarded(guardian) }
 
-    /// Has the processes that a program has left killed; the program has ended.
+    /// Makes the guardian kill the remaining descendants of a program that has ended.
     package static func sweep(_ guardian: Int32) { _ = space_sweep_guarded(guardian) }
 
-    /// Makes this process the parent of orphans among its descendants, so that they can be ended where a guardian was killed.
+    /// Makes this process the parent of every descendant that loses its parent, so that it can kill them if a guardian
+    /// is killed.
     ///
-    /// For a process that starts no other children than guardians.
+    /// It is for a process whose only children are guardians.
     package static func adoptOrphans() { _ = space_adopt_orphans() }
 
-    /// Kills all children of this process, and what becomes its children then, and waits for them.
+    /// Kills all children of this process, and the orphans that thereby become its children, and waits for them.
     package static func endChildren() { space_end_children() }
 }

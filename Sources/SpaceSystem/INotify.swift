@@ -1,11 +1,11 @@
 import CSpaceShims
 package import SystemPackage
 
-/// The kernel's news about files (inotify(7)): hints that something happened, never the truth about what.
+/// The kernel's events about files (inotify(7)): hints that something happened, no proof of what happened.
 ///
-/// A user has few of these (128 by default, for all programs together): make one per process.
+/// A user may have few instances (128 by default, for all programs together), so make one per process.
 package struct INotify: ~Copyable, Sendable {
-    /// What to be told, and in an event what happened.
+    /// The events to report in a request, or what happened in an event.
     package struct Mask: OptionSet, Hashable, Sendable {
         package let rawValue: UInt32
 
@@ -14,9 +14,10 @@ package struct INotify: ~Copyable, Sendable {
         }
 
         package static let accessed = Mask(rawValue: space_in_access)
-        /// Written or truncated; also by a write of bytes that don't differ, but never through a mapping.
+        /// The file was written or truncated, even if the bytes are the same; writes through a mapping are not
+        /// reported.
         package static let modified = Mask(rawValue: space_in_modify)
-        /// Also the loss of a name: the link count is part of it.
+        /// The attributes changed; the link count is one of them, so the loss of a name is reported too.
         package static let attributes = Mask(rawValue: space_in_attributes)
         package static let closedAfterWriting = Mask(rawValue: space_in_close_write)
         package static let opened = Mask(rawValue: space_in_open)
@@ -27,18 +28,18 @@ package struct INotify: ~Copyable, Sendable {
         package static let deletedItself = Mask(rawValue: space_in_deleted_itself)
         package static let movedItself = Mask(rawValue: space_in_moved_itself)
 
-        /// Only in events: the file system went.
+        /// Only in events: the file system was unmounted.
         package static let unmounted = Mask(rawValue: space_in_unmounted)
-        /// Only in events: news were lost, so everything must be looked at again; the watch is −1.
+        /// Only in events: the kernel dropped events, so every watched file must be checked again; the watch is −1.
         package static let overflow = Mask(rawValue: space_in_overflow)
-        /// Only in events: the watch is gone, and its number may come again.
+        /// Only in events: the watch has ended, and its number may be reused.
         package static let ignored = Mask(rawValue: space_in_ignored)
-        /// Only in events: it is about a directory.
+        /// Only in events: the event is about a directory.
         package static let isDirectory = Mask(rawValue: space_in_is_directory)
 
         /// Only in requests: `ENOTDIR` for anything but a directory.
         package static let onlyDirectory = Mask(rawValue: space_in_only_directory)
-        /// Only in requests: `EEXIST` when this inode is watched already, instead of replacing its mask.
+        /// Only in requests: `EEXIST` if this inode is already watched, instead of replacing its mask.
         package static let createOnly = Mask(rawValue: space_in_create_only)
         /// Only in requests: don't follow a symbolic link.
         package static let noFollow = Mask(rawValue: space_in_dont_follow)
@@ -51,42 +52,42 @@ package struct INotify: ~Copyable, Sendable {
         package let mask: Mask
         /// Ties `movedFrom` to its `movedTo`.
         package let cookie: UInt32
-        /// The name inside a watched directory, as far as it is UTF-8.
+        /// The name inside a watched directory; bytes that aren't UTF-8 are replaced.
         package let name: String?
         package var isOverflow: Bool { mask.contains(.overflow) }
     }
 
     package let descriptor: OwnedDescriptor
 
-    /// - Throws: `EMFILE` when the user's number of instances, or the process's of descriptors, is used up.
+    /// - Throws: `EMFILE` if the user has no instance left, or the process no descriptor.
     package init() throws(Errno) {
         descriptor = OwnedDescriptor(adopting: try checked(space_inotify_open()))
     }
 
-    /// For poll and epoll: readable when there are events.
+    /// The descriptor for poll and epoll: readable while there are events.
     package var raw: CInt { descriptor.raw }
 
-    /// Watches an inode; `/proc/self/fd/N` watches an open file whatever its name leads to now.
+    /// Watches an inode; `/proc/self/fd/N` watches an open file, whatever its name refers to now.
     ///
-    /// - Returns: the watch; for an inode that is watched already, the same one, its mask replaced.
-    /// - Throws: `ENOSPC` when the user's number of watches is used up.
+    /// - Returns: the watch; for an inode that is already watched, the same watch with its mask replaced.
+    /// - Throws: `ENOSPC` if the user has no watch left.
     package func add(_ path: String, _ mask: Mask) throws(Errno) -> Int32 {
         try checkedPath(path)
         return try checked(space_inotify_add(raw, path, mask.rawValue))
     }
 
-    /// Ends a watch; one that the kernel has ended already is success.
+    /// Ends a watch; succeeds if the kernel has ended it already.
     package func remove(_ watch: Int32) throws(Errno) {
         let result = space_inotify_remove(raw, watch)
-        // inotify_rm_watch(2): EINVAL, the watch isn't valid (deleted files end theirs by themselves).
+        // inotify_rm_watch(2): EINVAL means that the watch isn't valid; the watch of a deleted file ends by itself.
         guard Errno(rawValue: -result) != .invalidArgument else { return }
         try checked(result)
     }
 
-    /// The events that are there, without waiting; call again until there are none.
+    /// Reads the events that have arrived, without waiting; call it again until there are none.
     package func readEvents() throws(Errno) -> [Event] {
-        // inotify(7): a buffer of sizeof(struct inotify_event) + NAME_MAX + 1 takes any event. On the stack, and not cleared:
-        // this is on the way from a bell to whom it wakes.
+        // inotify(7): a buffer of sizeof(struct inotify_event) + NAME_MAX + 1 takes any event. It is on the stack and
+        // not cleared: a watcher that a bell wakes waits for this code.
         let (got, events) = withUnsafeTemporaryAllocation(byteCount: Self.bufferSize, alignment: 8) { bytes in
             let got = bytes.baseAddress.map { space_read(raw, $0, UInt64(bytes.count)) } ?? 0
             return (got, got > 0 ? Self.parse(UnsafeRawBufferPointer(rebasing: bytes[..<Int(got)])) : [])
@@ -96,12 +97,12 @@ package struct INotify: ~Copyable, Sendable {
         return events
     }
 
-    /// Read at once at most.
+    /// The largest number of bytes that one call reads.
     private static let bufferSize = 8192
-    /// So many events without names, and more, are read at once: fewer were all that there were.
+    /// A number of events without names that certainly fit into one read: if a read returns fewer, no more were there.
     package static let batch = (bufferSize - 272) / 16
 
-    /// Cuts a buffer into events; what is cut short at its end is left out.
+    /// Splits a buffer into events; an incomplete event at its end is left out.
     package static func parse(_ bytes: UnsafeRawBufferPointer) -> [Event] {
         // inotify(7): int wd; uint32_t mask, cookie, len; char name[len], padded with NULs.
         let header = 16

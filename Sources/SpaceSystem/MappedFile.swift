@@ -2,23 +2,24 @@ import CSpaceShims
 import Glibc
 package import SystemPackage
 
-/// A file's beginning mapped into memory, readable and writable, shared with every process that maps it.
+/// The beginning of a file, mapped into memory, readable and writable, and shared with every process that maps it.
 ///
-/// Its blocks should be reserved first (`Blocks.reserve`): writing to a hole on a full disk is a SIGBUS. And it must not
-/// go while one of its mutexes is held: the kernel finds a dead holder's mutexes through a list that runs through them.
+/// Reserve the file's blocks first (`Blocks.reserve`): writing to a hole on a full disk raises SIGBUS. Do not release
+/// the map while a thread holds one of its mutexes: the kernel finds a dead holder's mutexes through a list whose links
+/// lie in them.
 ///
-/// `@unchecked Sendable`: it consists of an address and a length that never change; whoever reads or writes the memory
-/// does it through `SharedWord32`, `SharedWord64`, `Futex` and `SharedMutex`, or under a lock.
+/// `@unchecked Sendable`: it consists of an address and a length that never change. All code reads and writes the
+/// memory through `SharedWord32`, `SharedWord64`, `Futex` and `SharedMutex`, or under a lock.
 package final class MappedFile: @unchecked Sendable {
     package let base: UnsafeMutableRawPointer
     package let length: Int
 
     /// Maps the first `length` bytes.
     ///
-    /// With `isPrivate` what is written stays in this process, and a descriptor open for reading suffices.
+    /// With `isPrivate`, writes stay in this process, and a descriptor open for reading is enough.
     ///
-    /// - Throws: `ERANGE` when the file is shorter: touching what is beyond its end would be a SIGBUS. `EINVAL` for a
-    ///   length below 1 and for what isn't a regular file.
+    /// - Throws: `ERANGE` if the file is shorter: touching memory beyond its end would raise SIGBUS. `EINVAL` if the
+    ///   length is below 1 or the file isn't a regular one.
     package init(descriptor: CInt, length: Int, isPrivate: Bool = false) throws(Errno) {
         let info = try FileInfo.of(descriptor)
         guard length > 0, info.kind == .regular else { throw .invalidArgument }
@@ -41,7 +42,7 @@ package final class MappedFile: @unchecked Sendable {
 
     /// The address of `count` values at an offset.
     ///
-    /// - Throws: `ERANGE` when they don't lie inside the mapping, `EINVAL` when the offset isn't aligned for them.
+    /// - Throws: `ERANGE` if they don't lie inside the mapping, `EINVAL` if the offset isn't aligned for them.
     package func pointer<T: BitwiseCopyable>(
         at offset: Int,
         to type: T.Type,

@@ -1,8 +1,9 @@
 import Glibc
 
-/// A moment on `CLOCK_MONOTONIC`, in nanoseconds: never set back, the same for all processes, stopped during suspend.
+/// A moment on `CLOCK_MONOTONIC`, in nanoseconds: the clock is never set back, is the same for all processes, and stops
+/// during suspend.
 ///
-/// Deadlines of waits are on this clock; what must count a suspended machine's time too uses `Clock`.
+/// Deadlines of waits are on this clock. Times that must include the machine's suspended time use `Clock`.
 package struct MonotonicInstant: Comparable, Hashable, Sendable {
     package let nanoseconds: Int64
 
@@ -12,15 +13,16 @@ package struct MonotonicInstant: Comparable, Hashable, Sendable {
 
     package static var now: MonotonicInstant { MonotonicInstant(nanoseconds: Clock.nanoseconds(CLOCK_MONOTONIC)) }
 
-    /// Later than every deadline: 292 years after the machine's start.
+    /// A moment later than every deadline: 292 years after the machine's start.
     package static var distantFuture: MonotonicInstant { MonotonicInstant(nanoseconds: .max) }
 
-    /// The moment after which a wait of this length is over; `nil`, without limit, for `nil`.
+    /// The moment at which a wait of this length is over, or `nil` (without limit) for `nil`.
     package static func deadline(after duration: Duration?) -> MonotonicInstant? {
         duration.map { now.advanced(by: $0) }
     }
 
-    /// Saturates: a duration beyond 292 years means "never", not a crash.
+    /// The moment that is later by a duration; it saturates, so a duration beyond 292 years means "never", and does not
+    /// crash.
     package func advanced(by duration: Duration) -> MonotonicInstant {
         let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.saturatedNanoseconds)
         guard overflow else { return MonotonicInstant(nanoseconds: sum) }

@@ -1,12 +1,13 @@
 import Glibc
 
 extension ProcFS {
-    /// Where this process has a file mapped, shared and writable, from the file's beginning on.
+    /// The address at which this process has mapped a file's beginning, shared and writable.
     ///
-    /// - Returns: `nil` if it hasn't, or where `/proc` shows another device number than stat(2) does (overlayfs, btrfs).
+    /// - Returns: `nil` if there is no such map, or if `/proc` shows another device number than stat(2) does
+    ///   (overlayfs, btrfs).
     package static func mapping(device: UInt64, inode: UInt64) -> UnsafeMutableRawPointer? {
         guard let maps = try? contents("/proc/self/maps", limit: 16 << 20) else { return nil }
-        // makedev(3)
+        // The same as major(3) and minor(3).
         let major = device >> 8 & 0xFFF | device >> 32 & ~0xFFF
         let minor = device & 0xFF | device >> 12 & ~0xFF
         for line in maps.split(separator: UInt8(ascii: "\n")) {

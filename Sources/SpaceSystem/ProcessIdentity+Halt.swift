@@ -1,12 +1,12 @@
 extension ProcessIdentity {
-    /// Why a process does not run, whoever lets it go on.
+    /// Why a process is halted until another process lets it go on.
     package enum Halt: Hashable, Sendable {
-        /// By a signal, or a debugger.
+        /// A signal or a debugger has stopped it.
         case stopped
-        /// By the freezer of its control group.
+        /// The freezer of its control group has stopped it.
         case frozen
 
-        /// What to say of the process.
+        /// How to describe the process in a message.
         package var phrase: String {
             switch self {
             case .stopped: "stopped"
@@ -14,7 +14,7 @@ extension ProcessIdentity {
             }
         }
 
-        /// What to do about it.
+        /// How to let the process go on, for a message.
         package func advice(for pid: Int32) -> String {
             switch self {
             case .stopped: "let it go on (kill -CONT \(pid)) or end it"
@@ -23,12 +23,13 @@ extension ProcessIdentity {
         }
     }
 
-    /// Whether a process is stopped or frozen; `nil`: it runs, or that can't be told.
+    /// Whether a process is stopped or frozen; `nil` if it runs, or if that is unknown.
     package static func halt(of pid: Int32) -> Halt? {
         switch state(of: pid) {
         case nil: nil
         case "T", "t": .stopped
-        // A frozen process shows S (control groups of version 2) or D (version 1), as many that run do.
+        // The state of a frozen process is S (control groups of version 2) or D (version 1), like that of many running
+        // processes.
         default: ControlGroups.isFrozen(pid) ? .frozen : nil
         }
     }

@@ -1,14 +1,14 @@
 import CSpaceShims
 
-/// This process's soft limits (getrlimit(2)); `nil` is unlimited.
+/// This process's soft limits (getrlimit(2)); `nil` means unlimited.
 package enum ResourceLimits {
-    /// The largest file it may make, in bytes; a write or truncation beyond it raises SIGXFSZ.
+    /// The largest file that the process may make, in bytes; a write or truncation beyond it raises SIGXFSZ.
     package static var fileSize: UInt64? { limit(SPACE_LIMIT_FILE_SIZE) }
 
-    /// One more than the highest descriptor it may have.
+    /// One more than the highest descriptor that the process may have.
     package static var openFiles: UInt64? { limit(SPACE_LIMIT_OPEN_FILES) }
 
-    /// The most address space, in bytes, that it may map.
+    /// The largest address space that the process may map, in bytes.
     package static var addressSpace: UInt64? { limit(SPACE_LIMIT_ADDRESS_SPACE) }
 
     private static func limit(_ which: space_limit) -> UInt64? {

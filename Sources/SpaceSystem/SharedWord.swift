@@ -1,25 +1,25 @@
 // Atomic words at addresses that come from a mapping.
 //
-// C atomics in CSpaceShims instead of swift-atomics' `UnsafeAtomic`: one type fewer to convert through, no generic
-// dispatch in debug builds, and a word is usable by a futex and by these operations alike. Every access to such a word
-// goes through here: mixing in a plain load or store would be a data race.
+// They use C atomics in CSpaceShims instead of swift-atomics' `UnsafeAtomic`: this needs one type fewer for conversions
+// and no generic dispatch in debug builds, and a futex can use the same word. Every access to such a word goes through
+// this file: an additional plain load or store would be a data race.
 //
-// Public, though users need none of it, because the compiler inlines only public code across modules (Swift 6.3: a
-// `package` function is called even when it is @inlinable): a load is one instruction instead of a call, and scanning a
-// thousand waiters is made of nothing else. No product contains this module.
+// The types are public although users don't need them, because the compiler inlines only public code across modules
+// (Swift 6.3 calls a `package` function even if it is @inlinable). A load is then one instruction instead of a call,
+// and a scan of a thousand waiters consists only of loads. No product contains this module.
 
 public import CSpaceShims
 
 /// A 32-bit word in shared memory with atomic operations.
 ///
-/// Plain names acquire and release; `sequential` ones, and all that read and write in one step, take part in the single
-/// order of all sequentially consistent operations.
+/// Operations with plain names acquire and release. `sequential` operations, and all that read and write in one step,
+/// take part in the single order of all sequentially consistent operations.
 ///
-/// `@unchecked Sendable`: it holds an address, and every access to the memory there is atomic. Keeping it mapped is the
-/// duty of whoever made this value; so is an address aligned to 4 bytes.
+/// `@unchecked Sendable`: it holds an address, and every access to the memory there is atomic. The code that makes this
+/// value keeps the memory mapped, and its address is aligned to 4 bytes.
 @frozen
 public struct SharedWord32: @unchecked Sendable {
-    /// Where the word is.
+    /// The word's address.
     public let address: UnsafeMutablePointer<UInt32>
 
     /// Wraps the word at this address; nothing is read or written yet.
@@ -28,31 +28,31 @@ public struct SharedWord32: @unchecked Sendable {
         self.address = address
     }
 
-    /// Reads, and sees everything written before the value was released.
+    /// Reads the word; the reader sees everything written before the value was released.
     @inlinable
     public func load() -> UInt32 { space_load32_acquire(address) }
 
-    /// Reads, in no order with anything else.
+    /// Reads the word, without ordering other accesses.
     @inlinable
     public func loadRelaxed() -> UInt32 { space_load32_relaxed(address) }
 
-    /// Reads, as part of the single order.
+    /// Reads the word, as part of the single order.
     @inlinable
     public func loadSequential() -> UInt32 { space_load32_sequential(address) }
 
-    /// Writes, and releases everything written before it to whoever loads the value.
+    /// Writes the word, and releases everything written before to every thread that loads the value.
     @inlinable
     public func store(_ value: UInt32) { space_store32_release(address, value) }
 
-    /// Writes, in no order with anything else.
+    /// Writes the word, without ordering other accesses.
     @inlinable
     public func storeRelaxed(_ value: UInt32) { space_store32_relaxed(address, value) }
 
-    /// Writes, as part of the single order.
+    /// Writes the word, as part of the single order.
     @inlinable
     public func storeSequential(_ value: UInt32) { space_store32_sequential(address, value) }
 
-    /// Writes a value and returns the one before.
+    /// Writes a value and returns the value before.
     @inlinable
     public func exchange(_ value: UInt32) -> UInt32 { space_exchange32(address, value) }
 
@@ -81,7 +81,7 @@ public struct SharedWord32: @unchecked Sendable {
     /// - Parameters:
     ///   - expected: the value that the word must have.
     ///   - desired: the value to write.
-    /// - Returns: whether it was written, and what the word had before.
+    /// - Returns: whether the value was written, and the word's value before.
     @inlinable
     public func compareExchange(
         expected: UInt32,
@@ -92,21 +92,21 @@ public struct SharedWord32: @unchecked Sendable {
         return (exchanged, original)
     }
 
-    /// Orders everything before it before everything after it, for all processors.
+    /// Orders all accesses before the fence before all accesses after it, for all processors.
     @inlinable
     public static func fence() { space_fence() }
 }
 
 /// A 64-bit word in shared memory with atomic operations.
 ///
-/// Plain names acquire and release; `sequential` ones, and all that read and write in one step, take part in the single
-/// order of all sequentially consistent operations.
+/// Operations with plain names acquire and release. `sequential` operations, and all that read and write in one step,
+/// take part in the single order of all sequentially consistent operations.
 ///
-/// `@unchecked Sendable`: it holds an address, and every access to the memory there is atomic. Keeping it mapped is the
-/// duty of whoever made this value; so is an address aligned to 8 bytes.
+/// `@unchecked Sendable`: it holds an address, and every access to the memory there is atomic. The code that makes this
+/// value keeps the memory mapped, and its address is aligned to 8 bytes.
 @frozen
 public struct SharedWord64: @unchecked Sendable {
-    /// Where the word is.
+    /// The word's address.
     public let address: UnsafeMutablePointer<UInt64>
 
     /// Wraps the word at this address; nothing is read or written yet.
@@ -115,31 +115,31 @@ public struct SharedWord64: @unchecked Sendable {
         self.address = address
     }
 
-    /// Reads, and sees everything written before the value was released.
+    /// Reads the word; the reader sees everything written before the value was released.
     @inlinable
     public func load() -> UInt64 { space_load64_acquire(address) }
 
-    /// Reads, in no order with anything else.
+    /// Reads the word, without ordering other accesses.
     @inlinable
     public func loadRelaxed() -> UInt64 { space_load64_relaxed(address) }
 
-    /// Reads, as part of the single order.
+    /// Reads the word, as part of the single order.
     @inlinable
     public func loadSequential() -> UInt64 { space_load64_sequential(address) }
 
-    /// Writes, and releases everything written before it to whoever loads the value.
+    /// Writes the word, and releases everything written before to every thread that loads the value.
     @inlinable
     public func store(_ value: UInt64) { space_store64_release(address, value) }
 
-    /// Writes, in no order with anything else.
+    /// Writes the word, without ordering other accesses.
     @inlinable
     public func storeRelaxed(_ value: UInt64) { space_store64_relaxed(address, value) }
 
-    /// Writes, as part of the single order.
+    /// Writes the word, as part of the single order.
     @inlinable
     public func storeSequential(_ value: UInt64) { space_store64_sequential(address, value) }
 
-    /// Writes a value and returns the one before.
+    /// Writes a value and returns the value before.
     @inlinable
     public func exchange(_ value: UInt64) -> UInt64 { space_exchange64(address, value) }
 
@@ -168,7 +168,7 @@ public struct SharedWord64: @unchecked Sendable {
     /// - Parameters:
     ///   - expected: the value that the word must have.
     ///   - desired: the value to write.
-    /// - Returns: whether it was written, and what the word had before.
+    /// - Returns: whether the value was written, and the word's value before.
     @inlinable
     public func compareExchange(
         expected: UInt64,
@@ -179,7 +179,7 @@ public struct SharedWord64: @unchecked Sendable {
         return (exchanged, original)
     }
 
-    /// Orders everything before it before everything after it, for all processors.
+    /// Orders all accesses before the fence before all accesses after it, for all processors.
     @inlinable
     public static func fence() { space_fence() }
 }

@@ -1,21 +1,22 @@
 public import CSpaceShims
 
-// Public for the sake of inlining, as SharedWord.swift explains.
+// This type is public so that the compiler inlines it, as SharedWord.swift explains.
 
-/// Waiting a little while awake, for what another processor is about to do.
+/// Short waits in a loop, for something that another processor is about to do.
 public enum Spin {
-    /// Whether another thread can run meanwhile: on one processor spinning only delays what one waits for.
+    /// Whether another thread can run meanwhile: on a single processor, spinning only delays the thread that is waited
+    /// for.
     public static let isWorthwhile = space_usable_processors() > 1
 
     /// Tells the processor that this is a spin loop.
     @inlinable
     public static func pause() { space_pause() }
 
-    /// Looks again and again, at most `rounds` times, with a pause in between.
+    /// Checks a condition repeatedly, with a pause in between.
     ///
     /// - Parameters:
-    ///   - rounds: how often at most; one more look follows.
-    ///   - condition: what is waited for.
+    ///   - rounds: the largest number of checks; one last check follows them.
+    ///   - condition: called at each check.
     /// - Returns: whether `condition` came true.
     @inlinable
     public static func wait(rounds: Int, until condition: () -> Bool) -> Bool {

@@ -10,8 +10,9 @@ func checked(_ result: CInt) throws(Errno) -> CInt {
 }
 
 extension Errno {
-    /// The error in words, to be asked for on the thread that got it from this module: of a system call that a container's
-    /// seccomp profile or an old kernel refuses, it names the call.
+    /// The error in words; read it on the thread that got the error from this module.
+    ///
+    /// If a container's seccomp profile or an old kernel has refused a system call, the words name the call.
     package var told: String {
         guard self == .noFunction else { return "\(self)" }
         let call = String(cString: space_refused_call())
@@ -26,12 +27,12 @@ func checked(count result: Int64) throws(Errno) -> Int {
     return Int(result)
 }
 
-/// Refuses a path that C would see cut off at a NUL, and so take for another.
+/// Refuses a path with a NUL: C would read it as another, shorter path.
 func checkedPath(_ path: String) throws(Errno) {
     guard !path.utf8.contains(0) else { throw .invalidArgument }
 }
 
-/// Refuses what isn't one name inside a directory: it would reach elsewhere, or mean the directory itself.
+/// Refuses anything but a single name inside a directory: it would reach elsewhere, or mean the directory itself.
 func checkedName(_ name: String) throws(Errno) {
     guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(0), !name.utf8.contains(UInt8(ascii: "/"))
     else { throw .invalidArgument }

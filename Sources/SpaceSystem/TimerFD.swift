@@ -1,7 +1,8 @@
 import CSpaceShims
 package import SystemPackage
 
-/// An alarm with a descriptor (timerfd_create(2)), by which a thread in `Epoll.wait` wakes when another takes too long.
+/// A timer with a descriptor (timerfd_create(2)), which wakes a thread in `Epoll.wait` if another thread takes too
+/// long.
 package struct TimerFD: ~Copyable, Sendable {
     package let descriptor: OwnedDescriptor
 
@@ -9,10 +10,10 @@ package struct TimerFD: ~Copyable, Sendable {
         descriptor = OwnedDescriptor(adopting: try checked(space_timerfd_open()))
     }
 
-    /// For poll and epoll: readable once the time has passed, until it is set anew or stopped.
+    /// The descriptor for poll and epoll: readable once the time has passed, until the timer is set again or stopped.
     package var raw: CInt { descriptor.raw }
 
-    /// Expires once, after this time; an earlier setting is forgotten.
+    /// Sets the timer to expire once, after this time, in place of an earlier setting.
     package func set(_ duration: Duration) throws(Errno) {
         // timerfd_settime(2): zero would stop it.
         try checked(space_timerfd_set(raw, max(1, duration.saturatedNanoseconds)))

@@ -4,10 +4,11 @@ package import SystemPackage
 
 /// Opens files of a folder that other users may write in.
 ///
-/// Guarantees, against another user who puts something else in a file's place: no symbolic link is followed, no open(2)
-/// waits, and what is opened is a regular file that belongs to the folder. A file belongs to it that the folder's owner
-/// owns; in a folder that a group shares, also a file that its owner opened to the same group. So a private file of another
-/// user, reached through a hard link or a rename, is never opened for writing.
+/// Guarantees, even if another user puts something else in a file's place: No symbolic link is followed, no open(2)
+/// waits, and only a regular file that belongs to the folder is opened. A file belongs to the folder if the folder's
+/// owner owns it. In a folder that a group shares, a file also belongs to it if the file's owner has opened the file to
+/// the same group. So a private file of another user, reached through a hard link or a rename, is never opened for
+/// writing.
 package struct TrustedFolder: Sendable {
     /// The open folder; the caller keeps it open.
     private let directory: CInt
@@ -15,9 +16,9 @@ package struct TrustedFolder: Sendable {
     private let checks: Bool
 
     /// - Parameters:
-    ///   - directory: an open folder, which its caller has checked and keeps open.
-    ///   - info: what fstat(2) said about it.
-    ///   - checks: `false` in a test that shows what the checks are for.
+    ///   - directory: an open folder, which the caller has checked and keeps open.
+    ///   - info: the folder's fstat(2).
+    ///   - checks: `false` in a test that shows the effect of the checks.
     package init(_ directory: CInt, _ info: FileInfo, checks: Bool = true) {
         self.directory = directory
         self.info = info
@@ -27,11 +28,11 @@ package struct TrustedFolder: Sendable {
     /// Why a file is not opened.
     package enum Refusal: Error, Hashable, Sendable {
         case system(Errno)
-        /// It is a link, a FIFO, a folder, …
+        /// The file is a link, a FIFO, a folder, …
         case kind(FileInfo.Kind)
-        /// It has another name, which may lie in another user's folder.
+        /// The file has another name, which may be in another user's folder.
         case hardLink
-        /// It is a file of a user who did not make it for this folder.
+        /// The file belongs to a user who did not make it for this folder.
         case foreign(owner: UInt32)
     }
 
@@ -39,14 +40,14 @@ package struct TrustedFolder: Sendable {
     ///
     /// - Parameters:
     ///   - name: its name in the folder.
-    ///   - flags: `O_RDWR` and so on. With `O_CREAT` also `O_EXCL` is wanted if the file must be new.
+    ///   - flags: `O_RDWR` and so on. If the file must be new, use `O_EXCL` together with `O_CREAT`.
     ///   - mode: the permissions of a file that this creates, before the umask.
     /// - Returns: The open file.
     /// - Throws: Why the file is not opened.
     package func open(_ name: String, flags: CInt, mode: UInt32 = 0) throws(Refusal) -> OwnedDescriptor {
         let file: OwnedDescriptor
         do throws(Errno) {
-            // open(2): with O_NONBLOCK a FIFO or a device is opened without waiting, or ENXIO.
+            // open(2): with O_NONBLOCK, a FIFO or a device is opened without waiting, or gives ENXIO.
             file = try OwnedDescriptor.openat(
                 directory: directory,
                 name,
@@ -60,10 +61,12 @@ package struct TrustedFolder: Sendable {
         return file
     }
 
-    /// Finds a file without opening what is in it: for `/proc/self/fd`, where its name can't be swapped any more.
+    /// Finds a file without opening its contents.
     ///
-    /// The descriptor's end drops no lock of this process (fcntl(2): POSIX locks go when *any* descriptor of the file
-    /// closes; one with O_PATH is none).
+    /// Use the descriptor's path under `/proc/self/fd`: no other user can put another file in its place.
+    ///
+    /// Closing the descriptor releases no lock of this process. (fcntl(2): POSIX locks are released when *any*
+    /// descriptor of the file is closed; a descriptor with O_PATH doesn't count.)
     package func find(_ name: String) throws(Refusal) -> OwnedDescriptor {
         let file: OwnedDescriptor
         do throws(Errno) {
@@ -84,7 +87,7 @@ package struct TrustedFolder: Sendable {
         let found: FileInfo
         do throws(Errno) { found = try FileInfo.of(file.raw) } catch { throw .system(error) }
         guard found.kind == .regular else { throw .kind(found.kind) }
-        // 0: it was removed a moment ago.
+        // The count is 0 if the file was removed a moment ago.
         guard found.linkCount <= 1 else { throw .hardLink }
         guard found.owner == info.owner || isOpenToGroup(found) else { throw .foreign(owner: found.owner) }
     }
@@ -93,7 +96,8 @@ package struct TrustedFolder: Sendable {
         info.mode & 0o070 == 0o070 && file.group == info.group && file.mode & 0o060 == 0o060
     }
 
-    /// What open(2) says of a link, a FIFO or a folder doesn't say that it is one.
+    /// Why open(2) failed: its error for a link, a FIFO or a folder doesn't tell the kind, so the kind is read from the
+    /// name.
     private func refusal(_ error: Errno, _ name: String) -> Refusal {
         switch error {
         case .tooManySymbolicLinkLevels, .noSuchAddressOrDevice, .isDirectory:

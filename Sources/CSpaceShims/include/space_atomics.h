@@ -1,9 +1,9 @@
 // Atomic words in memory that several processes map.
 //
-// Static inline over the compiler's __atomic builtins, so that a debug build of Swift code pays one call that
-// clang inlines instead of the generic machinery of a package of wrappers. The builtins take plain pointers:
-// Swift can't import `_Atomic`. Words of these sizes are lock-free on every 64-bit target, which is what makes
-// them valid between processes (a lock table would be private to each process).
+// These are static inline functions over the compiler's __atomic builtins, so that a debug build of Swift code pays one
+// call that clang inlines instead of the generic machinery of a package of wrappers. The builtins take plain pointers,
+// because Swift can't import `_Atomic`. Words of these sizes are lock-free on every 64-bit target. Therefore they work
+// between processes; a lock table would be private to each process.
 
 #ifndef SPACE_ATOMICS_H
 #define SPACE_ATOMICS_H
@@ -58,7 +58,8 @@ static inline void space_fence(void) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/// Tells the processor that this is a spin loop: less power, and on x86 no memory-order mis-speculation at its end.
+/// Tells the processor that this is a spin loop: this saves power, and on x86 it avoids a memory-order mis-speculation
+/// at the end.
 static inline void space_pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

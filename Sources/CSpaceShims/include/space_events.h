@@ -1,6 +1,6 @@
-// inotify, epoll, eventfd, timerfd and pipe2: behind _GNU_SOURCE, enumerators without a usable type, or (struct epoll_event on
-// x86-64) packed, which Swift lays out differently.
-// Every function returns a result >= 0 or a negated error number.
+// inotify, epoll, eventfd, timerfd and pipe2. They are here because they need _GNU_SOURCE, because their constants are
+// enumerators without a usable type, or because (struct epoll_event on x86-64) they are packed, which Swift lays out
+// differently. Every function returns a result >= 0 or a negated error number.
 
 #ifndef SPACE_EVENTS_H
 #define SPACE_EVENTS_H
@@ -17,7 +17,8 @@ int space_epoll_add(int epoll, int descriptor, uint32_t events, uint64_t token);
 int space_epoll_modify(int epoll, int descriptor, uint32_t events, uint64_t token);
 int space_epoll_remove(int epoll, int descriptor);
 
-/// Waits at most `milliseconds` (negative: without limit); fills at most `capacity` of both arrays, returns how many.
+/// Waits for at most `milliseconds`, or without limit if that is negative. Fills at most `capacity` elements of both
+/// arrays, and returns how many.
 int space_epoll_wait(
     int epoll, uint64_t *_Nonnull tokens, uint32_t *_Nonnull events, int capacity, int milliseconds);
 
@@ -27,13 +28,14 @@ int space_eventfd_open(void);
 /// Non-blocking, close-on-exec, on the monotonic clock, not running.
 int space_timerfd_open(void);
 
-/// Expires once, so many nanoseconds from now; 0 stops it, and what has expired unread is forgotten.
+/// Sets the timer to expire once, `nanoseconds` from now; 0 stops it. An expiry that was not read is forgotten.
 int space_timerfd_set(int timer, int64_t nanoseconds);
 
-/// pipe2(2) with O_CLOEXEC: set afterwards, a child spawned by another thread in between would inherit both ends.
+/// pipe2(2) with O_CLOEXEC. If the flag were set afterwards, a child that another thread spawns in between would
+/// inherit both ends.
 int space_pipe(int ends[_Nonnull 2]);
 
-/// read(2) and write(2), retried on EINTR.
+/// read(2), write(2), pread(2) and pwrite(2), retried on EINTR.
 int64_t space_read(int descriptor, void *_Nonnull buffer, uint64_t capacity);
 int64_t space_write(int descriptor, const void *_Nonnull bytes, uint64_t count);
 int64_t space_read_at(int descriptor, void *_Nonnull buffer, uint64_t capacity, int64_t offset);

@@ -1,6 +1,6 @@
-// Locks, names and blocks of files. Here because of _GNU_SOURCE (F_OFD_SETLK, renameat2, O_PATH, fallocate), because
-// they are variadic (open, fcntl), or because Swift doesn't import the header (sys/statfs.h).
-// Every function returns a result >= 0 or a negated error number.
+// Locks, names and blocks of files. They are here because they need _GNU_SOURCE (F_OFD_SETLK, renameat2, O_PATH,
+// fallocate), because they are variadic (open, fcntl), or because Swift doesn't import the header (sys/statfs.h). Every
+// function returns a result >= 0 or a negated error number.
 
 #ifndef SPACE_FILES_H
 #define SPACE_FILES_H
@@ -14,37 +14,39 @@ int space_openat(int directory, const char *_Nonnull path, int flags, uint32_t m
 
 int space_flag_path_only(void); // O_PATH
 
-/// F_DUPFD_CLOEXEC, and FD_CLOEXEC on an open descriptor.
+/// F_DUPFD_CLOEXEC.
 int space_duplicate(int descriptor);
+/// Sets or clears FD_CLOEXEC on an open descriptor.
 int space_set_close_on_exec(int descriptor, bool close);
 
-/// F_OFD_SETLK: the lock belongs to the open file description, not to the process, so closing some other descriptor of
-/// the same file doesn't drop it (fcntl(2), "Open file description locks"). `length` 0 reaches to infinity.
-/// `type` is F_WRLCK, F_RDLCK or F_UNLCK. Returns -EAGAIN when somebody else holds a conflicting one.
+/// F_OFD_SETLK. The lock belongs to the open file description, not to the process, so closing another descriptor of the
+/// same file doesn't release it (fcntl(2), "Open file description locks"). `length` 0 reaches to the largest offset.
+/// `type` is F_WRLCK, F_RDLCK or F_UNLCK. Returns -EAGAIN if another open file holds a conflicting lock.
 int space_ofd_set_lock(int descriptor, int16_t type, int64_t start, int64_t length);
 
-/// F_OFD_GETLK: 1 if an exclusive lock would conflict with somebody else's, 0 if not. Acquires nothing.
+/// F_OFD_GETLK: 1 if an exclusive lock would conflict with a lock of another open file, 0 if not. Acquires nothing.
 int space_ofd_is_locked(int descriptor, int64_t start, int64_t length);
 
-/// F_OFD_GETLK: 1 and the range of a lock of another open file that conflicts with one of `type` on the given range, 0 if
-/// there is none. The kernel names any such lock, not the first. Acquires nothing.
+/// F_OFD_GETLK: 1 if a lock of `type` on the given range would conflict with a lock of another open file, 0 if not.
+/// Returns the range of that lock; if there are several, the kernel names any of them. Acquires nothing.
 int space_ofd_conflict(int descriptor, int16_t type, int64_t *_Nonnull start, int64_t *_Nonnull length);
 
-/// F_GETLK: 1 if a shared POSIX lock would conflict with another process's exclusive one, and names that process (-1: a lock of
-/// an open file), 0 if not. Acquires nothing.
+/// F_GETLK: 1 if a shared POSIX lock would conflict with an exclusive lock, 0 if not. If so, `holder` is the
+/// process that holds the exclusive lock, or -1 if an open file holds it. Acquires nothing.
 int space_lock_writer(int descriptor, int64_t start, int64_t length, int32_t *_Nonnull holder);
 
-/// renameat2(2) with RENAME_NOREPLACE: -EEXIST when the target exists. One step, unlike link-and-unlink, and it works on
-/// directories. Where the call is refused a directory is renamed by renameat(2), which replaces nothing but an empty one.
+/// renameat2(2) with RENAME_NOREPLACE: -EEXIST if the target exists. Unlike link-and-unlink it is one step, and works
+/// on directories. If the call is refused, a directory is renamed by renameat(2), which replaces only an empty
+/// directory.
 int space_rename_no_replace(
     int fromDirectory, const char *_Nonnull from, int toDirectory, const char *_Nonnull to);
 
-/// fallocate(2), one call; never posix_fallocate(3), whose fallback writes into every block and so changes data that
-/// others map.
+/// One call of fallocate(2). Never posix_fallocate(3): its fallback writes into every block, and so changes data that
+/// other processes map.
 int space_allocate(int descriptor, bool keepSize, int64_t offset, int64_t length);
 
-/// fallocate(2) with FALLOC_FL_UNSHARE_RANGE: gives the file blocks of its own where it shares some with a copy; 0 too where the
-/// file system has no such blocks, or no such call.
+/// fallocate(2) with FALLOC_FL_UNSHARE_RANGE: replaces blocks that the file shares with a copy by blocks of its own.
+/// Also returns 0 if the file system has no shared blocks, or doesn't support the call.
 int space_unshare_blocks(int descriptor, int64_t length);
 
 struct space_file_info {
@@ -59,23 +61,23 @@ int space_info(int descriptor, struct space_file_info *_Nonnull info);
 
 struct space_file_system {
     uint64_t kind;        // statfs(2) f_type
-    uint64_t total, free; // bytes; free: what an unprivileged process may use
+    uint64_t total, free; // in bytes; an unprivileged process may use the free ones
     uint64_t freeInodes;
     bool unlimited;       // a tmpfs mounted with size=0 counts nothing
-    bool inodesUncounted; // as with nr_inodes=0, and btrfs
+    bool inodesUncounted; // a tmpfs mounted with nr_inodes=0, and btrfs
 };
 int space_file_system(int descriptor, struct space_file_system *_Nonnull result);
 
-/// The entry's name: a flexible array in Swift's eyes is only its first 256 bytes, copied at each look.
+/// The entry's name. Swift imports the array as only its first 256 bytes, and copies it at each access.
 const char *_Nonnull space_entry_name(const struct dirent *_Nonnull entry);
 
-/// fdopendir(3) on a fresh open file of its own: the caller's descriptor keeps its offset and stays open.
+/// fdopendir(3) on a new open file: the caller's descriptor keeps its offset and stays open.
 int space_open_listing(int directory, DIR *_Nullable *_Nonnull stream);
 
-/// readdir(3): 1 and the entry, 0 at the end.
+/// readdir(3): returns 1 and the entry, or 0 at the end.
 int space_next_entry(DIR *_Nonnull stream, const struct dirent *_Nullable *_Nonnull entry);
 
-/// mmap(2), readable and writable; MAP_SHARED, or, if `copies`, MAP_PRIVATE.
+/// mmap(2), readable and writable, with MAP_SHARED or, if `copies`, with MAP_PRIVATE.
 int space_map(int descriptor, uint64_t length, bool copies, void *_Nullable *_Nonnull address);
 
 #endif

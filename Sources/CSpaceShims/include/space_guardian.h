@@ -1,4 +1,4 @@
-// A program that ends with all that it has started, when the process that started it ends.
+// Programs that are killed with all of their descendants when the process that started them ends.
 
 #ifndef SPACE_GUARDIAN_H
 #define SPACE_GUARDIAN_H
@@ -7,36 +7,40 @@
 
 /// Starts a program, found as execvp(3) does, under a guardian: a process between this one and the program.
 ///
-/// The program gets the descriptor `input` as its standard input, and unless negative `output`, which is none of the first
-/// three, as its standard output, this process's process group, environment and signal mask, and default dispositions
-/// for the signals that are handled here; those that are ignored stay ignored, but for those whose bit is set in
-/// `resetSignals` (1 << SIGPIPE, say).
+/// The program's standard input is the descriptor `input`. If `output` is not negative, it is the program's standard
+/// output; it must not be one of the first three descriptors. The program has this process's process group, environment
+/// and signal mask. A signal that this process handles has its default disposition in the program. A signal that this
+/// process ignores stays ignored, unless its bit is set in `resetSignals` (1 << SIGPIPE, for example).
 ///
-/// When the program has ended, `news`, a descriptor that the caller closes, can be read. The guardian then waits for
-/// space_leave_guarded or space_sweep_guarded, and ends with the program's status, or 128 and the signal that ended it. `news` can be
-/// read too when the guardian was killed. The guardian passes on the signals that processes send it. When the calling thread ends, however this process does, the guardian kills the program
-/// and all of its descendants, in whatever process group or session. If the guardian is killed, the kernel kills the
-/// program; a process that has called space_adopt_orphans then has its descendants as children.
+/// The caller closes the descriptor `news`. It becomes readable when the program has ended, or when the guardian was
+/// killed. When the program has ended, the guardian waits for space_leave_guarded or space_sweep_guarded. It then exits
+/// with the program's status, or with 128 plus the signal that ended the program. The guardian passes on the signals
+/// that processes send to it.
 ///
-/// Returns the guardian's PID, or the error of fork(2) or of execve(2) in the child, and then all has been waited for.
+/// When the calling thread ends, however it does, the guardian kills the program and all of its descendants, whatever
+/// their process group or session. If the guardian is killed, the kernel kills the program; its descendants then become
+/// children of a process above that has called space_adopt_orphans.
+///
+/// Returns the guardian's PID, or the error of fork(2) or of execve(2) in the child. After an error no process is left
+/// to wait for.
 int space_spawn_guarded(
     const char *_Nonnull file, char *_Nullable const *_Nonnull words, int input, int output,
     uint64_t resetSignals, int *_Nonnull news);
 
-/// Has a guardian kill the program and all of its descendants, and then end. Also one that is stopped.
+/// Makes a guardian, even a stopped one, kill the program and all of its descendants, and then end.
 int space_end_guarded(int32_t guardian);
 
-/// Has the guardian of a program that has ended leave the program's descendants alone, and end. Before, it does nothing.
+/// Makes the guardian end and leave the program's descendants alone. Before the program has ended, this does nothing.
 int space_leave_guarded(int32_t guardian);
 
-/// Has the guardian of a program that has ended kill the program's descendants, and then end. Before, it does nothing.
+/// Makes the guardian kill the program's descendants and end. Before the program has ended, this does nothing.
 int space_sweep_guarded(int32_t guardian);
 
-/// Makes this process the parent of its descendants' orphans (prctl(2), PR_SET_CHILD_SUBREAPER).
+/// Makes this process the parent of every descendant that loses its parent (prctl(2), PR_SET_CHILD_SUBREAPER).
 int space_adopt_orphans(void);
 
-/// Kills all children of this process, and the orphans that become its children then, and waits for them. Those that it may
-/// not kill are left.
+/// Kills all children of this process, and the orphans that thereby become its children, and waits for them. Children
+/// that it may not kill are left.
 void space_end_children(void);
 
 #endif
