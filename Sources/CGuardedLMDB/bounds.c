@@ -1,8 +1,9 @@
-// Where liblmdb's map is, and whether what liblmdb returns lies in it.
+// Finds liblmdb's map, and checks whether the bytes that liblmdb returns lie in it.
 //
-// liblmdb tells neither the map's address nor which page a value is in, and checks no size that stands in a page. So the address is
-// looked for in liblmdb's own structures: by relations that nothing else there fulfils, not by offsets, which change between versions.
-// Where they are not found, nothing is checked, and everything else works.
+// liblmdb reveals neither the map's address nor the page that a value is in, and it checks none of the sizes in a page.
+// So this file searches liblmdb's own structures for the address. It does not rely on offsets, which change between
+// versions: it looks for words that are related to each other as no other words there are. If it finds none, no bytes
+// are checked, and everything else works.
 
 #include "guard.h"
 
@@ -11,7 +12,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-// mdb.c: a page begins with its number (8 bytes), pad (2), flags (2), and lower and upper (2 each) or the number of pages (4).
+// mdb.c: a page begins with its number (8 bytes), pad (2), flags (2), and lower and upper (2 each) or the number of
+// pages (4).
 enum { PAGE_HEADER = 16, OVERFLOW_FLAG = 0x04 };
 
 void guard_find_map(struct guarded_environment *guard) {
@@ -25,13 +27,15 @@ void guard_find_map(struct guarded_environment *guard) {
     guard->page_size = page_size;
     for (size_t i = 0; i < count; i++) {
         if (words[i] == 0 || (words[i] & (page_size - 1)) != 0) continue;
-        // mdb.c: me_map, and some words on me_metas[2], which point behind the headers of the first two pages.
+        // mdb.c: me_metas[2] lies some words after me_map; its two pointers point behind the headers of the first two
+        // pages.
         for (size_t j = i + 1; j + 1 < count; j++) {
             if (words[j] != words[i] + PAGE_HEADER || words[j + 1] != words[j] + page_size) continue;
             atomic_store_explicit(&guard->map_size, info.me_mapsize, memory_order_relaxed);
             atomic_store_explicit(&guard->map, words[i], memory_order_release);
-            // core(5) leaves files' mappings out of core dumps, but takes that of a deleted file for shared memory: then the
-            // dump would read the whole map, page by page, and a memory file system fills every hole that is read.
+            // core(5): a core dump leaves out mappings of files, but it treats the mapping of a deleted file as shared
+            // memory. Then the dump would read the whole map page by page, and a memory file system fills every hole
+            // that is read.
             madvise((void *)words[i], info.me_mapsize, MADV_DONTDUMP);
             return;
         }
@@ -42,7 +46,7 @@ void guard_find_cursors(struct guarded_environment *guard, MDB_txn *transaction)
     enum { MAIN = 1 }; // mdb.c: MAIN_DBI
     MDB_cursor *cursor = NULL;
     if (mdb_cursor_open(transaction, MAIN, &cursor) != 0) return;
-    // mdb.c: the transaction's block holds a list of cursors for each database, and the new cursor is the only one.
+    // mdb.c: the transaction's block holds a list of cursors for each database; the new cursor is the only one in them.
     uintptr_t *words = (uintptr_t *)transaction;
     size_t count = malloc_usable_size(transaction) / sizeof *words;
     size_t found = 0, place = 0;
@@ -57,7 +61,7 @@ void guard_find_cursors(struct guarded_environment *guard, MDB_txn *transaction)
     guard->writer = transaction;
 }
 
-/// How much of the map the file has now.
+/// Reads how many bytes of the map the file backs now.
 static size_t measure(struct guarded_environment *guard, size_t map_size) {
     struct stat status;
     if (fstat(guard->descriptor, &status) != 0 || status.st_size < 0) return 0;
@@ -66,7 +70,7 @@ static size_t measure(struct guarded_environment *guard, size_t map_size) {
     return known;
 }
 
-/// Whether a value that is not in one page lies in an overflow page that is long enough.
+/// Whether the value at `start` is the content of an overflow page that has enough pages for `size` bytes.
 static bool fills_overflow_page(struct guarded_environment *guard, const char *start, size_t size) {
     const char *page = start - PAGE_HEADER;
     uint16_t flags;
@@ -82,7 +86,7 @@ bool guard_lies_whole_slowly(struct guarded_environment *guard, const MDB_val *b
     size_t map_size = atomic_load_explicit(&guard->map_size, memory_order_relaxed);
     size_t size = bytes->mv_size, offset = (uintptr_t)bytes->mv_data - map, page_size = guard->page_size;
     if (offset >= map_size) {
-        // Outside the map lie only pages that this transaction has copied or made.
+        // Only pages that this transaction has copied or made lie outside the map.
         if (!is_writing || guard->writes_map) return false;
         return size <= page_size || fills_overflow_page(guard, bytes->mv_data, size);
     }

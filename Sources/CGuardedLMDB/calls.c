@@ -1,9 +1,10 @@
-// The calls.
+// The guarded calls.
 //
-// A call that was jumped out of leaves liblmdb's structures as they were at that moment. For a read transaction that is harmless: it
-// can be reset, renewed and aborted. A write transaction can only be aborted, and its lists of cursors may name cursors on the stack
-// that was left (mdb.c: mdb_put, mdb_del0, WITH_CURSOR_TRACKING), which the abort would hand to free(3): so the lists are emptied right
-// after the jump. Cursors from the heap that were in them are closed by their owners, or leak.
+// A jump out of a call leaves liblmdb's structures as they were at that moment. For a read transaction that is
+// harmless: it can be reset, renewed and aborted. A write transaction can only be aborted. Its lists of cursors may
+// contain cursors on the stack frames that the jump skipped (mdb.c: mdb_put, mdb_del0, WITH_CURSOR_TRACKING), and the
+// abort would pass these to free(3). So the lists are emptied right after the jump. The cursors from the heap that were
+// in the lists are closed by their owners, or leak.
 
 #include "guard.h"
 
@@ -18,7 +19,7 @@ void guarded_mark_damaged(struct guarded_environment *guard) {
     atomic_store_explicit(&guard->is_damaged, true, memory_order_relaxed);
 }
 
-/// What a call ends with that was jumped out of.
+/// Cleans up after a jump out of a call, and returns the call's result.
 static __attribute__((noinline, cold)) int damaged(struct guarded_environment *guard, MDB_txn *transaction) {
     guarded_mark_damaged(guard);
     if (transaction && transaction == guard->writer) memset(guard->cursors, 0, guard->database_count * sizeof *guard->cursors);
@@ -29,7 +30,8 @@ static __attribute__((noinline, cold)) int damaged_by(struct guarded_environment
     return damaged(guard, mdb_cursor_txn(cursor));
 }
 
-/// Whether bytes that liblmdb returned lie where they can; most lie in one page of the file as it was last seen.
+/// Whether the bytes that liblmdb returned lie in a possible place; most lie in one page of the file within its last
+/// known size.
 static inline bool lies_whole(struct guarded_environment *guard, const MDB_val *bytes, bool is_writing) {
     size_t offset = (uintptr_t)bytes->mv_data - atomic_load_explicit(&guard->map, memory_order_relaxed);
     if ((offset & (guard->page_size - 1)) + bytes->mv_size <= guard->page_size
@@ -78,7 +80,7 @@ int guarded_env_open(struct guarded_environment *guard, const char *path, unsign
 
 void guarded_env_close(struct guarded_environment *guard) {
     int result;
-    // Before the addresses may mean something else.
+    // The map's addresses may belong to other memory once the environment is closed.
     atomic_store(&guard->map, 0);
     GUARDED(result, (mdb_env_close(guard->environment), 0), GUARDED_DAMAGED);
     (void)result;
@@ -112,10 +114,11 @@ int guarded_reader_check(struct guarded_environment *guard, int *dead) {
 
 // MARK: Transactions
 
-/// Whether the meta page that a write transaction began with is one that liblmdb can work on.
+/// Whether liblmdb can work on the meta page that a write transaction began with.
 ///
-/// liblmdb shifts as many levels of a cursor's 32 as the depth says. mdb.c, MDB_meta: the flags and depths of two trees (at 44 and 92),
-/// their roots (80, 128) and the last page (136), counted from the page's beginning.
+/// If a tree's depth is above 32, liblmdb writes past the end of a cursor, which has 32 levels. mdb.c, MDB_meta: these
+/// are the offsets from the page's beginning of the flags and depths of two trees (44 and 92), of their roots (80 and
+/// 128), and of the last page (136).
 static inline bool is_meta_page_whole(const struct guarded_environment *guard, const MDB_txn *transaction) {
     enum { FREE_FLAGS = 8, DEEPEST = 32 };
     uintptr_t map = atomic_load_explicit(&guard->map, memory_order_relaxed);
@@ -139,7 +142,7 @@ static inline int begin(struct guarded_environment *guard, unsigned flags, MDB_t
 int guarded_txn_begin(struct guarded_environment *guard, unsigned flags, MDB_txn **transaction) {
     int result;
     if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
-    // A file that was cut short shows here, and not where liblmdb holds its writer mutex already.
+    // A truncated file faults here, before liblmdb holds its writer mutex.
     MDB_envinfo info;
     GUARDED(result, mdb_env_info(guard->environment, &info), damaged(guard, NULL));
     if (result != 0) return result;
@@ -161,7 +164,7 @@ static inline int renew(struct guarded_environment *guard, MDB_txn *transaction,
 int guarded_txn_renew(struct guarded_environment *guard, MDB_txn *transaction, bool *is_newest) {
     int result;
     if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
-    // One mark for both: this is on the way of every read.
+    // One mark serves both calls, because every read passes here.
     GUARDED(result, renew(guard, transaction, is_newest), damaged(guard, transaction));
     return result;
 }
@@ -169,7 +172,7 @@ int guarded_txn_renew(struct guarded_environment *guard, MDB_txn *transaction, b
 void guarded_txn_abort(struct guarded_environment *guard, MDB_txn *transaction) {
     int result;
     GUARDED(result, (mdb_txn_abort(transaction), 0), damaged(guard, transaction));
-    // Without the cursors, whose lists the jump emptied, there is nothing left in an abort that reads a page.
+    // After the jump the lists of cursors are empty, so the second abort reads no page.
     if (result != 0) GUARDED(result, (mdb_txn_abort(transaction), 0), damaged(guard, transaction));
 }
 
@@ -198,9 +201,9 @@ int guarded_drop(struct guarded_environment *guard, MDB_txn *transaction, MDB_db
     return result;
 }
 
-/// Whether a tree in a map of that size can have this shape: the numbers come from the file.
+/// Whether a tree in a map of this size can have this shape; the numbers come from the file.
 static bool is_possible(struct guarded_environment *guard, const MDB_stat *tree) {
-    enum { DEEPEST = 32, SMALLEST = 10 }; // mdb.c: CURSOR_STACK; a node's header, and its offset
+    enum { DEEPEST = 32, SMALLEST = 10 }; // mdb.c: CURSOR_STACK; the size of a node's header and its offset
     MDB_envinfo info;
     guarded_env_info(guard, &info);
     size_t pages = info.me_mapsize / tree->ms_psize;
@@ -242,7 +245,7 @@ int guarded_del(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi
 // MARK: Cursors
 
 bool guarded_fits(struct guarded_environment *guard, uint64_t records) {
-    enum { SMALLEST = 10 }; // mdb.c: a node's header, and its offset
+    enum { SMALLEST = 10 }; // mdb.c: the size of a node's header and its offset
     MDB_envinfo info;
     guarded_env_info(guard, &info);
     return records / ((info.me_last_pgno + 1) * guard->page_size / SMALLEST + 1) == 0;

@@ -1,18 +1,20 @@
 // The marks, and the handlers that jump to them.
 //
-// Guarantees: inside a guarded call, a failed assertion of liblmdb and a SIGSEGV or SIGBUS that the kernel raises for the thread's own
-// access end the call with GUARDED_DAMAGED. Outside, an access to an environment's map that the file no longer backs reads zeros, and
-// the environment is marked as damaged; so what Swift code reads at that moment is not believed afterwards. Every other signal goes to
-// the handler that was installed before, or does what it does by default.
+// Guarantees: Inside a guarded call, a failed assertion of liblmdb ends the call with GUARDED_DAMAGED, and so does a
+// SIGSEGV or SIGBUS that the kernel raises for the thread's own access. Outside a guarded call, an access to a part of
+// an environment's map that the file no longer backs reads zeros, and the environment is marked as damaged; Swift code
+// checks that mark after such reads. Every other signal goes to the handler that was installed before, or has its
+// default effect.
 //
-// The handlers run on the alternate stack if the thread has one (SA_ONSTACK), and block no signal (SA_NODEFER), so that a jump out of
-// them leaves the signal mask as it was.
+// The handlers run on the alternate stack if the thread has one (SA_ONSTACK). They block no signal (SA_NODEFER), so a
+// jump out of them leaves the signal mask unchanged.
 //
-// A mark serves one jump. Where the mark itself was written over, or the way back faults, the process ends by the signal: it never
-// handles one fault for ever.
+// A mark serves one jump. If the mark itself was overwritten, or if the jump back faults, the process dies of the
+// signal: it does not handle the same fault forever.
 //
-// What remains: a damaged page can make liblmdb write past the end of a page in the heap (a `guarded` or `durable` namespace), or into
-// another page of the map (a `fast` one), without a fault. Only a check of the whole file before it is opened could rule that out.
+// One risk remains: a damaged page can make liblmdb write past the end of a page in the heap (in a `guarded` or
+// `durable` namespace), or into another page of the map (in a `fast` one), without a fault. Only a check of the whole
+// file before it is opened could rule that out.
 
 #define _GNU_SOURCE
 #include "guard.h"
@@ -27,20 +29,21 @@
 _Thread_local struct guard_mark *volatile guard_current __attribute__((tls_model("initial-exec")));
 struct guarded_environment guard_environments[GUARD_ENVIRONMENTS];
 
-// A function of its own: __builtin_longjmp may not stand in a function that has a __builtin_setjmp.
+// A separate function, because __builtin_longjmp must not be in the same function as __builtin_setjmp.
 static __attribute__((noreturn, noinline)) void jump_back(struct guard_mark *mark) { GUARD_JUMP(mark->buffer); }
 
-/// Takes the thread's mark, so that it serves one jump: a fault on the way back meets no mark, and ends the process.
+/// Takes the thread's mark, so that it serves one jump: a fault during the jump finds no mark, and ends the process.
 ///
-/// NULL if there is none, and if the mark was written over with the stack around it: it would lead anywhere.
+/// Returns NULL if there is no mark, or if the mark was overwritten together with the stack around it: a jump could
+/// lead anywhere.
 static struct guard_mark *take_mark(void) {
     struct guard_mark *mark = guard_current;
     guard_current = NULL;
     if (!mark) return NULL;
-    // Stacks grow down: the mark lies in the frame that set it, and the marks before it lie above.
+    // Stacks grow down: a mark lies in the frame that set it, and the earlier marks lie above.
     if (mark->previous && mark->previous <= mark) return NULL;
 #ifndef GUARD_USES_LIBC
-    // The compiler's buffer: frame pointer, address, stack pointer.
+    // The compiler's buffer holds the frame pointer, the address and the stack pointer.
     enum { LARGEST_FRAME = 1 << 16 };
     uintptr_t place = (uintptr_t)mark, stack = (uintptr_t)mark->buffer[2];
     if (stack > place || place - stack > LARGEST_FRAME) return NULL;
@@ -55,7 +58,7 @@ void guarded_leave_out(void) { atomic_store(&is_left_out, true); }
 void guard_assertion_failed(MDB_env *environment, const char *message) {
     (void)environment;
     (void)message;
-    // Without a mark this returns, and liblmdb prints the assertion and aborts.
+    // If there is no mark, this function returns, and liblmdb prints the assertion and aborts.
     if (atomic_load(&is_left_out)) return;
     struct guard_mark *mark = take_mark();
     if (mark) jump_back(mark);
@@ -77,13 +80,13 @@ void guarded_fault_with_spoiled_mark(bool leads_back) {
 
 static struct sigaction previous_segv, previous_bus;
 
-/// Puts a page of zeros where an environment's map has none; false if the address is in no map.
+/// Maps a page of zeros at an address of an environment's map; false if the address is in no map.
 static bool patch_map(uintptr_t address) {
     for (int i = 0; i < GUARD_ENVIRONMENTS; i++) {
         struct guarded_environment *guard = &guard_environments[i];
         uintptr_t map = atomic_load_explicit(&guard->map, memory_order_acquire);
         if (map == 0 || address < map || address - map >= atomic_load_explicit(&guard->map_size, memory_order_relaxed)) continue;
-        // sysconf(3) is safe here, and in glibc a look at a variable.
+        // sysconf(3) is safe in a signal handler here: in glibc it reads a variable.
         uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
         void *start = (void *)(address & ~(page - 1));
         guarded_mark_damaged(guard);
@@ -98,13 +101,13 @@ static void pass_on(int number, siginfo_t *information, void *context) {
     if (previous->sa_handler == SIG_IGN && information->si_code <= 0) return;
     if (previous->sa_handler != SIG_IGN && previous->sa_handler != SIG_DFL) return previous->sa_handler(number);
     signal(number, SIG_DFL);
-    // A fault happens again when this returns; a signal that was sent does not.
+    // A fault occurs again when the handler returns; a signal that a process sent has to be raised again.
     if (information->si_code <= 0) raise(number);
 }
 
 static void fault(int number, siginfo_t *information, void *context) {
     int error = errno;
-    // sigaction(2): si_code is above 0 if the kernel raised the signal, and not kill(2).
+    // sigaction(2): si_code is above 0 if the kernel raised the signal, instead of kill(2).
     if (information->si_code > 0 && !atomic_load(&is_left_out)) {
         bool is_guarded = guard_current != NULL;
         struct guard_mark *mark = take_mark();

@@ -1,4 +1,4 @@
-// What the files of this library share: an environment's state, and the mark that a call sets.
+// The declarations that the files of this library share: an environment's guard, and the mark that a call sets.
 
 #ifndef GUARD_H
 #define GUARD_H
@@ -12,24 +12,26 @@ struct guarded_environment {
     MDB_env *environment;
     atomic_bool is_used;
     atomic_bool is_damaged;
-    /// The map, as found in liblmdb's own structure; 0: not found, and then nothing is checked against it.
+    /// The map's address, as found in liblmdb's own structure. If it is 0 (not found), no bytes are checked against the
+    /// map.
     _Atomic uintptr_t map;
     _Atomic size_t map_size;
-    /// How many bytes of the map the file was last seen to have.
+    /// How many bytes of the map the file backed when its size was last read.
     _Atomic size_t known;
     size_t page_size;
     int descriptor;
     bool writes_map;
     unsigned database_count;
-    /// liblmdb's one write transaction, and its lists of cursors; NULL until the first began.
+    /// liblmdb's one write transaction and its lists of cursors; NULL until the first write transaction began.
     MDB_txn *writer;
     MDB_cursor **cursors;
 };
 
-/// Where a thread's guarded call goes on if liblmdb meets a damaged page.
+/// The place to which a jump leads if liblmdb meets a damaged page in a guarded call.
 ///
-/// setjmp(3) of the C library takes some 10 ns, the compiler's built-in one 1 ns. The thread sanitizer follows the former alone, and
-/// not every processor has the latter. Neither saves the signal mask: the handlers block no signal.
+/// setjmp(3) of the C library takes about 10 ns, the compiler's built-in one 1 ns. But the sanitizers follow only the
+/// former, and not every processor has the latter, which is therefore used only on x86-64. Neither saves the signal
+/// mask, which is right because the handlers block no signal.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define GUARD_USES_LIBC 1
@@ -55,10 +57,11 @@ struct guard_mark {
     guard_buffer buffer;
 };
 
-/// The thread's mark; NULL outside guarded calls. Initial-exec: reading it calls nothing, so a signal handler may.
+/// The thread's mark, or NULL outside guarded calls. With the initial-exec model reading it calls no function, so a
+/// signal handler may read it.
 extern _Thread_local struct guard_mark *volatile guard_current __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/// Runs a call of liblmdb's; `result` is what it returns, or what `otherwise` gives after a jump.
+/// Runs a call of liblmdb; sets `result` to the value of `call` or, after a jump, to the value of `otherwise`.
 #define GUARDED(result, call, otherwise)                                                                                         \
     do {                                                                                                                         \
         struct guard_mark mark;                                                                                                  \
@@ -73,20 +76,20 @@ extern _Thread_local struct guard_mark *volatile guard_current __attribute__((tl
         }                                                                                                                        \
     } while (0)
 
-/// Installs the handlers for SIGSEGV and SIGBUS, once in a process.
+/// Installs the handlers for SIGSEGV and SIGBUS, once per process.
 void guard_install_handlers(void);
 /// liblmdb's assertion handler.
 void guard_assertion_failed(MDB_env *environment, const char *message);
 
-/// The environments of this process, used or not.
+/// The guards of this process, used and unused.
 enum { GUARD_ENVIRONMENTS = 2048 };
 extern struct guarded_environment guard_environments[GUARD_ENVIRONMENTS] __attribute__((visibility("hidden")));
 
-/// Finds the map in liblmdb's structure.
+/// Finds the map's address in liblmdb's structure.
 void guard_find_map(struct guarded_environment *guard);
-/// Finds the write transaction's lists of cursors, which only a write transaction shows.
+/// Finds the lists of cursors in a write transaction; a read transaction has none.
 void guard_find_cursors(struct guarded_environment *guard, MDB_txn *transaction);
-/// Whether bytes that liblmdb returned lie where they can.
+/// Whether the bytes that liblmdb returned lie completely in a place where a value or key can lie.
 bool guard_lies_whole_slowly(struct guarded_environment *guard, const MDB_val *bytes, bool is_writing);
 
 #endif

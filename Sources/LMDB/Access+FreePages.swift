@@ -1,15 +1,17 @@
 extension Access {
-    /// The freed pages that could be used again: those freed by transactions that no reader can still be looking at.
+    /// The freed pages that can be used again, because no reader's snapshot contains them any more.
     ///
-    /// Reads the whole table of free pages, so it is for the moment when growing has failed. In mdb.c a record's key is the
-    /// transaction that freed the pages, and its value a count and as many page numbers, all `size_t`;
-    /// `mdb_page_alloc` takes the records below the oldest reader's transaction, and below the last one without readers.
+    /// This reads the whole table of free pages, so it is meant for the moment when the file can't grow. In mdb.c the
+    /// key of a record is the transaction that freed the pages; the value is a count and that many page numbers, all
+    /// `size_t`. `mdb_page_alloc` uses the records below the oldest reader's transaction or, without readers, below the
+    /// last transaction.
     ///
-    /// `oldestReader`: The oldest snapshot that is being read, or the last transaction if none is.
+    /// `oldestReader`: The oldest snapshot that is being read, or the last transaction if no snapshot is being read.
     /// `lastPage`: The last page in use.
-    /// Throws: `.invalidArgument` in a write transaction (mdb.c: `mdb_cursor_open` allows "read access to the freelist"
-    ///   alone): a read transaction begun beside it shows what it began with.
-    /// - Complexity: O(pages), a bit for each.
+    /// Throws: `.invalidArgument` in a write transaction (mdb.c: `mdb_cursor_open` allows only "read access to the
+    ///   freelist"). Begin a read transaction beside it: this one shows the state that the write transaction began
+    ///   with.
+    /// - Complexity: O(pages) in time, and a bit of memory for each page.
     package func reusableFreePages(oldestReader: Int, lastPage: Int) throws(LMDBError) -> FreePages {
         let limit = UInt(clamping: oldestReader)
         let end = UInt(clamping: lastPage) &+ 1
@@ -31,7 +33,7 @@ extension Access {
         }
         var run = 0
         for word in isFree {
-            // Most words are all of one kind.
+            // In most words the bits are all equal.
             if word == 0 {
                 run = 0
             } else if word == .max {

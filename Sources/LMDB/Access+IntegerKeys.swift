@@ -1,7 +1,8 @@
-// Keys that are unsigned 64-bit numbers, stored big-endian: LMDB compares bytes, so that they stand in numeric order.
+// Keys that are unsigned 64-bit numbers. They are stored big-endian: LMDB compares bytes, so the keys are in numeric
+// order.
 
 extension UInt64 {
-    /// Reads a big-endian key; nil unless there are exactly 8 bytes.
+    /// Reads a big-endian key; `nil` unless there are exactly 8 bytes.
     @inlinable
     package init?(key bytes: UnsafeRawBufferPointer) {
         guard bytes.count == MemoryLayout<UInt64>.size else { return nil }
@@ -19,12 +20,12 @@ extension UInt64 {
 }
 
 extension Access {
-    /// The value of a number's key; nil if it is not there.
+    /// The value of a number's key, or `nil` if the key does not exist.
     package func get(_ database: Database, _ key: UInt64) throws(LMDBError) -> UnsafeRawBufferPointer? {
         try key.withKey { bytes throws(LMDBError) in try get(database, bytes) }
     }
 
-    /// Stores a value under a number's key, in place of one that is there.
+    /// Stores a value under a number's key, and replaces an existing value.
     package func put(
         _ database: Database,
         _ key: UInt64,
@@ -34,7 +35,7 @@ extension Access {
         try key.withKey { bytes throws(LMDBError) in try put(database, bytes, value, flags: flags) }
     }
 
-    /// Makes room for a value under a number's key, and leaves it to the caller to write it there.
+    /// Makes room for a value under a number's key; the caller writes the value there.
     package func reserve(
         _ database: Database,
         _ key: UInt64,
@@ -44,7 +45,7 @@ extension Access {
         try key.withKey { bytes throws(LMDBError) in try reserve(database, bytes, size: size, flags: flags) }
     }
 
-    /// Removes a number's key and its value; false if it is not there.
+    /// Removes a number's key and its value; `false` if the key does not exist.
     package func delete(_ database: Database, _ key: UInt64) throws(LMDBError) -> Bool {
         try key.withKey { bytes throws(LMDBError) in try delete(database, bytes) }
     }

@@ -1,27 +1,27 @@
 import CGuardedLMDB
 import CLMDB
 
-/// A live transaction's data: an unowned view through which everything is read and written.
+/// A live transaction's data: an unowned view through which all reads and writes go.
 ///
-/// Got from ``WriteTransaction/access`` or ``ReadTransaction/access``. It holds LMDB's pointer and nothing else, so it
-/// must not be used once its transaction has ended: for a write transaction that gives an error or reaches the next
-/// one, for a read transaction it reads freed memory. (A lifetime that the compiler checks needs `~Escapable`, which is
-/// experimental.) Not Sendable: it is used where its transaction is.
+/// ``WriteTransaction/access`` and ``ReadTransaction/access`` return it. It keeps no reference to its transaction, so
+/// it must not be used once that has ended: after a write transaction such a use gives an error or reaches the next
+/// write transaction, after a read transaction it reads freed memory. (A lifetime that the compiler checks needs
+/// `~Escapable`, which is experimental.) It is not Sendable: use it on the thread that uses its transaction.
 ///
-/// What `get` and cursors return points into the map: valid until the next change in a write transaction, until the end
-/// or reset of a read transaction. Alignment is that of a byte: read numbers with `loadUnaligned`.
+/// The bytes that `get` and cursors return lie in the map. They are valid until the next change in a write transaction,
+/// or until the end or reset of a read transaction. They are not aligned: read numbers with `loadUnaligned`.
 ///
-/// Keys are 1 to ``Environment/maxKeySize`` bytes (one less in a section) and ordered as bytes, a prefix first; values at most 4 GiB - 1. A
-/// write that fails otherwise than with `.keyExist` or `.badValueSize` spoils the transaction, which then has to be
-/// aborted: LMDB answers everything else with `.badTransaction`.
+/// A key has 1 to ``Environment/maxKeySize`` bytes (one less in a section). Keys are ordered by their bytes, a prefix
+/// before the longer key. A value has at most 4 GiB - 1. If a write fails with an error other than `.keyExist` or
+/// `.badValueSize`, the transaction must be aborted: LMDB answers every later call with `.badTransaction`.
 package struct Access {
     /// LMDB's `MDB_txn *`.
     let handle: OpaquePointer
 
-    /// The environment's.
+    /// The guard of the environment.
     let guarding: OpaquePointer
 
-    /// Whether this is a write transaction's.
+    /// Whether the transaction is a write transaction.
     package let isWriting: Bool
 
     @inline(__always)
@@ -31,22 +31,23 @@ package struct Access {
         self.isWriting = isWriting
     }
 
-    /// The id: of a write transaction, the one its commit will have; of a read transaction, that of its snapshot.
+    /// The transaction's id: for a write transaction the id that its commit will have, for a read transaction its
+    /// snapshot's.
     ///
     /// The corresponding C function is `mdb_txn_id`.
     package var id: Int {
         Int(truncatingIfNeeded: mdb_txn_id(handle))
     }
 
-    /// Whether this process met a damaged page of the environment; then no transaction begins there any more, and none
-    /// is committed.
+    /// Whether this process has met a damaged page of the environment; no transaction begins or commits there any more.
     ///
-    /// Ask after using what ``get(_:_:)`` or a cursor returned: a page that the file no longer has reads as zeros.
+    /// Check this after you have used the bytes that ``get(_:_:)`` or a cursor returned: a page that the file no longer
+    /// has reads as zeros.
     package var isDamaged: Bool { guarded_is_damaged(guarding) }
 
     // MARK: Databases
 
-    /// Opens a database, or gives the handle of one that is open.
+    /// Opens a database, or returns the handle of an open one.
     ///
     /// See ``Database`` for how long the handle lasts. No two transactions of a process may do this at the same time
     /// (lmdb.h: "must not be called from multiple concurrent transactions in the same process").
@@ -54,12 +55,12 @@ package struct Access {
     /// The corresponding C function is `mdb_dbi_open`.
     ///
     /// - Parameters:
-    ///   - name: The name, not empty and without a NUL; nil for the main database, whose keys are the names of the
+    ///   - name: The name, not empty and without a NUL; `nil` for the main database, whose keys are the names of the
     ///     others.
-    ///   - create: Whether to create the database if it is not there.
+    ///   - create: Whether to create the database if it does not exist.
     /// - Returns: The handle.
-    /// - Throws: `.notFound`; `.databasesFull`; `.incompatible` if a record has that name; `.badValueSize` for a name
-    ///   that is empty or too long; `.accessDenied` if a read transaction would have to create it.
+    /// - Throws: `.notFound`; `.databasesFull`; `.incompatible` if a plain record has that name; `.badValueSize` if the
+    ///   name is empty or too long; `.accessDenied` if a read transaction would have to create the database.
     package func database(_ name: String?, create: Bool) throws(LMDBError) -> Database {
         // A NUL would end the name early and open another database.
         if let name, name.utf8.contains(0) { throw .invalidArgument }
@@ -80,8 +81,8 @@ package struct Access {
 
     /// Removes all records of a database and, if asked, the database itself.
     ///
-    /// Deleting closes the handle for the whole process at once, even if the transaction is then aborted; no other
-    /// thread may be using it.
+    /// Deleting closes the handle for the whole process at once, even if the transaction is aborted later. No other
+    /// thread may use the handle meanwhile.
     ///
     /// The corresponding C function is `mdb_drop`.
     ///
@@ -95,7 +96,7 @@ package struct Access {
     ///
     /// The corresponding C function is `mdb_stat`.
     ///
-    /// - Throws: `.invalidArgument` for a section, for which LMDB has none.
+    /// - Throws: `.invalidArgument` for a section: LMDB has no statistics of sections.
     package func statistics(_ database: Database) throws(LMDBError) -> Statistics {
         guard database.mark == 0 else { throw .invalidArgument }
         var statistics = MDB_stat()
@@ -105,21 +106,21 @@ package struct Access {
 
     /// The size and shape of the table of free pages, as of this transaction's beginning.
     ///
-    /// `entries` counts lists of pages, not pages. In mdb.c that table is handle 0 (`FREE_DBI`), and `mdb_stat` takes
-    /// it.
+    /// `entries` counts lists of pages, not pages. In mdb.c that table has handle 0 (`FREE_DBI`), which `mdb_stat`
+    /// accepts.
     package func freeListStatistics() throws(LMDBError) -> Statistics {
         try statistics(Database(handle: 0))
     }
 
-    /// Checks that the trees of all databases can be as their roots say, and have room in the file together.
+    /// Checks that the roots of all databases state possible trees, and that the trees together fit into the file.
     ///
-    /// A last page that is too low would have the next writer write over pages in use.
+    /// If the last page were too low, the next writer would overwrite pages in use.
     ///
-    /// - Throws: `.damagedPage` if they can't; then no transaction begins in the environment any more.
+    /// - Throws: `.damagedPage` if the check fails; no transaction begins in the environment any more then.
     package func checkShapes(_ databases: [Database]) throws(LMDBError) {
         var pages = try freeListStatistics().pages
         for database in databases { pages += try statistics(database).pages }
-        // What a write transaction has added is not counted yet. Two pages are meta pages.
+        // `lastPage` does not count the pages that a write transaction has added. Two pages are meta pages.
         guard !isWriting, let environment, pages > environment.info.lastPage - 1 else { return }
         environment.markDamaged()
         throw .damagedPage
@@ -127,7 +128,7 @@ package struct Access {
 
     // MARK: Records
 
-    /// The value of a key; nil if it is not there.
+    /// The value of a key, or `nil` if the key does not exist.
     ///
     /// The corresponding C function is `mdb_get`.
     ///
@@ -142,12 +143,12 @@ package struct Access {
         throw LMDBError(code: result)
     }
 
-    /// Stores a value under a key, in place of one that is there.
+    /// Stores a value under a key, and replaces an existing value.
     ///
     /// The corresponding C function is `mdb_put`.
     ///
-    /// - Throws: `.keyExist` as the flags say; `.badValueSize`; `.mapFull`; `.transactionFull`; `.accessDenied` in a
-    ///   read transaction.
+    /// - Throws: `.keyExist`, depending on the flags; `.badValueSize`; `.mapFull`; `.transactionFull`; `.accessDenied`
+    ///   in a read transaction.
     package func put(
         _ database: Database,
         _ key: UnsafeRawBufferPointer,
@@ -160,13 +161,15 @@ package struct Access {
         }
     }
 
-    /// Makes room for a value, and leaves it to the caller to write it there.
+    /// Makes room for a value; the caller writes the value there.
     ///
-    /// All of the room has to be written, before the next change and the commit: it holds whatever was there before.
+    /// The caller must fill all of the room before the next change and before the commit, because the room still holds
+    /// old bytes of the page.
     ///
     /// The corresponding C function is `mdb_put` with `MDB_RESERVE`.
     ///
-    /// - Throws: As ``put(_:_:_:flags:)-(_,UnsafeRawBufferPointer,_,_)``; `.badValueSize` for a negative size.
+    /// - Throws: The errors of ``put(_:_:_:flags:)-(_,UnsafeRawBufferPointer,_,_)``; `.badValueSize` for a negative
+    ///   size.
     package func reserve(
         _ database: Database,
         _ key: UnsafeRawBufferPointer,
@@ -183,7 +186,7 @@ package struct Access {
         return UnsafeMutableRawBufferPointer(start: value.mv_data, count: size)
     }
 
-    /// Removes a key and its value; false if it is not there.
+    /// Removes a key and its value; `false` if the key does not exist.
     ///
     /// The corresponding C function is `mdb_del`.
     package func delete(_ database: Database, _ key: UnsafeRawBufferPointer) throws(LMDBError) -> Bool {
@@ -197,9 +200,9 @@ package struct Access {
 
     // MARK: Cursors
 
-    /// Opens a cursor, which is not yet at a record.
+    /// Opens a cursor, which is not at a record yet.
     ///
-    /// Allocates; a read transaction's cursor can be kept and renewed.
+    /// This allocates memory. Keep a read transaction's cursor and renew it instead of opening a new one.
     ///
     /// The corresponding C function is `mdb_cursor_open`.
     package func cursor(_ database: Database) throws(LMDBError) -> Cursor {

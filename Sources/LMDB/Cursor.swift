@@ -2,18 +2,20 @@ import CGuardedLMDB
 import CLMDB
 import Synchronization
 
-/// A place in a database or a section of one, moved in the order of keys.
+/// A position in a database or a section, which moves in the order of the keys.
 ///
-/// A cursor is *at* a record, *before* the first, *after* the last, or nowhere yet. ``next()`` from nowhere or before
-/// the first goes to the first record, ``previous()`` from nowhere or after the last to the last. After ``delete()`` it
-/// is between the neighbours of what it deleted. (LMDB's own cursor stays at the last record when `next` finds nothing,
-/// so a delete there would hit it; hence the bookkeeping.) Changes made otherwise in the same transaction are followed.
+/// A cursor is *at* a record, *before* the first record, *after* the last record, or nowhere yet. From nowhere or
+/// before the first record, ``next()`` goes to the first record; from nowhere or after the last record, ``previous()``
+/// goes to the last. After ``delete()`` the cursor is between the neighbours of the deleted record. (LMDB's own cursor
+/// stays at the last record when `next` finds nothing, so a delete would hit that record; therefore this type keeps its
+/// own position.) The cursor follows changes that are made without it in the same transaction.
 ///
-/// A write transaction's cursor has to be closed, that is go out of scope, before the transaction ends: LMDB frees it
-/// then. One that is left is noticed, is not freed again, and answers `.badTransaction`. A read transaction's cursor
-/// may stay, and be used again after ``renew(on:)``; not renewed, it must not be used once its transaction has ended.
+/// A write transaction's cursor must be closed, that is, go out of scope, before the transaction ends, because LMDB
+/// then frees it. A cursor that is still open at that time is not freed again, and answers `.badTransaction`. A read
+/// transaction's cursor may be kept, and used again after ``renew(on:)``. Without a renewal it must not be used once
+/// its transaction has ended.
 package struct Cursor: ~Copyable {
-    /// A record, in place: not aligned, and valid until the next change or the transaction's end or reset.
+    /// A record in the map: not aligned, and valid until the next change, or until the transaction's end or reset.
     package struct Entry {
         /// The key.
         package let key: UnsafeRawBufferPointer
@@ -25,7 +27,7 @@ package struct Cursor: ~Copyable {
     package enum Match: Sendable {
         /// The record with this key.
         case exactly
-        /// The record with this key, or else the one with the smallest key above it.
+        /// The record with this key or, if there is none, the record with the smallest key above it.
         case atLeast
     }
 
@@ -39,7 +41,9 @@ package struct Cursor: ~Copyable {
     private var position = Position.nowhere
     private var steps: UInt64 = 0
 
-    /// For a write transaction's cursor: where to ask whether that transaction has ended, and what the count was.
+    /// The environment of a write transaction's cursor, `nil` for a read transaction's.
+    ///
+    /// If the transaction has ended, the environment's count of ended write transactions differs from ``writesEnded``.
     private let environment: Environment?
     private let writesEnded: UInt64
 
@@ -57,7 +61,7 @@ package struct Cursor: ~Copyable {
     }
 
     deinit {
-        // mdb.c, mdb_cursors_close: a write transaction's end frees its cursors.
+        // mdb.c, mdb_cursors_close: the end of a write transaction frees its cursors.
         if isLive { mdb_cursor_close(handle) }
     }
 
@@ -69,10 +73,10 @@ package struct Cursor: ~Copyable {
 
     // MARK: Moving
 
-    /// Goes to a key, or to the first one not below it; nil if there is none.
+    /// Goes to a key or, with `.atLeast`, to the first key that is not below it; `nil` if there is none.
     ///
-    /// If nothing is found the cursor is after the last record for `.atLeast`, so that ``previous()`` gives the
-    /// greatest key below, and nowhere for `.exactly`.
+    /// If no record is found with `.atLeast`, the cursor is after the last record, so that ``previous()`` returns the
+    /// record with the greatest key below. If no record is found with `.exactly`, the cursor is nowhere.
     ///
     /// The corresponding C function is `mdb_cursor_get` with `MDB_SET_KEY` or `MDB_SET_RANGE`.
     ///
@@ -86,12 +90,12 @@ package struct Cursor: ~Copyable {
         }
     }
 
-    /// Goes to a number's key, or to the first one not below it; nil if there is none.
+    /// Goes to a number's key or, with `.atLeast`, to the first key that is not below it; `nil` if there is none.
     package mutating func seek(_ key: UInt64, _ match: Match) throws(LMDBError) -> Entry? {
         try key.withKey { bytes throws(LMDBError) in try seek(bytes, match) }
     }
 
-    /// Goes to the first record; nil if there is none.
+    /// Goes to the first record; `nil` if there is none.
     package mutating func first() throws(LMDBError) -> Entry? {
         guard database.mark != 0 else { return try move(MDB_FIRST, else: .afterLast) }
         return try withUnsafeBytes(of: database.mark) { (mark) throws(LMDBError) in
@@ -99,11 +103,11 @@ package struct Cursor: ~Copyable {
         }
     }
 
-    /// Goes to the last record; nil if there is none.
+    /// Goes to the last record; `nil` if there is none.
     package mutating func last() throws(LMDBError) -> Entry? {
         var isFollowed = false
         if 1..<UInt8.max ~= database.mark {
-            // Behind the section: the first record of what follows it, if anything does.
+            // LMDB's cursor goes to the first record after the section, if there is one.
             isFollowed = try withUnsafeBytes(of: database.mark + 1) { (mark) throws(LMDBError) in
                 var (key, value) = (MDB_val(mark), MDB_val())
                 return try finds(MDB_SET_RANGE, &key, &value)
@@ -112,7 +116,7 @@ package struct Cursor: ~Copyable {
         return try move(isFollowed ? MDB_PREV : MDB_LAST, else: .beforeFirst)
     }
 
-    /// Goes to the next record; nil if there is none.
+    /// Goes to the next record; `nil` if there is none.
     package mutating func next() throws(LMDBError) -> Entry? {
         try countStep()
         return switch position {
@@ -122,7 +126,7 @@ package struct Cursor: ~Copyable {
         }
     }
 
-    /// Goes to the previous record; nil if there is none.
+    /// Goes to the previous record; `nil` if there is none.
     package mutating func previous() throws(LMDBError) -> Entry? {
         try countStep()
         return switch position {
@@ -132,18 +136,20 @@ package struct Cursor: ~Copyable {
         }
     }
 
-    /// The record that the cursor is at; nil if it is at none.
+    /// The record that the cursor is at; `nil` if it is at none.
     ///
-    /// If the record was removed otherwise than by ``delete()``, this is the one that follows it.
+    /// If the record was removed without ``delete()``, this is the record that follows it.
     package mutating func current() throws(LMDBError) -> Entry? {
         guard position == .at else { return nil }
         return try move(MDB_GET_CURRENT, else: .afterLast)
     }
 
-    /// Ends a walk that goes past more records than the file has room for: the tree leads to some of its pages again and again.
+    /// Throws `.damagedPage` if the cursor has taken more steps than the file has room for records.
     ///
-    /// (A page that leads to itself, or to one above it, ends the walk sooner: LMDB's cursors are 32 pages deep.) What a write
-    /// transaction walks is not bounded by what is committed.
+    /// In such a file the tree leads to some of its pages again and again.
+    ///
+    /// (If a page leads to itself or to a page above it, LMDB ends the walk sooner: its cursors are 32 pages deep.) A
+    /// write transaction's walk is not checked, because it may also pass records that are not committed yet.
     @inline(__always)
     private mutating func countStep() throws(LMDBError) {
         steps &+= 1
@@ -165,7 +171,7 @@ package struct Cursor: ~Copyable {
         return Entry(key: key, value: value.bytes)
     }
 
-    /// Moves LMDB's cursor, into whichever section; whether it came to a record.
+    /// Moves LMDB's cursor, perhaps into another section, and returns whether it is at a record.
     @inline(__always)
     private mutating func finds(
         _ operation: MDB_cursor_op,
@@ -182,11 +188,11 @@ package struct Cursor: ~Copyable {
 
     // MARK: Changing
 
-    /// Stores a value under a key, in place of one that is there, and goes to it.
+    /// Stores a value under a key, replaces an existing value, and goes to the record.
     ///
     /// The corresponding C function is `mdb_cursor_put`.
     ///
-    /// - Throws: As ``Access/put(_:_:_:flags:)-(_,UnsafeRawBufferPointer,_,_)``; the cursor is nowhere then.
+    /// - Throws: The errors of ``Access/put(_:_:_:flags:)-(_,UnsafeRawBufferPointer,_,_)``; the cursor is nowhere then.
     package mutating func put(
         _ key: UnsafeRawBufferPointer,
         _ value: UnsafeRawBufferPointer,
@@ -201,7 +207,7 @@ package struct Cursor: ~Copyable {
         try check(result)
     }
 
-    /// Stores a value under a number's key, in place of one that is there, and goes to it.
+    /// Stores a value under a number's key, replaces an existing value, and goes to the record.
     package mutating func put(
         _ key: UInt64,
         _ value: UnsafeRawBufferPointer,
@@ -210,9 +216,9 @@ package struct Cursor: ~Copyable {
         try key.withKey { bytes throws(LMDBError) in try put(bytes, value, flags: flags) }
     }
 
-    /// Makes room for a value under a number's key, goes to it, and leaves it to the caller to write it there.
+    /// Makes room for a value under a number's key and goes to the record; the caller writes the value there.
     ///
-    /// As ``Access/reserve(_:_:size:flags:)-(_,UnsafeRawBufferPointer,_,_)`` does. A cursor that is at the last record
+    /// See ``Access/reserve(_:_:size:flags:)-(_,UnsafeRawBufferPointer,_,_)``. A cursor that is at the last record
     /// appends without a search.
     package mutating func reserve(
         _ key: UInt64,
@@ -232,7 +238,7 @@ package struct Cursor: ~Copyable {
         return UnsafeMutableRawBufferPointer(start: value.mv_data, count: size)
     }
 
-    /// Deletes the record that the cursor is at; ``next()`` and ``previous()`` then give its neighbours.
+    /// Deletes the record that the cursor is at; ``next()`` and ``previous()`` then return its neighbours.
     ///
     /// The corresponding C function is `mdb_cursor_del`.
     ///
@@ -247,11 +253,13 @@ package struct Cursor: ~Copyable {
 
     // MARK: Reusing
 
-    /// Ties a read transaction's cursor to a read transaction that has begun or been renewed since; it is nowhere then.
+    /// Ties a read transaction's cursor to a read transaction that was begun or renewed later; the cursor is nowhere
+    /// then.
     ///
-    /// Allocates nothing. The corresponding C function is `mdb_cursor_renew`.
+    /// This allocates nothing. The corresponding C function is `mdb_cursor_renew`.
     ///
-    /// - Throws: `.invalidArgument` if either belongs to a write transaction; `.badTransaction` if it is reset.
+    /// - Throws: `.invalidArgument` if the cursor or `access` belongs to a write transaction; `.badTransaction` if the
+    ///   read transaction is reset.
     package mutating func renew(on access: Access) throws(LMDBError) {
         guard environment == nil else { throw .invalidArgument }
         position = .nowhere

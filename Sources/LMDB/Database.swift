@@ -2,13 +2,14 @@ import CLMDB
 
 /// A handle of a database (a table) within an environment: cheap to copy, valid for all threads and transactions.
 ///
-/// Got from ``Access/database(_:create:)``. A handle lasts as long as the environment once the transaction that opened
-/// it has *committed* (a ``ReadTransaction`` too); an abort or a reset closes it, and its number may then come to mean
-/// another database. Transactions begun or renewed before it was opened refuse it with `.invalidArgument`.
+/// ``Access/database(_:create:)`` returns it. Once the transaction that opened it has *committed* (a
+/// ``ReadTransaction`` too), the handle lasts as long as the environment. If that transaction is aborted or reset
+/// instead, the handle is closed, and LMDB may give its number to another database. A transaction that was begun or
+/// renewed before the handle was opened refuses it with `.invalidArgument`.
 package struct Database: Hashable, Sendable {
     /// LMDB's number, `MDB_dbi`.
     let handle: UInt32
-    /// The byte that all its keys begin with, if it is a section of a database; 0: it is a whole one.
+    /// The first byte of all keys of a section; 0 for a whole database.
     let mark: UInt8
 
     @inline(__always)
@@ -17,21 +18,22 @@ package struct Database: Hashable, Sendable {
         self.mark = mark
     }
 
-    /// A part of this database that is used like a database of its own: the records whose keys begin with a byte, which is
-    /// put before keys and taken off again here.
+    /// A section: the records of this database whose keys begin with a certain byte, used like a database of their own.
     ///
-    /// A named database costs each transaction that changes it a page, a look-up of its record in the main database and a
-    /// new record there; sections of one database share all that. In exchange a section has no statistics of its own, can't
-    /// be emptied at once, and its keys are a byte shorter. Only the section that is last in the database can be appended
-    /// to (``PutFlags/append``).
+    /// This layer puts the byte before each key, and removes it from each key that it returns.
     ///
-    /// `mark`: Not 0, nor the first byte of a key that is no section's.
+    /// A named database costs each transaction that changes it a page, a look-up of its record in the main database,
+    /// and a new record there. The sections of one database share these costs. In exchange, a section has no statistics
+    /// of its own, it can't be emptied at once, and its keys are a byte shorter. Only the last section of the database
+    /// supports ``PutFlags/append``.
+    ///
+    /// `mark`: The byte. It is not 0, and no key outside the section begins with it.
     package func section(_ mark: UInt8) -> Database {
         precondition(self.mark == 0 && mark != 0, "a section is of a whole database, and has a mark")
         return Database(handle: handle, mark: mark)
     }
 
-    /// Calls `body` with a key as it is stored; nothing is allocated.
+    /// Calls `body` with a key in its stored form; nothing is allocated.
     @inline(__always)
     func withStored<Result: ~Copyable>(
         _ key: UnsafeRawBufferPointer,
@@ -51,7 +53,7 @@ package struct Database: Hashable, Sendable {
         }
     }
 
-    /// The key that a stored one stands for; `nil` if it is another section's.
+    /// The key without the section's mark; `nil` if the stored key belongs to another section.
     @inline(__always)
     func key(stored: MDB_val) -> UnsafeRawBufferPointer? {
         let bytes = stored.bytes
@@ -60,6 +62,6 @@ package struct Database: Hashable, Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[1...])
     }
 
-    /// mdb.c, MDB_MAXKEYSIZE, unless liblmdb was built otherwise; then it refuses what is too long for it.
+    /// The longest stored key (mdb.c: MDB_MAXKEYSIZE); a liblmdb built with a smaller limit refuses longer keys itself.
     private static let longestStored = 511
 }

@@ -3,18 +3,18 @@ import CLMDB
 import Glibc
 
 extension Environment {
-    /// Writes a consistent copy into a folder, while others go on reading and writing.
+    /// Writes a consistent copy into a folder, while other readers and writers go on.
     ///
-    /// Takes a reader slot and holds its snapshot until the end, so what writers free meanwhile is not reused. A plain
-    /// copy also takes LMDB's writer mutex for a moment, and waits for it without bound.
+    /// The copy takes a reader slot and holds its snapshot until the end, so pages that writers free meanwhile are not
+    /// reused. A copy without `compacting` also takes LMDB's writer mutex for a moment, and waits for it without bound.
     ///
-    /// `mdb_env_copy2` creates the file with mode 0666; here it is 0600, synced at the end, and removed on failure. The
-    /// corresponding C function is `mdb_env_copyfd2`.
+    /// `mdb_env_copy2` creates the file with mode 0666. This method creates it with mode 0600, syncs it at the end, and
+    /// removes it on failure. The corresponding C function is `mdb_env_copyfd2`.
     ///
     /// - Parameters:
     ///   - folder: A folder that exists and has no `data.mdb`.
     ///   - compacting: Whether to leave out free pages, which takes longer and starts a thread.
-    /// - Throws: `LMDBError(code: EEXIST)` if a data file is there; `.wouldDeadlock` if this thread has a write
+    /// - Throws: `LMDBError(code: EEXIST)` if the folder has a data file; `.wouldDeadlock` if this thread has a write
     ///   transaction; `.readersFull`; `.outOfSpace` and other errnos; `.incompatible` if compacting meets a damaged
     ///   tree.
     package func copy(to folder: String, compacting: Bool = false) throws(LMDBError) {
@@ -23,7 +23,7 @@ extension Environment {
         let file = folder + "/data.mdb"
         let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw LMDBError(code: errno) }
-        // A compacting copy has a thread that no jump may leave behind.
+        // A compacting copy is not guarded: it runs a thread, which a jump out of the call would leave behind.
         var result =
             compacting
             ? mdb_env_copyfd2(handle, descriptor, UInt32(MDB_CP_COMPACT)) : guarded_env_copyfd(guarding, descriptor)

@@ -2,7 +2,7 @@ import CGuardedLMDB
 import CLMDB
 
 extension Environment {
-    /// What an environment says about its size, its last commit and its reader table.
+    /// An environment's size, its last commit and its reader table.
     package struct Info: Equatable, Sendable {
         /// The number of the last page in use at the last commit; pages are numbered from 0.
         package let lastPage: Int
@@ -10,21 +10,21 @@ extension Environment {
         package let lastTransaction: Int
         /// The size of the map in bytes.
         package let mapSize: Int
-        /// Slots in the reader table.
+        /// The number of slots in the reader table.
         package let maxReaders: Int
-        /// Slots up to the last one that was ever in use; free ones among them count.
+        /// The number of slots up to the last slot that was ever in use, free slots among them included.
         package let readersInUse: Int
     }
 
-    /// Size, last commit and reader table, as of now; all zero if the environment is closed.
+    /// The environment's current size, last commit and reader table; all zero if the environment is closed.
     ///
-    /// Costs a few nanoseconds and takes no lock, also inside a transaction, where it shows the last *committed* state.
+    /// Reading it costs a few nanoseconds and takes no lock. Inside a transaction it shows the last *committed* state.
     ///
     /// The corresponding C function is `mdb_env_info`.
     package var info: Info {
         let info = readInfo()
         return Info(
-            // Comes from the file; a page has 512 bytes at least.
+            // The number comes from the file, so it is bounded: a page has at least 512 bytes.
             lastPage: Int(truncatingIfNeeded: min(info.me_last_pgno, info.me_mapsize >> 9)),
             lastTransaction: Int(truncatingIfNeeded: info.me_last_txnid),
             mapSize: Int(truncatingIfNeeded: info.me_mapsize),
@@ -41,14 +41,15 @@ extension Environment {
     @inline(__always)
     private func readInfo() -> MDB_envinfo {
         var info = MDB_envinfo()
-        // Leaves the zeros where the meta pages can't be read.
+        // If the meta pages can't be read, all numbers are 0.
         if handle != nil { guarded_env_info(guarding, &info) }
         return info
     }
 
     /// The data file's descriptor, close-on-exec; -1 if the environment is closed.
     ///
-    /// For fstat(2), fallocate(2) and the like; closing it breaks the environment. The C function is `mdb_env_get_fd`.
+    /// Use it for fstat(2), fallocate(2) and the like; closing it breaks the environment. The C function is
+    /// `mdb_env_get_fd`.
     package var descriptor: CInt {
         var descriptor: CInt = -1
         _ = mdb_env_get_fd(handle, &descriptor)

@@ -2,20 +2,20 @@ import CGuardedLMDB
 import CLMDB
 
 extension Environment {
-    /// A slot of the reader table that is taken.
+    /// A taken slot of the reader table.
     package struct Reader: Equatable, Sendable {
-        /// The process that took it.
+        /// The process that took the slot.
         package let pid: Int32
-        /// The thread that took it, as `pthread_self()` said there.
+        /// The thread that took the slot, as `pthread_self()` returned it there.
         package let thread: UInt64
-        /// The snapshot that is being read, which keeps pages freed since from being reused; nil: none at present.
+        /// The snapshot that is being read, or `nil` if none is; pages freed since the snapshot are not reused.
         package let transaction: Int?
     }
 
-    /// Frees the slots of processes that have died, and says how many those were.
+    /// Frees the slots of dead processes, and returns how many slots it freed.
     ///
-    /// Takes the reader table's mutex when it finds one, and waits for it without bound: call it under a lock with a
-    /// time-out. Slots of this process are never touched.
+    /// If it finds such a slot, it takes the reader table's mutex, and waits for it without bound: call it under a lock
+    /// with a time-out. It never touches slots of this process.
     ///
     /// The corresponding C function is `mdb_reader_check`.
     package func checkReaders() throws(LMDBError) -> Int {
@@ -25,9 +25,9 @@ extension Environment {
         return Int(dead)
     }
 
-    /// The slots of the reader table that are taken, by all processes.
+    /// The slots of the reader table that any process has taken.
     ///
-    /// Taken without a lock: a slot that changes meanwhile may show half of each state.
+    /// The table is read without a lock: a slot that changes meanwhile may show half of each state.
     ///
     /// The corresponding C function is `mdb_reader_list`.
     package func readers() throws(LMDBError) -> [Reader] {
@@ -46,24 +46,24 @@ extension Environment {
                 list
             )
         }
-        // lmdb.h: "< 0 on failure, >= 0 on success", and no code is told.
+        // lmdb.h: "< 0 on failure, >= 0 on success"; the result is no error code.
         guard result >= 0 else { throw .invalidArgument }
         return readers
     }
 }
 
 extension Environment.Reader {
-    /// Reads a line of `mdb_reader_list`; nil for its headings ("pid thread txnid", "(no active readers)").
+    /// Reads a line of `mdb_reader_list`; `nil` for its headings ("pid thread txnid", "(no active readers)").
     ///
-    /// mdb.c prints a slot as `"%10d %zx %zu\n"`: the process in decimal, the thread in hexadecimal, the transaction in
-    /// decimal or "-".
+    /// mdb.c prints a slot as `"%10d %zx %zu\n"`: the process in decimal, the thread in hexadecimal, and the
+    /// transaction in decimal or "-".
     init?(line: String) {
         let words = line.split { $0 == " " || $0 == "\n" }
         guard words.count == 3, let pid = Int32(words[0]), let thread = UInt64(words[1], radix: 16) else { return nil }
         if words[2] == "-" {
             transaction = nil
         } else if let number = UInt64(words[2]) {
-            // A slot is another process's memory: any number can be in it.
+            // Another process writes the slot, so any number can be in it.
             transaction = Int(clamping: number)
         } else {
             return nil

@@ -7,20 +7,22 @@ import Synchronization
 /// An open LMDB environment: a folder with `data.mdb` and `lock.mdb`, mapped into this process.
 ///
 /// Open each environment once in a process (lmdb.h: "Do not have open an LMDB database twice in the same process at the
-/// same time"), and never use one in a child made by fork; this layer does not check either. What a child inherited goes
-/// without a call into LMDB there: mdb_env_close() and mdb_txn_abort() would free the parent's slots in the reader table.
+/// same time"), and never use it in a child made by fork; this layer checks neither. When a forked child releases an
+/// environment or a transaction that it inherited, LMDB is not called: mdb_env_close() and mdb_txn_abort() would free
+/// the parent's slots in the reader table.
 ///
-/// Readers' slots belong to transactions, not to threads (`MDB_NOTLS`, always set), so a ``ReadTransaction`` may move
-/// between threads, and keeps the environment referenced. A ``WriteTransaction`` stays on the thread that began it, and must
-/// end before the last reference to the environment does.
+/// Readers' slots belong to transactions, not to threads (`MDB_NOTLS`, always set). So a ``ReadTransaction`` may move
+/// between threads; it holds a reference to the environment. A ``WriteTransaction`` stays on the thread that began it,
+/// and must end before the last reference to the environment is released.
 ///
-/// Sendable, unchecked: LMDB allows an environment to be used from all threads (lmdb.h: "fully thread-aware"), `handle`
-/// changes only in `close()`, which is documented for a single thread, and the rest is constant or atomic.
+/// Unchecked Sendable, because LMDB allows all threads to use an environment (lmdb.h: "fully thread-aware"), `handle`
+/// changes only in ``close()``, during which no other thread may use the environment, and the rest is constant or
+/// atomic.
 package final class Environment: @unchecked Sendable {
-    /// LMDB's handle; nil once closed.
+    /// LMDB's handle, or `nil` once the environment is closed.
     private(set) var handle: OpaquePointer?
 
-    /// What makes damaged pages errors; must not be used once the environment is closed.
+    /// The guard that turns damaged pages into errors; it must not be used once the environment is closed.
     let guarding: OpaquePointer
 
     /// The path as it was given to `init`.
@@ -28,14 +30,14 @@ package final class Environment: @unchecked Sendable {
 
     /// The thread that holds the write transaction, or 0.
     ///
-    /// Only a thread's own value ever means something to it, so relaxed order is enough. LMDB's writer mutex is a plain
-    /// one: a second `mdb_txn_begin` on the same thread would wait for itself, forever.
+    /// A thread only checks whether the value is its own, so relaxed order is enough. LMDB's writer mutex does not
+    /// detect its owner: a second `mdb_txn_begin` on the same thread would wait for itself forever.
     let writer = Atomic<UInt>(0)
 
-    /// How many write transactions have ended here; a cursor compares it to learn that LMDB has freed it.
+    /// How many write transactions have ended here; a cursor compares the number to learn whether LMDB has freed it.
     let writesEnded = Atomic<UInt64>(0)
 
-    /// Read transactions that have not been ended, reset ones included.
+    /// The number of read transactions that have not ended, reset ones included.
     let liveReaders = Atomic<Int>(0)
 
     private let forkGeneration = space_fork_generation()
@@ -43,22 +45,23 @@ package final class Environment: @unchecked Sendable {
     /// Whether this process is a child, made by fork, of the one that opened the environment.
     var isInherited: Bool { space_fork_generation() != forkGeneration }
 
-    /// Opens an environment, and creates it if its files are not there.
+    /// Opens an environment, and creates it if its files do not exist.
     ///
-    /// `mdb_env_open` waits without bound behind an opener that is stopped halfway; callers who share the folder with
-    /// other processes hold a lock of their own meanwhile.
+    /// `mdb_env_open` waits without bound for an opener that is stopped halfway. A caller that shares the folder with
+    /// other processes therefore holds a lock of its own meanwhile.
     ///
     /// The corresponding C functions are `mdb_env_create` and `mdb_env_open`.
     ///
     /// - Parameters:
     ///   - path: The folder; it must exist.
-    ///   - mapSize: The size of the map in bytes, and so the largest the data can become; rounded up to whole pages.
-    ///   - maxReaders: Slots in the reader table, at most 1,048,576; the first process to open decides.
+    ///   - mapSize: The size of the map in bytes, rounded up to whole pages; the data can't become larger.
+    ///   - maxReaders: The number of slots in the reader table, at most 1,048,576; the first process to open decides.
     ///   - maxDatabases: How many named databases can be open, at most 65,536.
-    ///   - flags: How to map and when to sync. All processes have to use the same.
+    ///   - flags: How to map and when to sync; the same in all processes.
     ///   - mode: The permissions of files that are created.
-    /// - Throws: `.invalidArgument` for numbers out of range and a path with a NUL in it; `.invalid` or
-    ///   `.versionMismatch` if the data file is not one; an errno. Whatever was opened has been closed again.
+    /// - Throws: `.invalidArgument` if a number is out of range or the path contains a NUL; `.invalid` or
+    ///   `.versionMismatch` if the data file is not a data file of this version; an errno. After an error nothing
+    ///   remains open.
     package init(
         path: String,
         mapSize: Int,
@@ -68,7 +71,7 @@ package final class Environment: @unchecked Sendable {
         mode: UInt32 = 0o600
     ) throws(LMDBError) {
         self.path = path
-        // A NUL would end the path early, and another folder would be opened.
+        // A NUL would end the path early, so that LMDB would open another folder.
         guard !path.isEmpty, !path.utf8.contains(0), mapSize > 0, flags.isSubset(of: .known),
             (1...Self.maxReadersLimit).contains(maxReaders), (0...Self.maxDatabasesLimit).contains(maxDatabases)
         else { throw .invalidArgument }
@@ -96,20 +99,22 @@ package final class Environment: @unchecked Sendable {
             throw error
         }
         handle = environment
-        // How an ``Access`` finds back to its environment without carrying a reference; unowned, ended with the handle.
+        // An ``Access`` finds its environment through this pointer, without a reference. The pointer is unowned and
+        // ends with the handle.
         _ = mdb_env_set_userctx(environment, Unmanaged.passUnretained(self).toOpaque())
     }
 
     deinit {
-        // Read transactions and the cursors of write transactions hold a reference, so none is left.
+        // Read transactions and the cursors of write transactions hold a reference to the environment, so none of them
+        // is left.
         if handle != nil, !isInherited { guarded_env_close(guarding) }
     }
 
     /// Unmaps and closes the environment; it may then be opened again.
     ///
-    /// Closing twice does nothing. No transaction may be alive, and no other thread may be using the environment. If a
-    /// transaction is alive (a reset one counts), nothing happens, and the environment is closed when the last
-    /// reference to it goes. Nothing happens in a child made by fork either.
+    /// No other thread may use the environment meanwhile. If a transaction is alive, even a reset one, this call does
+    /// nothing, and the environment is closed when the last reference to it is released. The call also does nothing in
+    /// a child made by fork, and if the environment is already closed.
     ///
     /// The corresponding C function is `mdb_env_close`.
     ///
@@ -127,14 +132,14 @@ package final class Environment: @unchecked Sendable {
 
     // MARK: Transactions
 
-    /// Begins a transaction that can write, once no other thread or process has one.
+    /// Begins a transaction that can write, as soon as no other thread or process has one.
     ///
-    /// Waits without bound (LMDB 0.9 has no timed lock); callers take a lock with a time-out first.
+    /// The call waits without bound (LMDB 0.9 has no timed lock), so callers first take a lock with a time-out.
     ///
     /// The corresponding C function is `mdb_txn_begin`.
     ///
-    /// - Throws: `.wouldDeadlock` if this thread has a write transaction already; `.accessDenied` if the environment is
-    ///   read-only; `.mapResized`; `.panic`; `.invalidArgument` if it is closed.
+    /// - Throws: `.wouldDeadlock` if this thread already has a write transaction; `.accessDenied` if the environment is
+    ///   read-only; `.mapResized`; `.panic`; `.invalidArgument` if the environment is closed.
     package func beginWrite() throws(LMDBError) -> WriteTransaction {
         guard handle != nil else { throw .invalidArgument }
         let thread = UInt(pthread_self())
@@ -148,14 +153,14 @@ package final class Environment: @unchecked Sendable {
 
     /// Begins a transaction that reads a snapshot, and takes a slot in the reader table for it.
     ///
-    /// Waits on the reader table's mutex without bound, which ``ReadTransaction/renew()`` does not; so keep the
-    /// transaction, and begin new ones only under a lock with a time-out.
+    /// The call waits for the reader table's mutex without bound; ``ReadTransaction/renew()`` does not. So keep the
+    /// transaction, and begin a new one only under a lock with a time-out.
     ///
     /// The corresponding C function is `mdb_txn_begin` with `MDB_RDONLY`.
     ///
-    /// - Throws: `.readersFull` if no slot is free, slots of dead processes included: ``checkReaders()``, then try
-    ///   again; `.tryAgain` across PID namespaces; `.mapResized`; `.panic`; `.invalidArgument` if the environment is
-    ///   closed.
+    /// - Throws: `.readersFull` if all slots are taken, some perhaps by dead processes: call ``checkReaders()``, then
+    ///   try again; `.tryAgain` across PID namespaces; `.mapResized`; `.panic`; `.invalidArgument` if the environment
+    ///   is closed.
     package func beginRead() throws(LMDBError) -> ReadTransaction {
         guard handle != nil else { throw .invalidArgument }
         var transaction: OpaquePointer?
@@ -165,32 +170,36 @@ package final class Environment: @unchecked Sendable {
         return ReadTransaction(transaction, in: self)
     }
 
-    /// Notes that the files are damaged: no transaction begins here any more, and none is committed.
+    /// Notes that the files are damaged: no transaction begins or commits here any more.
     package func markDamaged() { guarded_mark_damaged(guarding) }
 
-    /// For tests: from now on a damaged page ends the process, as it does with LMDB alone.
+    /// Makes a damaged page end the process from now on, as with LMDB alone; for tests.
     package static func leaveGuardsOut() { guarded_leave_out() }
 
     // MARK: Upkeep
 
-    /// Flushes what was committed to the disk.
+    /// Flushes all committed data to the disk.
     ///
     /// The corresponding C function is `mdb_env_sync`.
     ///
     /// - Parameter force: Whether to flush also if the environment has ``Flags/noSync``.
-    /// - Throws: `.accessDenied` if the environment is read-only; `.inputOutput`; `.invalidArgument` if it is closed.
+    /// - Throws: `.accessDenied` if the environment is read-only; `.inputOutput`; `.invalidArgument` if the environment
+    ///   is closed.
     package func sync(force: Bool) throws(LMDBError) {
         guard handle != nil else { throw .invalidArgument }
         try check(guarded_env_sync(guarding, force ? 1 : 0))
     }
 
-    /// The calling thread's write transaction would wait for itself: whoever takes LMDB's writer mutex asks first.
+    /// Throws `.wouldDeadlock` if the calling thread has a write transaction.
+    ///
+    /// Every method that takes LMDB's writer mutex calls this first: otherwise the thread would wait for itself.
     func requireNoWriteTransactionHere() throws(LMDBError) {
         guard writer.load(ordering: .relaxed) != UInt(pthread_self()) else { throw .wouldDeadlock }
     }
 
-    /// lmdb.h: all descriptors but the data file's have FD_CLOEXEC; a program started from here would keep the data of
-    /// a deleted environment alive.
+    /// Sets FD_CLOEXEC on the data file's descriptor, the only one on which LMDB does not set it (lmdb.h).
+    ///
+    /// Otherwise a program started by this process would keep the data of a deleted environment alive.
     private static func closeOnExec(_ environment: OpaquePointer) throws(LMDBError) {
         var descriptor: CInt = -1
         try check(mdb_env_get_fd(environment, &descriptor))
@@ -198,7 +207,7 @@ package final class Environment: @unchecked Sendable {
         guard flags != -1, fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) != -1 else { throw LMDBError(code: errno) }
     }
 
-    /// mdb.c computes the lock file's size and a transaction's in C integers; these bounds keep them from overflowing.
+    /// These bounds prevent overflows: mdb.c computes the sizes of the lock file and of a transaction in C integers.
     private static let maxReadersLimit = 1 << 20
     private static let maxDatabasesLimit = 1 << 16
 }

@@ -1,10 +1,10 @@
 /// Freed pages that can be used again.
 package struct FreePages: Equatable, Sendable {
-    /// How many.
+    /// The number of pages.
     package var count: Int
-    /// How many of them lie in a row, at most.
+    /// The length of the longest run of consecutive pages.
     package var longestRun: Int
-    /// In how many lists they stand.
+    /// The number of lists that name them.
     package var lists: Int
 
     package init(count: Int, longestRun: Int, lists: Int) {

@@ -1,13 +1,13 @@
 import CLMDB
 
 extension MDB_val {
-    /// LMDB's view of bytes, which it only reads.
+    /// Makes LMDB's view of some bytes; LMDB only reads them.
     @inline(__always)
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }
 
-    /// The bytes that LMDB pointed to, which the guarded call has compared with the map.
+    /// The bytes that LMDB returned; the guarded call has checked that they lie in the map.
     @inline(__always)
     var bytes: UnsafeRawBufferPointer {
         guard let start = mv_data else { return UnsafeRawBufferPointer(start: nil, count: 0) }

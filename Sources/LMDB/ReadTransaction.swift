@@ -4,24 +4,25 @@ import Synchronization
 
 /// A transaction that reads a snapshot, and holds a slot in the reader table.
 ///
-/// Made to be kept: ``reset()`` lets the snapshot go and keeps slot and memory, ``renew()`` takes the newest snapshot
-/// without a lock or an allocation. A snapshot keeps pages freed since from being reused, so hold it briefly.
+/// It is made to be kept: ``reset()`` releases the snapshot but keeps the slot and the memory, and ``renew()`` takes
+/// the newest snapshot without a lock or an allocation. While a snapshot is held, pages freed since are not reused, so
+/// hold it briefly.
 ///
-/// Going out of scope ends it. Its cursors may outlive a reset, and be renewed; closing them later than the transaction
-/// is allowed, using them is not.
+/// The transaction ends when it goes out of scope. Its cursors may outlive a reset, and be renewed. They may be closed
+/// after the transaction has ended, but not used.
 ///
-/// Sendable, unchecked: `MDB_NOTLS` ties the slot to the transaction instead of the thread (lmdb.h: "A read-only
-/// transaction may span threads if the user synchronizes its use"). There is one owner, `reset` and `renew` need
-/// exclusive access, and ``Access`` and ``Cursor`` are not Sendable; a shared value must be used by one thread at a
-/// time. They don't mutate for the compiler: that would have it check each call on a kept transaction at run time, against
-/// other uses on the same thread, and not against other threads.
+/// Unchecked Sendable, because `MDB_NOTLS` ties the slot to the transaction instead of the thread (lmdb.h: "A read-only
+/// transaction may span threads if the user synchronizes its use"). The transaction has one owner, and ``Access`` and
+/// ``Cursor`` are not Sendable. Only one thread at a time may use a shared transaction, and ``reset()`` and ``renew()``
+/// need exclusive access. These two are not `mutating`: the compiler would then check each call on a kept transaction
+/// at run time, but only against other uses on the same thread, not against other threads.
 package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     private let handle: OpaquePointer
-    /// The environment's, which lives as long as the process: asking through it counts no reference.
+    /// The guard of the environment; it lives as long as the process, so using it counts no reference.
     private let guarding: OpaquePointer
     private let environment: Environment
     private var isOpen = true
-    /// Whether the slot is no longer this transaction's: it may be another reader's by now, of any process.
+    /// Whether this transaction has lost its slot, which may belong to another reader of any process by now.
     private let hasLostSlot = Atomic<Bool>(false)
 
     @inline(__always)
@@ -33,7 +34,8 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
 
     deinit {
         if isOpen {
-            // mdb.c, mdb_txn_end: it writes to the slot. A lost one is let be, with the transaction's memory.
+            // mdb.c, mdb_txn_end: it writes to the slot. If the slot is lost, the transaction is not aborted, and its
+            // memory leaks.
             if !hasLostSlot.load(ordering: .relaxed), !environment.isInherited {
                 guarded_txn_abort(guarding, handle)
             }
@@ -41,11 +43,12 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// The snapshot's data; must not be used once the transaction has ended, and gives errors while it is reset.
+    /// The snapshot's data; it must not be used once the transaction has ended, and its methods throw while it is
+    /// reset.
     @inline(__always)
     package var access: Access { Access(handle, guarding, isWriting: false) }
 
-    /// Lets the snapshot go, and keeps the slot.
+    /// Releases the snapshot, and keeps the slot.
     ///
     /// Database handles opened in this transaction are closed. Resetting twice does nothing.
     ///
@@ -56,14 +59,14 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
 
     /// Takes the newest snapshot, after ``reset()``.
     ///
-    /// A reader that is preempted halfway can see pages later than its id says.
+    /// If the reader is preempted halfway, it can see pages of a later commit than its id names.
     ///
     /// The corresponding C function is `mdb_txn_renew`.
     ///
-    /// - Returns: Whether it is the snapshot of the last commit; if not, reset and renew it once more.
-    /// - Throws: `.invalidArgument` if it is not reset; `.badReaderSlot` if the slot is lost, as after a fork;
-    ///   `.mapResized`; `.panic`. It remains reset. After `.badReaderSlot` only let the transaction go: also a reset would
-    ///   write to the slot.
+    /// - Returns: Whether it is the snapshot of the last commit; if not, reset and renew once more.
+    /// - Throws: `.invalidArgument` if the transaction is not reset; `.badReaderSlot` if the slot is lost, as after a
+    ///   fork; `.mapResized`; `.panic`. The transaction remains reset. After `.badReaderSlot`, only release the
+    ///   transaction: a reset would write to the lost slot.
     @discardableResult
     package func renew() throws(LMDBError) -> Bool {
         var isNewest = false
@@ -75,7 +78,7 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
 
     /// Ends the transaction and keeps the database handles that were opened in it.
     ///
-    /// The way to get lasting handles where nothing can be written. The corresponding C function is `mdb_txn_commit`.
+    /// This is how a read-only environment gets lasting handles. The corresponding C function is `mdb_txn_commit`.
     package consuming func commit() throws(LMDBError) {
         isOpen = false
         let result = guarded_txn_commit(guarding, handle)

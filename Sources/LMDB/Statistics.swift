@@ -6,25 +6,25 @@ package struct Statistics: Equatable, Sendable {
     package let pageSize: Int
     /// The height of the tree; 0 if it is empty.
     package let depth: Int
-    /// Pages that only lead to others.
+    /// The number of pages that only refer to other pages.
     package let branchPages: Int
-    /// Pages with records.
+    /// The number of pages with records.
     package let leafPages: Int
-    /// Pages with values too large for a leaf.
+    /// The number of pages with values too large for a leaf.
     package let overflowPages: Int
-    /// Records.
+    /// The number of records.
     package let entries: Int
 
-    /// All pages of the tree.
+    /// The number of all pages of the tree.
     package var pages: Int {
-        // The numbers come from the file.
+        // The numbers come from the file, so the sum may overflow.
         branchPages &+ leafPages &+ overflowPages
     }
 }
 
 extension Statistics {
     init(_ statistics: MDB_stat) {
-        // The numbers come from the file: none may trap.
+        // The numbers come from the file, so no conversion may trap.
         pageSize = Int(statistics.ms_psize)
         depth = Int(statistics.ms_depth)
         branchPages = Int(truncatingIfNeeded: statistics.ms_branch_pages)

@@ -1,16 +1,18 @@
-// liblmdb's calls, each of which returns an error where liblmdb itself would end the process.
+// liblmdb's calls, guarded: on a damaged page they return an error where liblmdb itself would end the process.
 //
-// liblmdb 0.9 believes the pages of its file. A page that was damaged makes it fail an assertion, which calls abort(3), or follow an
-// offset out of the file, which gives SIGSEGV or SIGBUS. Each call here sets a mark of its thread first. liblmdb's assertion handler and
-// this library's signal handler jump back to the mark, and the call returns GUARDED_DAMAGED. Between mark and handler lie frames of C
-// alone. guard.c has the marks and the handlers, calls.c the calls, bounds.c the check of what liblmdb returns.
+// liblmdb 0.9 trusts the pages of its file. On a damaged page it fails an assertion, which calls abort(3), or follows
+// an offset out of the file, which raises SIGSEGV or SIGBUS. Each call here first sets a mark for its thread. liblmdb's
+// assertion handler and this library's signal handler jump back to the mark, and the call returns GUARDED_DAMAGED. The
+// jump skips only frames of C. guard.c contains the marks and the handlers, calls.c the calls, and bounds.c the check
+// of the bytes that liblmdb returns.
 //
-// After such a jump the environment is damaged for good in this process: no transaction begins, and none is committed.
+// After such a jump the environment is damaged for good in this process: no transaction begins or commits there any
+// more.
 
 #ifndef GUARDED_LMDB_H
 #define GUARDED_LMDB_H
 
-// By its path: so it is found in the module CLMDB, and its types are not defined a second time.
+// Included by its path, so that clang finds it in the module CLMDB and does not define its types a second time.
 #include "../../CLMDB/shim.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,51 +21,55 @@
 /// The code of a call that met a damaged page; liblmdb's own codes end at -30799 and begin at -30780.
 #define GUARDED_DAMAGED (-30600)
 
-/// What is known of one environment; lives as long as the process, and is used again after guarded_env_close.
+/// The guard of one environment. It lives as long as the process, and another environment may use it after
+/// guarded_env_close.
 struct guarded_environment;
 
-/// mdb_env_create; installs the signal handlers if this is the process's first. ENOMEM: more than 2,048 are open.
+/// mdb_env_create; also installs the signal handlers at the process's first call. Returns ENOMEM if 2,048 environments
+/// are open.
 int guarded_env_create(MDB_env **environment, struct guarded_environment **guard);
-/// mdb_env_open; the environment is still to be closed if it fails.
+/// mdb_env_open; if it fails, the caller must still close the environment.
 int guarded_env_open(struct guarded_environment *guard, const char *path, unsigned flags, unsigned max_databases, unsigned mode);
 void guarded_env_close(struct guarded_environment *guard);
-/// Zeros, and the environment is marked as damaged, if the meta pages can't be read.
+/// mdb_env_info; if the meta pages can't be read, it fills `info` with zeros and marks the environment as damaged.
 void guarded_env_info(struct guarded_environment *guard, MDB_envinfo *info);
 int guarded_env_sync(struct guarded_environment *guard, int force);
-/// mdb_env_copyfd2 without flags: a compacting copy has a thread of its own, which no jump may leave behind.
+/// mdb_env_copyfd2 without flags. A compacting copy can't be guarded: it runs a thread, which a jump would leave
+/// behind.
 int guarded_env_copyfd(struct guarded_environment *guard, int descriptor);
 int guarded_reader_check(struct guarded_environment *guard, int *dead);
 
-/// For tests: failed assertions and faults end the process again.
+/// For tests: makes failed assertions and faults end the process again.
 void guarded_leave_out(void);
-/// For tests: a fault inside a call whose mark was written over, or, if `leads_back`, one whose way back faults.
+/// For tests: raises a fault inside a call whose mark was overwritten or, if `leads_back`, whose jump back faults.
 void guarded_fault_with_spoiled_mark(bool leads_back);
 
-/// Whether a damaged page was met in this process.
+/// Whether this process has met a damaged page of the environment.
 bool guarded_is_damaged(const struct guarded_environment *guard);
-/// Notes that a damaged page was met.
+/// Notes that this process has met a damaged page.
 void guarded_mark_damaged(struct guarded_environment *guard);
 
-/// mdb_txn_begin; a write transaction begins on a meta page that liblmdb can work on alone.
+/// mdb_txn_begin; a write transaction begins only if liblmdb can work on its meta page.
 int guarded_txn_begin(struct guarded_environment *guard, unsigned flags, MDB_txn **transaction);
-/// mdb_txn_renew; says too whether the snapshot is that of the last commit, which a renewal may miss.
+/// mdb_txn_renew; also sets `is_newest` to whether the snapshot is the last commit's, which a renewal may miss.
 int guarded_txn_renew(struct guarded_environment *guard, MDB_txn *transaction, bool *is_newest);
-/// mdb_txn_commit; aborts instead if a damaged page was met. The transaction has ended either way.
+/// mdb_txn_commit; if the process has met a damaged page, it aborts instead. Either way the transaction has ended.
 int guarded_txn_commit(struct guarded_environment *guard, MDB_txn *transaction);
 void guarded_txn_abort(struct guarded_environment *guard, MDB_txn *transaction);
 
 int guarded_dbi_open(struct guarded_environment *guard, MDB_txn *transaction, const char *name, unsigned flags, MDB_dbi *database);
 int guarded_drop(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, int deletes);
-/// mdb_stat; depth and sizes that no tree in the map can have are damage.
+/// mdb_stat; returns GUARDED_DAMAGED if no tree in the map can have this depth or these sizes.
 int guarded_stat(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_stat *statistics);
 
-// What these return lies whole inside the file's map, or in a page of the transaction's own.
+// The bytes that these calls return lie completely in the file's map, or in a page that the transaction has copied or
+// made.
 int guarded_get(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_val *key, MDB_val *value);
 int guarded_put(
     struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_val *key, MDB_val *value, unsigned flags);
 int guarded_del(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_val *key);
 
-/// Whether the committed pages have room for so many records.
+/// Whether the committed pages have room for this number of records.
 bool guarded_fits(struct guarded_environment *guard, uint64_t records);
 
 int guarded_cursor_open(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_cursor **cursor);

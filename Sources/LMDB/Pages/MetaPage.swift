@@ -1,13 +1,14 @@
 /// A meta page: the roots of one commit.
 ///
-/// mdb.c: 16 bytes of header, then `MDB_meta`: magic number, version, address and size of the map, the roots of the free pages and of
-/// the main database, the last page, and the commit's number. All in the machine's byte order.
+/// mdb.c: a meta page has a header of 16 bytes and then `MDB_meta`: magic number, version, address and size of the map,
+/// the roots of the free pages and of the main database, the last page, and the commit's number. All are in the
+/// machine's byte order.
 package struct MetaPage: Sendable {
     static let size = 152
     private static let metaFlag: UInt16 = 8
-    /// mdb.c: the table of free pages has `MDB_INTEGERKEY`, the main database nothing.
+    /// The flags of the table of free pages (mdb.c: `MDB_INTEGERKEY`); the main database has none.
     private static let freeFlags: UInt16 = 8
-    /// x86-64 and arm64 give a process so many bytes of addresses.
+    /// The bytes of address space that x86-64 and arm64 give a process.
     private static let addresses: UInt64 = 1 << 47
 
     package let number: UInt64
@@ -19,7 +20,7 @@ package struct MetaPage: Sendable {
     package let transaction: UInt64
     private let mapAddress: UInt64
 
-    /// `nil` for bytes that are no meta page of that number: its constant parts are others.
+    /// Reads a meta page; `nil` if the bytes lack a constant part of the meta page of that number.
     init?(_ bytes: [UInt8]?, number: UInt64) {
         guard let bytes, bytes.count >= Self.size, bytes.number(0) == number,
             bytes.number(10, UInt16.self) & Self.metaFlag != 0, Self.isLMDB(bytes),
@@ -41,17 +42,19 @@ package struct MetaPage: Sendable {
         bytes.number(16, UInt32.self) == 0xBEEF_C0DE && bytes.number(20, UInt32.self) == 1
     }
 
-    /// mdb.c: the page size is the system's at creation, at most 64 KiB.
+    /// The page size, or `nil` if it can't be one (mdb.c: it is the system's page size at creation, at most 64 KiB).
     static func pageSize(_ bytes: [UInt8]) -> Int? {
         let size = Int(bytes.number(40, UInt32.self))
         return (512...65_536).contains(size) && size & (size - 1) == 0 ? size : nil
     }
 
-    /// Why no commit has written this; `nil`: one may have.
+    /// Why no commit can have written this page; `nil` if a commit may have.
     ///
-    /// Not for the older of the two: a writer that was killed while it wrote there leaves a part of the next commit.
+    /// Ask this only of the newer of the two pages: a writer killed while it writes the older page leaves part of the
+    /// next commit there.
     var refusal: String? {
-        // mdb.c: a commit writes the meta page that its number's last bit says; both begin with 0.
+        // mdb.c: the last bit of a commit's number selects the meta page that it writes; both pages begin with number
+        // 0.
         if transaction != 0, transaction & 1 != number || transaction >= 1 << 62 {
             return "its commit is \(transaction)"
         }

@@ -2,26 +2,28 @@ import Glibc
 
 /// Both meta pages of a data file, as they were at one moment.
 ///
-/// A commit writes one of them, the one that does not count, and its number last. So the one with the higher number counts, and the
-/// two numbers follow each other, but for a file in which nothing was ever committed. What else stands there is damage.
+/// LMDB uses the meta page with the higher commit number. A commit overwrites the other page, and writes the commit
+/// number last. So the two numbers are consecutive, or both are 0 if nothing was ever committed; any other pair of
+/// numbers shows damage.
 struct MetaPages {
-    /// The size of a page in bytes, as the meta pages say; the system's, if neither can be read.
+    /// The size of a page in bytes, as the meta pages state it; the system's page size if neither can be read.
     let pageSize: Int
-    /// Those that are meta pages, whatever else is wrong with them; the one that counts for LMDB comes first.
+    /// The pages that are meta pages, even if damaged; the page that LMDB uses comes first.
     let newestFirst: [MetaPage]
-    /// What is wrong with them.
+    /// What is wrong with the meta pages.
     let faults: [PageFault]
-    /// The bytes of both, as far as the file has them.
+    /// The bytes of both pages; `nil` for a page that could not be read.
     let bytes: [[UInt8]?]
 
     private static let attempts = 64
 
-    /// Reads them, from a regular file.
+    /// Reads both meta pages from a regular file.
     init(_ descriptor: CInt) {
         let system = max(sysconf(CInt(_SC_PAGESIZE)), 512)
         func read() -> (bytes: [[UInt8]?], pageSize: Int) {
             let first = PageFile.read(descriptor, MetaPage.size, at: 0)
-            // The second page's place depends on the page size. The first page tells it, unless it is damaged: then nothing is there.
+            // The second page's place depends on the page size, which the first page states. If the first page is
+            // damaged, the system's page size is tried.
             let told = MetaPage(first, number: 0)?.pageSize ?? system
             for size in [told, system] {
                 let second = PageFile.read(descriptor, MetaPage.size, at: size)
@@ -29,7 +31,7 @@ struct MetaPages {
             }
             return ([first, PageFile.read(descriptor, MetaPage.size, at: told)], told)
         }
-        // Twice the same: no commit wrote between the two pages, nor within one of them.
+        // If two reads give the same bytes, no commit wrote between the reads of the two pages, or during one of them.
         var seen = read()
         var isOfOneMoment = false
         for _ in 0..<Self.attempts where !isOfOneMoment {
@@ -45,10 +47,10 @@ struct MetaPages {
             if let page = MetaPage(bytes, number: UInt64(number)), page.pageSize == seen.pageSize {
                 pages.append(page)
             } else {
-                faults.append(PageFault(UInt64(number), nil, "it is no meta page"))
+                faults.append(PageFault(UInt64(number), nil, "it is not a meta page"))
             }
         }
-        // mdb.c, mdb_env_pick_meta: the first, if they are equal.
+        // mdb.c, mdb_env_pick_meta: if both have the same commit number, LMDB uses the first page.
         pages.sort { ($0.transaction, $1.number) > ($1.transaction, $0.number) }
         newestFirst = pages
         if isOfOneMoment, let newest = pages.first {
@@ -59,8 +61,8 @@ struct MetaPages {
                 )
             } else if let older = pages.dropFirst().first, !Self.follow(older.transaction, newest.transaction) {
                 let text =
-                    "the meta pages are of the commits \(older.transaction) and \(newest.transaction), which don't "
-                    + "follow each other; one of them is damaged, and \(loss)"
+                    "the meta pages are of the commits \(older.transaction) and \(newest.transaction), which are not "
+                    + "consecutive; one of them is damaged, and \(loss)"
                 faults.append(PageFault(newest.number, nil, text))
             }
         }

@@ -1,7 +1,7 @@
 /// What is wrong with a page.
 package struct PageFault: Hashable, Sendable {
     package let page: UInt64
-    /// The table that the page belongs to, if that is known.
+    /// The table that the page belongs to, or `nil` if that is unknown.
     package let table: String?
     package let reason: String
 

@@ -1,9 +1,10 @@
-/// A page of a tree, every offset of which was compared with the page's bounds.
+/// A page of a tree, whose offsets have all been checked against the page's bounds.
 ///
-/// mdb.c: 16 bytes of header (number, pad, flags, lower, upper), then 2 bytes for each node, its offset, up to `lower`; from `upper`
-/// on the nodes. A node has 8 bytes (size, or the child's page; flags; the key's size), the key, the value.
+/// mdb.c: a page has a header of 16 bytes (number, pad, flags, lower, upper). The offsets of the nodes follow, 2 bytes
+/// each, up to `lower`; the nodes themselves begin at `upper`. A node has a header of 8 bytes (size, or the child's
+/// page; flags; the key's size), then the key, then the value.
 struct TreePage {
-    /// Why bytes are no page of a tree.
+    /// Why some bytes are not a page of a tree.
     struct Reason: Error {
         let text: String
         init(_ text: String) { self.text = text }
@@ -12,15 +13,15 @@ struct TreePage {
     enum Value {
         /// A place in the page.
         case here(Range<Int>)
-        /// As many bytes, in overflow pages from a page on.
+        /// `count` bytes, in overflow pages that begin at `page`.
         case overflow(page: UInt64, count: Int)
     }
 
     struct Node {
         let key: Range<Int>
-        /// In a branch: the child's page.
+        /// The child's page; only in a branch.
         let child: UInt64
-        /// In a leaf.
+        /// The value; only in a leaf.
         let value: Value
         /// Whether the value is the root of a named database.
         let isRoot: Bool
@@ -36,14 +37,14 @@ struct TreePage {
     private static let subData: UInt16 = 2
 
     let bytes: [UInt8]
-    /// The number that the page says it has.
+    /// The page number in the page's header.
     let number: UInt64
     let isLeaf: Bool
     let nodes: [Node]
 
-    /// Checks everything that a page by itself can show.
+    /// Checks everything that can be checked from the page alone.
     ///
-    /// `integerKeys`: Whether keys are numbers in the machine's byte order, as those of the table of free pages.
+    /// `integerKeys`: Whether the keys are numbers in the machine's byte order, like those of the table of free pages.
     init(_ bytes: [UInt8], integerKeys: Bool = false) throws(Reason) {
         let size = bytes.count
         self.bytes = bytes
@@ -83,7 +84,7 @@ struct TreePage {
             }
             nodes.append(node)
         }
-        // mdb.c packs nodes without gaps, so what the nodes take is what the header says.
+        // mdb.c packs nodes without gaps, so the nodes take exactly the bytes that the header counts as used.
         guard used == size - upper else { throw Reason("its nodes take \(used) bytes of \(size - upper)") }
         self.nodes = nodes
     }
@@ -123,7 +124,7 @@ struct TreePage {
         _ integerKeys: Bool,
         afterFirstOfBranch: Bool
     ) -> Bool {
-        // The first key of a branch is not used, whatever it is.
+        // LMDB never uses the first key of a branch, so it may be anything.
         if afterFirstOfBranch { return true }
         if integerKeys {
             guard first.count == 8, second.count == 8 else { return false }
@@ -132,15 +133,15 @@ struct TreePage {
         return first.lexicographicallyPrecedes(second)
     }
 
-    /// How many overflow pages a value of a size has.
+    /// How many overflow pages a value of `count` bytes takes.
     static func overflowPages(_ count: Int, pageSize: Int) -> Int { (header - 1 + count) / pageSize + 1 }
 
-    /// Why a page does not begin a value of a size; `nil`: it does.
+    /// Why a page can't be the first overflow page of a value of `count` bytes; `nil` if it can.
     static func refusal(overflow bytes: [UInt8], _ number: UInt64, count: Int) -> String? {
         let pages = Int(bytes.number(12, UInt32.self))
-        if bytes.number(10, UInt16.self) != overflow { return "it is no overflow page" }
-        if bytes.number(0) != number { return "it says that it is page \(bytes.number(0, UInt64.self))" }
-        // mdb.c: a smaller value may have taken the place of a larger one.
+        if bytes.number(10, UInt16.self) != overflow { return "it is not an overflow page" }
+        if bytes.number(0) != number { return "the page number in it is \(bytes.number(0, UInt64.self))" }
+        // mdb.c: more pages than needed are allowed, because a smaller value may have replaced a larger one.
         if pages < overflowPages(count, pageSize: bytes.count) {
             return "its \(pages) pages are too few for \(count) bytes"
         }

@@ -1,7 +1,7 @@
-/// The root of a tree, as a meta page or a record of the main database has it (mdb.c: `MDB_db`).
+/// The root of a tree, as a meta page or a record of the main database stores it (mdb.c: `MDB_db`).
 package struct TreeRoot: Equatable, Sendable {
     static let size = 48
-    /// mdb.c, `CURSOR_STACK`: a cursor has room for so many levels, and nothing there checks it.
+    /// The levels that a cursor has room for (mdb.c: `CURSOR_STACK`); mdb.c never checks a tree's depth against it.
     static let deepest = 32
     private static let none = UInt64.max
 
@@ -10,12 +10,12 @@ package struct TreeRoot: Equatable, Sendable {
     let branchPages: UInt64
     let leafPages: UInt64
     let overflowPages: UInt64
-    /// How many records it says that it has.
+    /// The number of records, as the root states it.
     package let entries: UInt64
-    /// The page; `nil`: the tree is empty.
+    /// The root's page, or `nil` if the tree is empty.
     package let page: UInt64?
 
-    /// Reads a root; `nil` unless there are exactly so many bytes.
+    /// Reads a root; `nil` unless there are exactly ``size`` bytes.
     package init?(_ bytes: some Collection<UInt8>) {
         guard bytes.count == Self.size else { return nil }
         let bytes = Array(bytes)
@@ -29,7 +29,7 @@ package struct TreeRoot: Equatable, Sendable {
         page = root == Self.none ? nil : root
     }
 
-    /// Why no tree of a file with that last page can have this root; `nil`: one can.
+    /// Why no tree of a file with this last page can have this root; `nil` if a tree can.
     func refusal(lastPage: UInt64, pageSize: Int) -> String? {
         if let page, page < 2 || page > lastPage { return "its root is page \(page)" }
         if depth > Self.deepest || (depth == 0) != (page == nil) { return "its depth is \(depth)" }
@@ -37,7 +37,7 @@ package struct TreeRoot: Equatable, Sendable {
         where count > lastPage {
             return "it has \(count) \(what) pages"
         }
-        // mdb.c: a record takes ten bytes at least, the node's header and its offset.
+        // mdb.c: a record takes at least ten bytes, for the node's header and its offset.
         return entries / 10 > lastPage * UInt64(pageSize) ? "it has \(entries) records" : nil
     }
 }

@@ -1,9 +1,10 @@
-/// Goes through the trees of one commit, page by page, and notes what is whole and what is not.
+/// Walks the trees of one commit page by page, and notes which pages are whole and which are damaged.
 ///
-/// Guarantees: each page is read once at most, whatever the pages say, so it ends; each record that is passed on lies in a page, and in
-/// overflow pages, that are whole and where their parents say.
+/// Guarantees: The walk ends whatever the pages contain, because it enters each page of a tree at most once. It passes
+/// on a record only if the record's page and overflow pages are whole, and have the numbers by which their parents
+/// refer to them.
 package struct TreeWalk {
-    /// A record, copied out of its page.
+    /// A record, as a copy of the bytes in its page.
     package struct Record {
         package let key: [UInt8]
         package let value: [UInt8]
@@ -14,14 +15,14 @@ package struct TreeWalk {
     /// Keys whose records could not be reached.
     package struct Gap {
         package let table: String
-        /// From this key on; `nil`: from the first.
+        /// The first key of the gap, or `nil` if it begins at the table's first key.
         package let lower: [UInt8]?
-        /// Up to this key, which is not part of it; `nil`: to the last.
+        /// The first key after the gap, or `nil` if it reaches to the table's last key.
         package let upper: [UInt8]?
         /// Whether leaves may lie below the lost page.
         package let hasLeaves: Bool
 
-        /// Names keys.
+        /// Makes a gap.
         package init(table: String, lower: [UInt8]?, upper: [UInt8]?, hasLeaves: Bool) {
             self.table = table
             self.lower = lower
@@ -37,20 +38,22 @@ package struct TreeWalk {
     }
 
     private let file: PageFile
-    /// The first page number that the file has not.
+    /// The number after that of the file's last page.
     private let end: UInt64
-    /// The last page, as the meta page says: LMDB takes the pages behind it for unused.
+    /// The last page, as the meta page states it; LMDB treats the pages after it as unused.
     private let lastPage: UInt64
-    /// All pages that were reached and are whole, overflow pages included.
+    /// All whole pages that the walks reached, overflow pages included.
     package private(set) var reached: Set<UInt64> = []
     package private(set) var faults: [PageFault] = []
     package private(set) var gaps: [Gap] = []
-    /// Pages that are listed as free; `nil` if the list is damaged.
+    /// The pages that are listed as free; `nil` if the list is damaged.
     package private(set) var free: Set<UInt64>?
-    /// Pages of the tree that is walked.
+    /// How many pages of each kind the tree that is being walked has.
     private var pages: (branch: UInt64, leaf: UInt64, overflow: UInt64) = (0, 0, 0)
 
-    /// `lastPage`: As the meta page says, which may be damaged.
+    /// Makes a walk that has reached no page yet.
+    ///
+    /// `lastPage`: The last page, as the meta page states it; the meta page may be damaged.
     package init(_ file: PageFile, lastPage: UInt64) {
         self.file = file
         self.lastPage = lastPage
@@ -77,9 +80,9 @@ package struct TreeWalk {
         self.free = isWhole && faults.count == before ? free : nil
     }
 
-    /// Walks a tree, and passes on its records, in the order of their keys.
+    /// Walks a tree, and passes on its records in the order of their keys.
     ///
-    /// `fits`: Whether a record can be one of the table's; a leaf none of whose records fits is taken for another table's.
+    /// `fits`: Whether a record can belong to the table. A leaf without any such record counts as another table's.
     package mutating func walk(
         _ root: TreeRoot,
         _ table: String,
@@ -102,12 +105,12 @@ package struct TreeWalk {
             (entries, root.entries, "records"), (pages.branch, root.branchPages, "branch pages"),
             (pages.leaf, root.leafPages, "leaf pages"), (pages.overflow, root.overflowPages, "overflow pages"),
         ] where count != said {
-            faults.append(PageFault(page, table, "the tree has \(count) \(what), and its root says \(said)"))
+            faults.append(PageFault(page, table, "the tree has \(count) \(what), but its root counts \(said)"))
         }
     }
 
     private static func behind(_ page: UInt64, _ lastPage: UInt64, _ table: String) -> PageFault {
-        PageFault(page, table, "it lies behind the last page, which is \(lastPage) as the meta page says")
+        PageFault(page, table, "it lies after the last page, which is \(lastPage) according to the meta page")
     }
 
     private mutating func descend(
@@ -125,7 +128,8 @@ package struct TreeWalk {
             page = try read(number, level, lower, upper, integerKeys)
         } catch {
             faults.append(PageFault(number, table, error.text))
-            // What lies where a leaf is lost is lost with it.
+            // No leaf lies below a lost page at the level of the leaves. If the depth can't be right, that level is
+            // unknown.
             let isAboveLeaves = level < depth || depth < 1 || depth > TreeRoot.deepest
             gaps.append(Gap(table: table, lower: lower, upper: upper, hasLeaves: isAboveLeaves))
             return
@@ -150,7 +154,7 @@ package struct TreeWalk {
         }
         if !records.isEmpty, !take(records) {
             reached.remove(number)
-            faults.append(PageFault(number, table, "its records are none of this table"))
+            faults.append(PageFault(number, table, "none of its records belongs to this table"))
             gaps.append(Gap(table: table, lower: lower, upper: upper, hasLeaves: true))
         }
     }
@@ -168,17 +172,17 @@ package struct TreeWalk {
         guard number >= 2, number < end, let bytes = file.bytes(number) else {
             throw TreePage.Reason("it lies outside the file")
         }
-        guard !reached.contains(number) else { throw TreePage.Reason("it is part of two trees, or twice of one") }
+        guard !reached.contains(number) else { throw TreePage.Reason("it is in two trees, or twice in one") }
         let page = try TreePage(bytes, integerKeys: integerKeys)
-        guard page.number == number else { throw TreePage.Reason("it says that it is page \(page.number)") }
+        guard page.number == number else { throw TreePage.Reason("the page number in it is \(page.number)") }
         if !integerKeys {
-            // A branch's first key is not used.
+            // LMDB never uses a branch's first key.
             let keys = page.isLeaf ? page.nodes[...] : page.nodes.dropFirst()
             if let first = keys.first, let last = keys.last,
                 lower.map({ page.bytes[first.key].lexicographicallyPrecedes($0) }) ?? false
                     || upper.map({ !page.bytes[last.key].lexicographicallyPrecedes($0) }) ?? false
             {
-                throw TreePage.Reason("its keys are not those that its parent says")
+                throw TreePage.Reason("its keys are outside the range that its parent gives")
             }
         }
         reached.insert(number)
@@ -191,7 +195,8 @@ package struct TreeWalk {
             reached.formUnion(own)
             if let last = own.last, last > lastPage { faults.append(Self.behind(last, lastPage, table)) }
             if case .overflow(let number, _) = node.value, let first = file.bytes(number) {
-                // As many as the first says, which may be more than needed: a smaller value takes the place of a larger one.
+                // The first page states how many pages there are. They may be more than needed: a smaller value may
+                // have replaced a larger one.
                 pages.overflow += UInt64(first.number(12, UInt32.self))
             }
             return value
@@ -201,7 +206,7 @@ package struct TreeWalk {
         }
     }
 
-    /// A value, and the overflow pages that it is in.
+    /// A value, and the overflow pages that hold it.
     private func value(of node: TreePage.Node, in page: TreePage) throws(TreePage.Reason) -> ([UInt8], Range<UInt64>) {
         guard case .overflow(let number, let count) = node.value else {
             guard case .here(let range) = node.value else { return ([], 0..<0) }
@@ -216,17 +221,17 @@ package struct TreeWalk {
         }
         let pages = number..<number + needed
         guard !pages.contains(where: reached.contains) else {
-            throw TreePage.Reason("it is part of two trees, or twice of one")
+            throw TreePage.Reason("it is in two trees, or twice in one")
         }
         return (Array(bytes[TreePage.header..<TreePage.header + count]), pages)
     }
 
-    // MARK: Pages that nothing leads to
+    // MARK: Pages that no tree refers to
 
-    /// The records of whole leaves that were not reached and are not listed as free.
+    /// Calls `visit` with the records of each whole leaf that no walk has reached and that is not listed as free.
     ///
-    /// Values in overflow pages are taken along where these are whole. `visit` says whether the page is what it looks for; only then do
-    /// its pages count as reached.
+    /// A record whose value lies in overflow pages is included if these pages are whole. `visit` returns whether the
+    /// leaf is one that it looks for; only then do the leaf and its overflow pages count as reached.
     package mutating func forEachStrayLeaf(_ visit: (_ page: UInt64, _ records: [Record]) -> Bool) {
         for number in 2..<(lastPage < end ? max(lastPage + 1, 2) : end) {
             guard !reached.contains(number), free?.contains(number) != true, let bytes = file.bytes(number),
@@ -242,6 +247,6 @@ package struct TreeWalk {
         }
     }
 
-    /// Pages that are in use and listed as free at once, which a writer would write over.
+    /// The pages that are both in use and listed as free; a writer would overwrite them.
     package var pagesInTwoPlaces: [UInt64] { free.map { $0.intersection(reached).sorted() } ?? [] }
 }
