@@ -1,29 +1,27 @@
 import SharedSpace
 import SpaceSystem
-import SystemPackage
 
 /// What `watch` does with changes: prints them, or runs a command for each.
 ///
-/// Guarantees: a subscription's position never passes a change whose line write(2) has not accepted as a whole, or whose
-/// command has not ended with 0. So whatever ends the watch, a broken pipe, a full device, a signal or a kill, the next one of
-/// that name begins with what was not told; a kill between telling and acknowledging tells it twice.
+/// Guarantees: a subscription's position never passes a change whose line write(2) has not accepted as a whole, or
+/// whose command has not ended with 0. So if a broken pipe, a full device, a signal or a kill ends the watch, the next
+/// watch of that name begins with the first change that was not told. If the watch is killed between telling a change
+/// and acknowledging it, the next watch tells it again.
 struct ChangeTelling {
-    /// Nil: lines are printed.
+    /// The command that gets the changes; `nil` to print them.
     let command: ChildCommand?
     let isSubscription: Bool
     let max: Int
-    /// After how long without a change it ends.
+    /// How long it waits for a change before it ends, or `nil` to wait indefinitely.
     let quiet: Duration?
-    /// When it ends if there is no change at all.
+    /// When it ends if no change comes at all.
     let deadline: MonotonicInstant
 
     private let output = Output()
 
-    /// How many bytes of lines are gathered at most before they are written, and how many lines.
+    /// The most bytes and lines that are gathered before they are written.
     private static let chunk = 64 << 10
     private static let batch = 256
-    /// How often a watch without changes looks whether somebody still reads what it prints.
-    static let look = Duration.seconds(1)
 
     init(command: ChildCommand?, isSubscription: Bool, max: Int, quiet: Duration?) {
         self.command = command
@@ -33,7 +31,7 @@ struct ChangeTelling {
         deadline = .deadline(after: quiet) ?? .distantFuture
     }
 
-    /// - Returns: Whether there was anything to tell.
+    /// - Returns: Whether there was a change to tell.
     func run(_ changes: Changes) throws -> Bool {
         if command == nil {
             output.append(line: ChangeReport.ready(changes.resumePoint))
@@ -52,7 +50,7 @@ struct ChangeTelling {
         return hasTold
     }
 
-    /// How many changes were told, gaps left out, and whether the namespace's end was among them.
+    /// How many changes were told, without gaps, and whether the namespace's end was among them.
     private struct Told {
         var count = 0
         var isLast = false
@@ -63,23 +61,16 @@ struct ChangeTelling {
         }
     }
 
-    /// The next change; `nil` when the time is over.
     private func next(_ changes: Changes, until deadline: MonotonicInstant) throws -> Change? {
-        while true {
-            try Signals.check()
-            let look = min(deadline, .now.advanced(by: Self.look))
-            if let change = try changes.nextBlocking(timeout: look.remaining, interruption: Signals.interruption) {
-                return change
-            }
-            // Nothing before the time was over: the sequence has ended.
-            if deadline.hasPassed || !look.hasPassed { return nil }
-            if command == nil, output.isAbandoned { throw OutputFailure(cause: .brokenPipe) }
+        try Lookout.next(until: deadline, printingTo: command == nil ? output : nil) {
+            try changes.nextBlocking(timeout: $0, interruption: Signals.interruption)
         }
     }
 
     // MARK: Printing
 
-    /// Prints a change and those that are there already, in one write, and acknowledges what was accepted.
+    /// Prints a change and those that are there already, in one write, and acknowledges those whose lines were
+    /// accepted.
     private func print(_ first: Change, of changes: Changes, _ rest: Int) throws -> Told {
         var told = Told()
         var ends: [(sequence: UInt64, end: Int)] = []
@@ -107,15 +98,16 @@ struct ChangeTelling {
 
     // MARK: Running a command
 
-    /// Runs the command for a change, and acknowledges the change if it ended with 0.
+    /// Runs the command for a change, and acknowledges the change if the command ended with 0.
     ///
-    /// - Throws: Of a subscription the command's status, if it is another: going on would acknowledge this change with the next.
+    /// - Throws: For a subscription the command's status if it isn't 0: the next acknowledgement would include this
+    ///   change.
     private func hand(_ change: Change, to command: ChildCommand, of changes: Changes) throws -> Told {
         let ending = try command.run(input: .line(ChangeReport.line(change)))
         if ending.isSuccess {
             try acknowledge(change.lastSequence, of: changes)
         } else {
-            // After a signal the command ended by it, which says nothing about the change.
+            // If a signal has come, the command ended by it: its status says nothing about the change.
             try Signals.check()
             let message = "the command ended with status \(ending.status) for change \(change.lastSequence)"
             guard !isSubscription else {
@@ -136,7 +128,7 @@ struct ChangeTelling {
         do throws(SpaceError) {
             try changes.acknowledge(through: sequence)
         } catch {
-            // With the namespace its subscriptions have gone.
+            // The subscription went with its namespace.
             guard error.code == .namespaceDeleted else { throw error }
         }
     }
