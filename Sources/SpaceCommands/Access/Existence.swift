@@ -3,11 +3,11 @@ import SharedSpace
 import SpaceSystem
 import SystemPackage
 
-/// Waits until a namespace is there, or is gone.
+/// Waits until a namespace exists, or is gone.
 ///
-/// The root folder's inotify events say when to look again. They are hints: an owner's exit gives none where no reaper
-/// runs, and a user's inotify instances may be used up. So it looks at every tick too, and looking deletes what
-/// nobody owns.
+/// The root folder's inotify events say when to look again. They are hints: an owner's exit causes no event if no
+/// reaper runs, and the user's inotify instances may be used up. So it looks at every tick too, and a look deletes a
+/// namespace that has no owner.
 struct Existence {
     let space: Space
     let name: String
@@ -20,7 +20,7 @@ struct Existence {
     /// - Returns: Whether the goal was reached before the deadline.
     /// - Throws: `Terminated` on a signal, and `SpaceError`.
     func wait(for goal: Goal, until deadline: MonotonicInstant) throws -> Bool {
-        // Watched before the first look, so that no change falls between the two.
+        // The watch begins before the first look, so that no change falls between the two.
         let watch = RootWatch(space.root)
         while true {
             try Signals.check()
@@ -30,11 +30,11 @@ struct Existence {
         }
     }
 
-    /// Whether it is there now.
+    /// Whether the namespace exists now.
     func isThere() throws(SpaceError) -> Bool {
         do throws(SpaceError) {
             let namespace = try space.existingNamespace(name, owning: false)
-            // It is there, whether it can be left in time or not.
+            // It exists, even if it can't be left in time.
             try? namespace.leave()
             return true
         } catch  where error.isOfMissingNamespace {
@@ -43,7 +43,7 @@ struct Existence {
     }
 }
 
-/// Notices changes in the root folder as far as the kernel can tell of them.
+/// Notices changes in the root folder, if the kernel reports them.
 private struct RootWatch: ~Copyable {
     private let inotify: INotify?
 
@@ -65,7 +65,7 @@ private struct RootWatch: ~Copyable {
         case .some(let inotify):
             var request = pollfd(fd: inotify.raw, events: Int16(POLLIN), revents: 0)
             _ = poll(&request, 1, duration.pollMilliseconds)
-            // Read to be able to sleep again; what the events say is looked up.
+            // Read only to be able to sleep again: the next look finds the change itself.
             _ = try? inotify.readEvents()
         }
     }

@@ -4,8 +4,8 @@ import SharedSpace
 
 /// The options of the commands that hold something by name while another command runs.
 ///
-/// What is held belongs to this process. If this process dies, the next in the queue holds, and the command dies with this
-/// process, so that no two holders overlap. The command gets the fencing number as `$SHARED_SPACE_FENCING`.
+/// What is held belongs to this process. If this process dies, the next in the queue holds, and the command dies with
+/// this process, so that no two holders overlap. The command gets the fencing number as `$SHARED_SPACE_FENCING`.
 struct HoldingOptions: ParsableArguments {
     /// The name of the variable with the fencing number.
     static let variable = "SHARED_SPACE_FENCING"
@@ -63,8 +63,8 @@ struct HoldingOptions: ParsableArguments {
 
     /// Whether the command may go on with what is held.
     ///
-    /// If that can't be looked up, the hold counts as held. A command may delete the namespace itself and go on; but once there
-    /// is a namespace of that name again, another process may hold the same name in it.
+    /// If that can't be looked up, the hold counts as held. A command may delete the namespace itself and go on; but
+    /// once there is a namespace of that name again, another process may hold the same name in it.
     private static func isHeld(_ hold: borrowing Hold, _ existence: Existence) -> Bool {
         do throws(SpaceError) {
             return try hold.isHeld()

@@ -61,10 +61,11 @@ struct NamespaceAccess {
 
     // MARK: Using
 
-    /// Uses a namespace and leaves it: that returns what the session holds, and deletes the namespace if it has no owner.
+    /// Uses a namespace and leaves it: that returns what the session holds, and deletes the namespace if it has no
+    /// owner.
     ///
-    /// If the namespace can't be left in time, what `body` has done stays done: standard error says so, and the status stays
-    /// the same. The end of this process ends the session as well.
+    /// If the namespace can't be left in time, what `body` has done stays done: standard error says so, and the status
+    /// stays the same. The end of this process ends the session as well.
     static func use<Result>(_ namespace: Namespace, _ body: (Namespace) throws -> Result) throws -> Result {
         let result: Result
         do {
@@ -103,8 +104,8 @@ struct NamespaceAccess {
     ///
     /// With a limit, a namespace that is missing, or is deleted while the command waits, counts as one without a match.
     ///
-    /// `attempt` looks, and waits at most as long as its second argument says (`nil`: not at all). It returns `nil` if it
-    /// finds nothing.
+    /// `attempt` looks, and waits at most as long as its second argument says (`nil`: not at all). It returns `nil` if
+    /// it finds nothing.
     ///
     /// - Returns: What `attempt` found; `nil` when the time has passed.
     func obtain<Result>(

@@ -5,13 +5,13 @@ import SystemPackage
 
 /// A command that this process runs, and whose end it waits for.
 ///
-/// Its words are the last ones of argv, where they are as they came, UTF-8 or not. It shares the standard output and error of
-/// this process, and its process group, and so the terminal.
+/// Its words are the last ones of argv, where they are as they came, UTF-8 or not. It shares the standard output and
+/// error of this process, and its process group, and so the terminal.
 ///
-/// Guarantees: if this process ends before the command, killed or not, the command's guardian kills the command and all that it
-/// has started (`Guardian`), so two holders of one thing never overlap. The same happens to what the command leaves behind if a
-/// signal has asked this process to end, or if the command has lost its right. If the command ends by itself, what it leaves
-/// behind goes on.
+/// Guarantees: if this process ends before the command, killed or not, the command's guardian kills the command and all
+/// that it has started (`Guardian`), so two holders of one thing never overlap. The same happens to what the command
+/// leaves behind if a signal has asked this process to end, or if the command has lost its right. If the command ends
+/// by itself, what it leaves behind goes on.
 struct ChildCommand {
     private let words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 
@@ -42,8 +42,8 @@ struct ChildCommand {
     ///
     /// `right`: What the command needs to go on.
     ///
-    /// - Throws: `CommandFailure` with 126 or 127 if the command can't be run; `Terminated` if a signal came before. Then the
-    ///   command never ran.
+    /// - Throws: `CommandFailure` with 126 or 127 if the command can't be run; `Terminated` if a signal came before.
+    ///   Then the command never ran.
     func run(input: CommandInput.Source = .inherited, with right: CommandRight? = nil) throws -> Ending {
         var output: CommandOutput?
         return try run(input, &output, right)

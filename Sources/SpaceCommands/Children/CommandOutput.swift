@@ -6,8 +6,8 @@ import SystemPackage
 struct CommandOutput {
     private var pipe: ChildPipe
     private(set) var bytes: [UInt8] = []
-    /// Whether the command wrote more than a value can hold: the rest is not read, and a command that goes on writing gets a
-    /// broken pipe.
+    /// Whether the command wrote more than a value can hold: the rest is not read, and a command that goes on writing
+    /// gets a broken pipe.
     private(set) var isTooLong = false
 
     init() throws {

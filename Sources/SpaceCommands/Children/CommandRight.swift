@@ -4,9 +4,9 @@ import SpaceSystem
 
 /// What a command must hold to go on: leadership, a lock, permits; or time.
 ///
-/// Guarantees: a command that loses its right (a leader that is deposed) gets SIGTERM within a tick. If it is still there after
-/// the grace it gets SIGKILL. When it has ended, all that it has started is killed. While this process is stopped it does not
-/// look, so the command may go on until then: the fencing number protects against that.
+/// Guarantees: a command that loses its right (a leader that is deposed) gets SIGTERM within a tick. If it is still
+/// there after the grace it gets SIGKILL. When it has ended, all that it has started is killed. While this process is
+/// stopped it does not look, so the command may go on until then: the fencing number protects against that.
 struct CommandRight {
     /// Whether it is still held.
     let isHeld: () -> Bool

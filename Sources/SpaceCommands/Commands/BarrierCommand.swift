@@ -5,9 +5,9 @@ import SharedSpace
 struct BarrierCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "barrier",
-        abstract: "Wait until so many wait.",
+        abstract: "Wait until a number of processes wait.",
         discussion: """
-            When as many as --parties says wait at the name, all go on. Who dies or gives up while it waits is not counted. Waits \
+            When as many as --parties says wait at the name, all go on. A process that dies or gives up is not counted. It waits \
             without limit, unless --wait; 1 when the time has passed.
 
             EXAMPLES:

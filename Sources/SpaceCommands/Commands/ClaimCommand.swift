@@ -5,8 +5,9 @@ import SpaceSystem
 
 /// The command `space claim NS TEMPLATE -- CMD…`.
 ///
-/// The claim belongs to this process while CMD runs: if it dies, the tuple returns, and CMD dies with it, so that nobody works
-/// on what another has claimed since. With --hold it belongs to the owner, since this process is gone at once.
+/// The claim belongs to this process while CMD runs. If this process dies, the tuple returns and CMD dies too, so that
+/// CMD does not work on a tuple that another process has claimed since. With --hold the claim belongs to the owner,
+/// because this process ends at once.
 struct ClaimCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "claim",
@@ -16,7 +17,7 @@ struct ClaimCommand: ParsableCommand {
             CMD gets the tuple on its standard input. If its status is 0 the tuple is gone; otherwise, and when the claim's \
             deadline or this process ends first, it returns to its old place. The status is CMD's (128 + n for a signal; 126 \
             and 127 as the shell's), 1 when there was nothing to claim, and 75 when CMD succeeded after the deadline: then \
-            somebody else may have claimed the tuple since.
+            another process may have claimed the tuple since.
 
             Tries once, unless --wait. With --forever it goes on with one tuple after the other until a signal ends it, or with \
             --wait D until nothing came for D; a command that fails is noted on standard error, and the tuple returns.
@@ -59,7 +60,7 @@ struct ClaimCommand: ParsableCommand {
 
     @OptionGroup var tail: CommandTail
 
-    /// How long a worker rests after its command has failed: the first time, and at most.
+    /// How many milliseconds a worker rests after its command has failed: the first time, and at most.
     private static let rest: ClosedRange<Int> = 100...5000
 
     func validate() throws {
@@ -95,7 +96,7 @@ struct ClaimCommand: ParsableCommand {
                 continue
             }
             Messages.print("space: \(ending.description)")
-            // The oldest match is claimed next, which may well be the one that has just failed.
+            // The next claim is of the oldest match, which may be the tuple whose command has just failed.
             poll(nil, 0, CInt(rest))
             rest = min(rest * 2, Self.rest.upperBound)
         }
@@ -108,7 +109,7 @@ struct ClaimCommand: ParsableCommand {
     private enum Ending: Equatable {
         case succeeded
         case failed(ChildCommand.Ending)
-        /// The command succeeded, and the tuple had returned before.
+        /// The command succeeded after the tuple had returned.
         case late(String)
 
         var description: String {
@@ -130,7 +131,7 @@ struct ClaimCommand: ParsableCommand {
 
     /// Claims a match and runs the command for it.
     ///
-    /// - Returns: What became of it; `nil` when there was nothing to claim.
+    /// - Returns: What became of the tuple; `nil` if there was nothing to claim.
     private func workOnOne(
         _ access: NamespaceAccess,
         _ template: Template,
@@ -163,7 +164,7 @@ struct ClaimCommand: ParsableCommand {
             if ending.isSuccess { try namespace.complete(claim) } else { try namespace.release(claim) }
         } catch {
             switch error.code {
-            // The tuple went with its namespace; the work was done, or not.
+            // The tuple went with its namespace; the command's status still says whether the work was done.
             case .namespaceDeleted: break
             case .claimLost: return .late("\(error)")
             default: throw error
@@ -194,7 +195,7 @@ struct ClaimCommand: ParsableCommand {
             do {
                 try Output.print(line: "\(claim.number)")
             } catch {
-                // Nobody has its id, so nobody could end it.
+                // The id did not reach a reader, so no process could end the claim.
                 try? namespace.release([claim], wasDelivered: false)
                 throw error
             }

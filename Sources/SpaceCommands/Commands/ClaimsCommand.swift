@@ -9,7 +9,7 @@ struct ClaimsCommand: ParsableCommand {
         discussion: """
             A line for each claim, the oldest tuple first:
               {"id":3,"pid":…,"deadline":…,"tuple_id":7,"deliveries":0,"tuple":[…]}
-            'id' is the claim's, 'pid' whose it is, 'deadline' milliseconds since 1970 or null, 'deliveries' how often a claim \
+            'id' is the claim's, 'pid' its owner's, 'deadline' milliseconds since 1970 or null, 'deliveries' how often a claim \
             on the tuple came back. With --buried a line for each tuple that was set aside; its 'id' is the tuple's. With ID \
             only that claim; the status is 1 when there is none.
 

@@ -19,7 +19,7 @@ struct CounterCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
 
-    @Flag(help: "Remove it: who counts next begins with 0.")
+    @Flag(help: "Remove it: the next count begins with 0.")
     var remove = false
 
     @Argument(help: .namespace, completion: .namespaces)

@@ -5,9 +5,9 @@ import SharedSpace
 struct DeleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete a namespace, whoever owns it.",
+        abstract: "Delete a namespace, also one that other processes own.",
         discussion: """
-            Processes that use it are told that it is gone. A folder that is no namespace's is refused, and so is one that \
+            Processes that use it are told that it is gone. A folder that isn't a namespace's is refused, and so is one that \
             holds other files too.
 
             EXAMPLE:

@@ -24,7 +24,7 @@ struct DumpCommand: ParsableCommand {
             """
     )
 
-    /// What the output looks like.
+    /// The form of the output.
     enum Format: String, ExpressibleByArgument, CaseIterable {
         case text, json
     }
@@ -68,9 +68,9 @@ struct DumpCommand: ParsableCommand {
                     let result = try inspect(.name(name, root: common.root), named: name, output)
                     if ending == .done { ending = result }
                 } catch let error as SpaceError where error.code == .namespaceNotFound {
-                    // Gone since it was listed.
+                    // It was deleted after the listing.
                 } catch let error as SpaceError {
-                    // The others can be looked at all the same.
+                    // The others can still be inspected.
                     Messages.print("space-dump: \(error)")
                     if ending == .done { ending = ExitStatus(error.code) }
                 }
@@ -94,7 +94,7 @@ struct DumpCommand: ParsableCommand {
 
     private func inspect(_ subject: Inspection.Subject, named name: String, _ output: Output) throws -> ExitStatus {
         if check {
-            // Whatever follows offsets through the pages comes after the look at all of them.
+            // All pages are checked before a look follows offsets through them.
             let damage = try Inspection.damagedPages(subject, timeout: timeout)
             guard damage.isEmpty else {
                 try report(damage, of: name, output)
@@ -105,7 +105,7 @@ struct DumpCommand: ParsableCommand {
         do {
             inspection = try Inspection(subject, checking: check, timeout: timeout)
         } catch {
-            // Too damaged to be opened is what a check is to find.
+            // Damage that keeps the namespace from being opened is a result of the check.
             guard check, error.code == .damaged else { throw error }
             try report([error.reason], of: name, output)
             return .nothing

@@ -5,12 +5,12 @@ import SharedSpace
 struct ElectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "elect",
-        abstract: "Run a command as the leader, or show who leads.",
+        abstract: "Run a command as the leader, or show the leader.",
         usage: "space elect [<options>] <ns> <name> [-- <cmd> ...]",
         discussion: """
             Stands for leadership without limit, unless --wait, and runs CMD as leader; when it ends the next in the queue leads. \
             CMD finds the number of its term, greater than all before, in $\(HoldingOptions.variable). Without CMD it prints the \
-            leader as JSON; 1 when nobody leads. --depose ends the term of a leader that is stopped or stuck: the next leads at \
+            leader as JSON; 1 when there is none. --depose ends the term of a leader that is stopped or stuck: the next leads at \
             once, and CMD of the old one gets SIGTERM, and SIGKILL if it goes on for longer than --grace. Its status is 75 then.
 
             EXAMPLES:
@@ -38,7 +38,7 @@ struct ElectCommand: ParsableCommand {
     func validate() throws {
         if depose, !holding.tail.isMissing { throw ValidationError("--depose runs no command") }
         if holding.tail.isMissing, value != nil || grace != nil {
-            throw ValidationError("--as and --grace are for who stands: put '--' and the command at the end")
+            throw ValidationError("--as and --grace are for a candidate: put '--' and the command at the end")
         }
     }
 

@@ -11,8 +11,8 @@ struct EvalCommand: ParsableCommand {
         discussion: """
             Linda's live tuple: CMD computes it, prints it in JSON form, and when CMD has succeeded it is written. Creates the \
             namespace if need be. The status is CMD's (128 + n for a signal; 126 and 127 as the shell's); 1 when it printed no \
-            tuple, or did not end within --wait: then it is killed, with all that it has started. If this process dies the same \
-            happens, and nothing is written.
+            tuple, or did not end within --wait: then it is killed, with all that it has started. If this process dies, \
+            CMD is killed in the same way, and nothing is written.
 
             EXAMPLES:
               space eval jobs -- ./render scene.json &
@@ -37,7 +37,7 @@ struct EvalCommand: ParsableCommand {
         }
     }
 
-    /// What the command prints.
+    /// The tuple that the command prints.
     private func evaluated() throws -> Tuple {
         let deadline = MonotonicInstant.deadline(after: waiting.wait?.timeout) ?? .distantFuture
         let right = CommandRight(until: deadline, grace: .zero)

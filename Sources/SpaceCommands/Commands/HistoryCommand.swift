@@ -5,10 +5,10 @@ import SharedSpace
 struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Say how much of what happens is kept also while nobody watches.",
+        abstract: "Set how many changes are kept even without a watcher, or print it.",
         discussion: """
             Prints the history, one JSON value: null for none. With a number of changes, and of bytes if need be, it keeps so \
-            many from now on (65,536 and 16 MiB where nothing else is said); 'none' ends it. 'space watch --from' tells what \
+            many from now on (65,536 and 16 MiB by default); 'none' ends it. 'space watch --from' tells what \
             was kept.
 
             EXAMPLES:

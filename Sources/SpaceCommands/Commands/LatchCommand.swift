@@ -7,8 +7,8 @@ struct LatchCommand: ParsableCommand {
         commandName: "latch",
         abstract: "Wait until a latch is open, or count it down.",
         discussion: """
-            A latch opens for good once it was counted down so often as --count says. Without --down it waits until it is open, \
-            without limit unless --wait; 1 when the time has passed. With --down it prints how often is left.
+            A latch opens for good once it was counted down as often as --count says. Without --down it waits until it is open, \
+            without limit unless --wait; 1 when the time has passed. With --down it prints how many counts are left.
 
             EXAMPLES:
               space latch services ready --count 3 --down
@@ -24,7 +24,7 @@ struct LatchCommand: ParsableCommand {
     @Flag(help: "Count it down by one.")
     var down = false
 
-    @Flag(help: "Remove it: who counts next begins anew.")
+    @Flag(help: "Remove it: the next count begins anew.")
     var remove = false
 
     func run() throws {

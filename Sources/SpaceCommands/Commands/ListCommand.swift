@@ -47,10 +47,10 @@ struct ListCommand: ParsableCommand {
                 defer { try? namespace.leave() }
                 status = try namespace.status()
             } catch  where error.isOfMissingNamespace {
-                // Gone since it was listed.
+                // It was deleted after the listing.
                 continue
             } catch {
-                // The others can be listed all the same.
+                // The others can still be listed.
                 Messages.print("space: \(error)")
                 firstFailure = firstFailure ?? error
                 guard error.code == .damaged else { continue }

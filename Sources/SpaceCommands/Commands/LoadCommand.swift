@@ -9,10 +9,10 @@ struct LoadCommand: ParsableCommand {
         discussion: """
             Writes the dump's tuples, in their order, sets its cells, makes its dictionaries, appends to its ordered sets what they \
             have not, puts the items of its work queues behind those that are there, and sets its counters, latches and rate limits: all or \
-            nothing. What was claimed or worked on is written too, as what waits: who did is elsewhere. Tuples and items get \
+            nothing. What was claimed or worked on is written too, as unclaimed. Tuples and items get \
             new ids; tuples keep their expiry, items their priority, delay, group and deliveries. Creates the namespace if need \
-            be, in the dump's mode, and to keep as long a history, unless an option says otherwise. What had happened is not \
-            loaded, nor what processes held.
+            be, in the dump's mode, and to keep as long a history, unless an option says otherwise. It does not load the \
+            changes, nor what processes held.
 
             EXAMPLE:
               space-dump jobs --format json > jobs.dump; space load jobs < jobs.dump
@@ -39,7 +39,9 @@ struct LoadCommand: ParsableCommand {
         }
     }
 
-    /// The dump's mode and history are wishes: a namespace that exists is loaded into, whatever it is, unless an option insists.
+    /// Opens the namespace, or creates it with the dump's mode and history, unless an option names others.
+    ///
+    /// A namespace that exists may have another mode and history than the dump; only an option insists on them.
     private func open(_ access: NamespaceAccess, as dump: DumpReader) throws -> Namespace {
         let owner = try owner.choice()
         var options = creation.options

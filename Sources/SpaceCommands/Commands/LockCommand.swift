@@ -8,11 +8,11 @@ struct LockCommand: ParsableCommand {
         abstract: "Hold a named lock while a command runs.",
         usage: "space lock [<options>] <ns> <name> -- <cmd> ...",
         discussion: """
-            Like flock(1), but fair: who asked first is served first, and a reader does not overtake a writer that waits. Waits \
+            Like flock(1), but fair: requests are served in their order, and a reader does not overtake a writer that waits. Waits \
             without limit, unless --wait. The status is CMD's (128 + n for a signal; 126 and 127 as the shell's), and 1 when the \
-            lock was not to be had in time. If this process dies CMD is killed, with all that it has started, and the next in the \
+            lock was not free in time. If this process dies CMD is killed, with all that it has started, and the next in the \
             queue holds the lock. SIGINT, SIGTERM and SIGHUP are passed on to CMD; when CMD ends after one, what it has left is \
-            killed. What CMD leaves behind when it has ended by itself goes on. CMD finds the fencing number, which is greater \
+            killed. If CMD ends by itself, what it leaves behind goes on. CMD finds the fencing number, which is greater \
             for every later holder, in $\(HoldingOptions.variable).
 
             EXAMPLES:
@@ -24,7 +24,7 @@ struct LockCommand: ParsableCommand {
 
     @OptionGroup var holding: HoldingOptions
 
-    @Flag(help: "Share it with others that do, while nobody holds it exclusively.")
+    @Flag(help: "Share it with other holders that do; wait while it is held exclusively.")
     var shared = false
 
     func validate() throws { try holding.tail.require() }

@@ -7,9 +7,9 @@ struct MoveCommand: ParsableCommand {
         commandName: "move",
         abstract: "Take a tuple and write another, in one transaction.",
         discussion: """
-            Takes the oldest tuple that matches FROM, writes TO, and prints what it took. Nobody sees the namespace with both, or \
-            with neither. The status is 1 when nothing matches; then nothing is written. Where what it took could not be \
-            printed it is put back, unless TO has been taken by then.
+            Takes the oldest tuple that matches FROM, writes TO, and prints what it took. No process sees the namespace with both, or \
+            with neither. The status is 1 when nothing matches; then nothing is written. If the tuple that it took can't be \
+            printed, it puts it back, unless TO has been taken by then.
 
             EXAMPLE:
               space move jobs '["job", 7, "queued"]' '["job", 7, "running"]'
@@ -44,7 +44,7 @@ struct MoveCommand: ParsableCommand {
                 output.append(line: try printing.line(taken))
                 try output.flush()
             } catch {
-                // The newest that is equal is as good as the one that was written.
+                // The newest tuple that is equal is as good as the one that was written.
                 _ = try? namespace.transaction { t in
                     guard try t.takeIfExists(matching: Template(tuple), order: .newestFirst) != nil else { return }
                     try t.write(tuple: taken)

@@ -50,17 +50,17 @@ struct OwnCommand: ParsableCommand {
             throw CommandFailure.usage("own makes a process an owner, so --owner none is refused")
         }
         let request = try choice.request()
-        // Where the parent has exited, or is hidden, there is nobody to enrol, whether the namespace exists or not.
+        // If the parent has exited, or is hidden, there is no process to enrol, also if the namespace exists.
         guard request.enrolled != nil else { throw OwnerOptions.refusal(namespace, choice) }
         try NamespaceAccess.use(
             try access.space.open(namespace, owner: request, creates: true, options: creation.options)
         ) { _ in }
     }
 
-    /// Enrols this process as any other is enrolled, by its PID.
+    /// Enrols this process like any other, by its PID, and becomes the command.
     ///
-    /// The file outlives execve(2), which ends sessions because it closes the descriptor that holds their lock; the PID and
-    /// its start time stay the same.
+    /// execve(2) closes the descriptor that holds the lock of a session, which ends the session. The enrolment is a
+    /// file, and the PID and its start time stay the same.
     private func become(_ command: [String], owning access: NamespaceAccess) throws {
         let request = try OwnerOptions.Choice.process(getpid()).request()
         let opened = try access.space.open(namespace, owner: request, creates: true, options: creation.options)
@@ -69,13 +69,13 @@ struct OwnCommand: ParsableCommand {
         setenv(OwnerOptions.variable, "\(getpid())", 1)
         Signals.restoreForExec()
         let cause = Self.execute(wordCount: command.count)
-        // Still here: the command can't be run, and what was enrolled for it goes with this process.
+        // execvp(3) has returned, so the command can't be run: the enrolment for it ends with this process.
         let status: ExitStatus = cause == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute
         _ = try? access.openExisting().disenrol(pid: getpid())
         throw CommandFailure(status, "cannot run \(command[0].quotedForPeople): \(cause)")
     }
 
-    /// Becomes the command that the last words of argv are: there they are as they came, UTF-8 or not.
+    /// Becomes the command of the last words of argv, where they are as they came, UTF-8 or not.
     private static func execute(wordCount: Int) -> Errno {
         let words = CommandLine.unsafeArgv + max(0, Int(CommandLine.argc) - wordCount)
         guard let file = words[0] else { return .noSuchFileOrDirectory }

@@ -5,9 +5,9 @@ import SharedSpace
 struct PostCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "post",
-        abstract: "Post a notification: it reaches who watches now, and is not stored.",
+        abstract: "Post a notification: it reaches the present watchers, and is not stored.",
         discussion: """
-            The status is 0 whether anybody watches or not, and 69 when there is no such namespace.
+            The status is 0 also without a watcher, and 69 when there is no such namespace.
 
             EXAMPLES:
               space post jobs reload

@@ -21,7 +21,7 @@ struct QueueCommand: ParsableCommand {
             """
     )
 
-    /// What is to be done.
+    /// What the command does with the queue.
     enum Action: String, ExpressibleByArgument, CaseIterable {
         case put, take, count, dead, kick
     }
@@ -36,16 +36,16 @@ struct QueueCommand: ParsableCommand {
     @Option(help: "Higher comes first.")
     var priority = 0
 
-    @Option(help: ArgumentHelp("How long nobody gets it.", valueName: "duration"))
+    @Option(help: ArgumentHelp("How long no worker gets it.", valueName: "duration"))
     var delay: DurationArgument?
 
     @Option(help: "The group.")
     var group: String?
 
-    @Option(help: "After how many deliveries an item is set aside; 0: never. All who put say the same.")
+    @Option(help: "After how many deliveries an item is set aside; 0: never. All that put must say the same.")
     var deliveries = 0
 
-    /// How many words after `--` are the command's: `Words` adds it.
+    /// How many words after `--` are the command's, which `Words` adds.
     @Option(name: .customLong("command-words"), help: .hidden)
     var commandWords: Int?
 
@@ -122,7 +122,7 @@ struct QueueCommand: ParsableCommand {
             do throws(SpaceError) {
                 if ending.isSuccess { try item.complete() } else { try item.release(delay: delay?.duration ?? .zero) }
             } catch {
-                // The item went with its namespace; the work was done, or not.
+                // The item went with its namespace; the command's status still says whether the work was done.
                 guard error.code == .namespaceDeleted else { throw error }
             }
             return ending

@@ -5,12 +5,12 @@ import SharedSpace
 struct RateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rate",
-        abstract: "Wait until a rate limit lets through, and run a command.",
+        abstract: "Wait until a rate limit allows it, and run a command.",
         usage: "space rate [<options>] <ns> <name> --limit <n> --per <duration> [-- <cmd> ...]",
         discussion: """
-            No more than --limit in any time as long as --per, over all processes: so many pass at once, and the next when \
-            --per has passed since the first of them. Waits without limit, unless --wait: then 1, at once, when it would take \
-            longer. The status is CMD's.
+            At most --limit pass in any time as long as --per, over all processes: that many at once, and the next when \
+            --per has passed since the first of them. Waits without limit, unless --wait: then the status is 1, at once, \
+            when the wait would take longer. The status is CMD's.
 
             EXAMPLES:
               space rate api requests --limit 100 --per 1m -- curl "$url"

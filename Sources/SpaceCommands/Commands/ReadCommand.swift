@@ -62,7 +62,7 @@ struct ReadCommand: ParsableCommand {
                 interruption: Signals.interruption
             )
             guard let first = try first?.tuple() else { return nil }
-            // More may have come with it; and it may be gone again, but it was there.
+            // More tuples may have come with the first; and it may be gone again, but it was there.
             let rest = try namespace.readAll(matching: template, order: order)
             return rest.isEmpty ? [first] : rest
         }

@@ -1,16 +1,15 @@
 import ArgumentParser
 import SharedSpace
-import SpaceSystem
 
 /// The command `space request NS NAME [VALUE]`.
 struct RequestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "request",
-        abstract: "Ask who responds to a name, and print the reply.",
+        abstract: "Ask the responder of a name, and print the reply.",
         discussion: """
-            Waits 5 s for a reply, or as long as --wait says, also for somebody to respond at all; with --wait a missing \
-            namespace counts as nobody yet. --wait 0 asks once: it waits for a reply of whoever is there, and for nobody else. The \
-            status is 1 when nobody answers in time, and 76 when the responder failed; a line says which process was asked.
+            Waits 5 s for a responder and its reply, or as long as --wait says; with --wait a missing namespace counts as \
+            one without responders. --wait 0 asks once: it waits for a reply only if there is a responder already. The \
+            status is 1 when no responder answers in time, and 76 when the responder failed; a line says which process was asked.
 
             EXAMPLES:
               space request jobs resize '{"file": "cat.png", "width": 640}'
@@ -33,7 +32,7 @@ struct RequestCommand: ParsableCommand {
     @Argument(help: "What it is asked with, in JSON form (default: null).")
     var value: String?
 
-    /// How long it waits unless told.
+    /// How long the command waits for a reply without `--wait`.
     private static let patience = Duration.seconds(5)
 
     func run() throws {
@@ -59,7 +58,7 @@ struct RequestCommand: ParsableCommand {
         let timeout: Duration?
         switch (waiting.wait, remaining) {
         case (nil, _): (absent, timeout) = (.waits, Self.patience)
-        // Who is there needs time to answer.
+        // A responder that is there needs time to answer.
         case (_, nil): (absent, timeout) = (.fails, Self.patience)
         case (.unlimited, _): (absent, timeout) = (.waits, nil)
         case (_, let remaining): (absent, timeout) = (.waits, remaining)

@@ -4,8 +4,8 @@ import SpaceSystem
 
 /// The command `space respond NS NAME -- CMD…`.
 ///
-/// The responder goes with this process. What CMD was at work on when it dies is then the next responder's, and CMD dies with it, and
-/// all that CMD has started. They end too when the request does.
+/// The responder goes with this process. If this process dies, CMD dies too, with all that CMD has started, and the
+/// next responder gets the request that CMD was at work on. They also end when the request ends.
 struct RespondCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "respond",
@@ -14,7 +14,7 @@ struct RespondCommand: ParsableCommand {
         discussion: """
             CMD runs for each request, one after the other. It gets the argument, in JSON form, on its standard input, and what \
             it prints is the reply: a JSON value, null if it prints nothing, or with --raw a string. If its status is not 0 the request \
-            fails, and whoever asks learns the status. When the time of the process that asks is over, or it dies, CMD gets SIGTERM, \
+            fails, and the process that asks learns the status. When the time of the process that asks is over, or it dies, CMD gets SIGTERM, \
             and SIGKILL a second later, together with all that it has started; then the next request is answered.
 
             The newest responder of a name answers. One with the same key is replaced; this command then ends, as it does when its \
@@ -36,7 +36,7 @@ struct RespondCommand: ParsableCommand {
     @Flag(help: "Answer one request, then end.")
     var once = false
 
-    @Flag(help: "Lie under the responders that are no base handlers.")
+    @Flag(help: "Answer only while there is no responder without --base.")
     var base = false
 
     @Flag(
@@ -78,7 +78,7 @@ struct RespondCommand: ParsableCommand {
         }
     }
 
-    /// Runs the command as long as its reply is wanted.
+    /// Runs the command, which must end when its reply is no longer wanted.
     private func run(
         _ command: ChildCommand,
         _ argument: Value,
@@ -92,7 +92,7 @@ struct RespondCommand: ParsableCommand {
         return try command.runForOutput(input: .line(argument.json), with: right)
     }
 
-    /// - Returns: The reply, or why there is none.
+    /// The reply to a request, or the reason why there is none.
     private func answer(
         _ argument: Value,
         _ request: RequestInHand,
@@ -116,7 +116,7 @@ struct RespondCommand: ParsableCommand {
     }
 }
 
-/// Wakes the thread that waits for a command out of poll(2); without a descriptor its ticks have to do.
+/// Wakes the thread that waits for a command in poll(2); without a descriptor that thread looks at each tick.
 private final class UnwantedNews: Sendable {
     private let event = try? EventFD()
 

@@ -8,7 +8,7 @@ struct SemaphoreCommand: ParsableCommand {
         abstract: "Hold permits of a named semaphore while a command runs.",
         usage: "space semaphore [<options>] <ns> <name> --permits <n> -- <cmd> ...",
         discussion: """
-            At most so many permits are held at a time; all who use the name say the same number. Otherwise like 'space lock'.
+            At most --permits permits are held at a time; all that use the name must say the same number. Otherwise like 'space lock'.
 
             EXAMPLES:
               space semaphore jobs downloads --permits 4 -- curl -O "$url"

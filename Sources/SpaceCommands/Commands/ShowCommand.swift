@@ -5,7 +5,7 @@ import SharedSpace
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show what is in a namespace, who keeps it alive, and who waits.",
+        abstract: "Show what is in a namespace, and which processes own it or wait.",
         discussion: """
             Times in --json are milliseconds since 1970. The tuples and cells themselves are printed by space-dump.
 

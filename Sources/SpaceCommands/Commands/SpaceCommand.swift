@@ -66,7 +66,9 @@ struct SpaceCommand: ParsableCommand {
 
     static var _errorPrefix: String { "space: " }
 
-    /// Whether there is a command of that name; those that scripts call in loops are found without asking the others.
+    /// Whether there is a command of that name.
+    ///
+    /// The commands that scripts call in loops are found without a look at the others.
     static func isCommand(_ name: String) -> Bool {
         if frequent(name) != nil { return true }
         return configuration.groupedSubcommands.contains { group in
@@ -98,7 +100,7 @@ struct SpaceCommand: ParsableCommand {
         }
     }
 
-    /// Without a command there is nothing to do.
+    /// Fails, because a command is missing.
     func run() throws {
         throw CommandFailure(.usage, "a command is missing\n\n\(Self.helpMessage())")
     }

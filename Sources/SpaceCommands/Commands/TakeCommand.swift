@@ -3,9 +3,10 @@ import SharedSpace
 
 /// The command `space take NS TEMPLATE`.
 ///
-/// Claim, print, flush, complete: a tuple leaves the space only after write(2) has accepted it. What could not be printed
-/// (nobody reads, the device is full, a signal) is released and stays. A take that is killed between printing and
-/// completing returns its tuple too, so somebody else may print it again: twice, never lost.
+/// It claims, prints, flushes, completes: a tuple leaves the space only after write(2) has accepted it. If a tuple
+/// can't be printed (no reader, a full device, a signal), it is released and stays. If the process is killed between
+/// printing and completing, the tuple returns too, so another process may print it again: a tuple may be printed twice,
+/// never lost.
 struct TakeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "take",
@@ -84,14 +85,14 @@ struct TakeCommand: ParsableCommand {
                 )
                 if let first { claims = [first] }
                 if !claims.isEmpty, size > 1 {
-                    // Others may have come with the one that was waited for.
+                    // More tuples may have come with the one that ended the wait.
                     claims += try namespace.claimAll(matching: template, order: order, max: size - 1)
                 }
             }
             if claims.isEmpty { break }
             try printAndComplete(claims, of: namespace, output)
-            // What is there now, not what others keep writing: after the first batch the rest is counted. A batch may be
-            // small because the namespace is full.
+            // --all means what is there now, not what other processes keep writing: so the rest is counted after the
+            // first batch. The size of a batch does not tell: it may be small because the namespace is full.
             if all, taken == 0 { wanted = claims.count + (try namespace.count(matching: template)) }
             taken += claims.count
             wanted -= claims.count
@@ -105,7 +106,7 @@ struct TakeCommand: ParsableCommand {
     private func printAndComplete(_ claims: [HeldClaim], of namespace: Namespace, _ output: Output) throws {
         var ends: [Int] = []
         do {
-            // Last look: a signal from here on lets the write end, and one before it prints nothing.
+            // The last look: a signal before it prints nothing, and a signal after it lets the write end.
             try Signals.check()
             for claim in claims {
                 output.append(line: try printing.line(claim.tuple))
@@ -121,7 +122,7 @@ struct TakeCommand: ParsableCommand {
         try Self.complete(claims, of: namespace)
     }
 
-    /// A tuple that was printed and then went with its namespace was taken.
+    /// Completes the claims; a printed tuple that went with its namespace counts as taken.
     private static func complete(_ claims: [HeldClaim], of namespace: Namespace) throws(SpaceError) {
         do throws(SpaceError) {
             try namespace.complete(claims)

@@ -8,7 +8,7 @@ struct TxnCommand: ParsableCommand {
         abstract: "Do several things in one transaction: all or nothing.",
         discussion: """
             Reads operations from standard input, one a line, does them in order, and prints their results, one a line, once all \
-            are done. Each sees what those before it did; nobody else sees anything until then. An operation is an array:
+            are done. Each sees what those before it did; other processes see nothing until then. An operation is an array:
               ["write", TUPLE]          its id             ["set", KEY, VALUE]    the old value, or null
               ["take", TEMPLATE]        the tuple          ["get", KEY]           the value
               ["take-all", TEMPLATE]    all that match     ["unset", KEY]         the old value
@@ -35,7 +35,7 @@ struct TxnCommand: ParsableCommand {
     var namespace: String
 
     func run() throws {
-        // Read to the end before anything is locked: a slow writer of the pipe holds nobody up.
+        // Read to the end before anything is locked, so that a slow writer of the pipe blocks no other process.
         var steps: [TransactionStep] = []
         var input = Input()
         while let line = try input.next() {

@@ -7,7 +7,7 @@ struct UnpersistCommand: ParsableCommand {
         commandName: "unpersist",
         abstract: "Let a namespace go when its last owner has exited.",
         discussion: """
-            Where nobody owns it, it goes at once.
+            If it has no owner, it is deleted at once.
 
             EXAMPLE:
               space unpersist jobs

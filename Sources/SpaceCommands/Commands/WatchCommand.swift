@@ -15,8 +15,8 @@ struct WatchCommand: ParsableCommand {
             The first line is {"event":"ready","seq":N,"life":L}: every change after N is told, and L names this life of the \
             namespace, from its creation to its deletion. Then a line for each change:
               {"seq":7,"time":…,"pid":…,"event":"write","id":3,"tuple":[…]}
-            'set' and 'unset' carry key, old and new, 'post' name and value; what there was not is left out. 'gap' says that \
-            the changes from 'from' to 'to' are no longer to be had; 'gone' that the namespace was deleted, and ends the watch \
+            'set' and 'unset' carry key, old and new, 'post' name and value; fields without a value are left out. 'gap' says that \
+            the changes from 'from' to 'to' are no longer available; 'gone' that the namespace was deleted, and ends the watch \
             with 0. A watch that goes on later gives --from N@L: in another life, where numbers have begun anew, it begins with \
             the first change and a 'gap' (from 0 to 0 where that life's changes are all there), and so it does when no change \
             has the number N - 1 yet. Without TEMPLATE, --key, --all-keys, --post and --pid it tells everything.
@@ -50,7 +50,7 @@ struct WatchCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The first change wanted, with the life that counts it; what is no longer to be had is told as a gap.",
+            "The first change wanted, with the life that counts it; a change that is no longer available is told as a gap.",
             valueName: "seq[@life]"
         )
     )
@@ -85,13 +85,13 @@ struct WatchCommand: ParsableCommand {
         defaultAsFlag: WaitLimit.unlimited,
         parsing: .next,
         help: ArgumentHelp(
-            "End when nothing was to be told for so long, with 1 if there was nothing at all; wait for the namespace too.",
+            "End when there was no change for so long, with 1 if there was none at all; wait for the namespace too.",
             valueName: "duration"
         )
     )
     var wait: WaitLimit?
 
-    /// How many words after `--` are the command's: `Words` adds it, since TEMPLATE can be left out.
+    /// How many words after `--` are the command's, which `Words` adds because TEMPLATE can be left out.
     @Option(name: .customLong("command-words"), help: .hidden)
     var commandWords: Int?
 
@@ -104,7 +104,7 @@ struct WatchCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("After '--': the command to run for each change.", valueName: "cmd"))
     var command: [String] = []
 
-    /// Template and command, told apart.
+    /// The template and the command.
     private var parts: (template: String?, command: ChildCommand?) {
         let words = (template.map { [$0] } ?? []) + command
         guard let commandWords else { return (template, nil) }
@@ -164,7 +164,7 @@ struct WatchCommand: ParsableCommand {
         return try namespace.changes(filter, from: start(wasMissing: wasMissing))
     }
 
-    /// Where to begin: in a namespace that was missing when the watch was started, at the beginning.
+    /// Where the watch begins: if the namespace was missing when the watch started, at the first change.
     private func start(wasMissing: Bool) -> Changes.Start {
         if initial { return .initial }
         if let from, let life = from.life {
@@ -180,16 +180,16 @@ struct WatchCommand: ParsableCommand {
         if !hasTold, wait != nil { throw status.nothingObtained }
     }
 
-    /// Finds the namespace, waiting for it if that is wanted, and registers.
+    /// Finds the namespace, waiting for it if that is wanted, and registers the watch.
     ///
-    /// - Returns: What `body` returned, and false if time passed before there was a namespace.
+    /// - Returns: What `body` returned; false if the time passed before the namespace existed.
     private func register(
         _ access: NamespaceAccess,
         _ filter: ChangeFilter,
         until deadline: MonotonicInstant,
         _ body: (Changes) throws -> Bool
     ) throws -> Bool {
-        // Of a namespace that was missing nothing is known, so what happened before it was found is a gap.
+        // The watch can't know what happened in a missing namespace before it was found: that becomes a gap.
         var wasMissing = false
         while true {
             do {

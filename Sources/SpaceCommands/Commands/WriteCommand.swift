@@ -52,8 +52,8 @@ struct WriteCommand: ParsableCommand {
 
     /// The tuples of the command line and of standard input, in their order.
     ///
-    /// Read to the end before anything is opened: one
-    /// bad line writes nothing, and a slow writer of the pipe holds nothing up.
+    /// They are read to the end before the namespace is opened: one bad line writes nothing, and a slow writer of the
+    /// pipe blocks no other process.
     private func parsed() throws -> [Tuple] {
         let values = try arguments.resolved()
         var parsed: [Tuple] = []

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SharedSpace
 
-/// What every command takes.
+/// The options of every command.
 struct CommonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -20,9 +20,11 @@ struct CommonOptions: ParsableArguments {
     )
     var timeout: DurationArgument?
 
-    /// The space that the options name; what creates a namespace creates its root folder too, nothing else does.
+    /// The space that the options name.
     ///
-    /// `mustExist`: For a command that looks at all that is there: a root that was named has to exist.
+    /// Only a command that creates a namespace creates the root folder.
+    ///
+    /// `mustExist`: Whether a root that was named must exist, for a command that looks at all namespaces.
     func space(mustExist: Bool = false) throws(SpaceError) -> Space {
         let space = Space(trusting: root, timeout: timeout?.duration ?? .seconds(5))
         try space.checkRoot(mustExist: mustExist)

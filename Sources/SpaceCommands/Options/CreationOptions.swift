@@ -1,7 +1,7 @@
 import ArgumentParser
 import SharedSpace
 
-/// What a namespace is created with.
+/// The options with which a namespace is created.
 struct CreationOptions: ParsableArguments {
     @Flag(help: "If it is created: sync every commit to the disk. One that exists must be so.")
     var durable = false
@@ -14,7 +14,7 @@ struct CreationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "If it is created: keep so many changes, and bytes of them, also while nobody watches. One that exists must be so.",
+            "If it is created: keep so many changes, and bytes of them, also without a watcher. One that exists must be so.",
             valueName: "changes[,bytes]"
         )
     )

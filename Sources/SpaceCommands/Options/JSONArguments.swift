@@ -19,13 +19,13 @@ struct JSONArguments: ParsableArguments {
 
     /// The values by name.
     ///
-    /// - Throws: `CommandFailure`: a name given twice is a usage error, a value that is no JSON is bad data.
+    /// - Throws: `CommandFailure`: usage for a name that is given twice, bad data for a value that is not JSON.
     func resolved() throws -> [String: Value] {
         if strings.isEmpty && values.isEmpty { return [:] }
         var result: [String: Value] = [:]
         for (word, isJSON) in strings.map({ ($0, false) }) + values.map({ ($0, true) }) {
-            // `Words` has joined name and value; a name has no `=`.
-            // By bytes: a value may begin with a combining mark, which makes one character with the sign.
+            // `Words` has joined name and value, and a name has no `=`. The search is by bytes, because a value may
+            // begin with a combining mark, which makes one character with the sign.
             guard let sign = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
                 throw CommandFailure.usage("--arg and --argjson need two words: a name and a value")
             }

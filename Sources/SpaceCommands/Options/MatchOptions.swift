@@ -1,7 +1,7 @@
 import ArgumentParser
 import SharedSpace
 
-/// Which tuples a template stands for.
+/// The options that say how a template is read.
 struct MatchOptions: ParsableArguments {
     @Flag(help: "Objects match records that have exactly their fields, at every depth.")
     var exact = false

@@ -2,7 +2,8 @@ import SharedSpace
 import SpaceSystem
 
 extension OwnerOptions.Choice {
-    /// The process that the choice stands for, identified so that a later process with the same PID is not taken for it.
+    /// The process that the choice stands for, identified so that a later process with the same PID is not taken for
+    /// it.
     ///
     /// - Throws: `CommandFailure` (usage) for a named process that does not exist or is hidden.
     func request() throws -> OwnerRequest {
@@ -20,8 +21,8 @@ extension OwnerOptions.Choice {
             }
             return .process(process)
         case .parent(let pid):
-            // If the process is still the parent after its start time was read, that start time is the parent's. A hidden
-            // parent owns nothing.
+            // If the process is still the parent after its start time was read, that start time is the parent's. A
+            // hidden parent owns nothing.
             guard let process = ProcessIdentity.of(pid: pid), OwnerOptions.isParent(pid) else { return .nobody }
             return .process(process)
         }

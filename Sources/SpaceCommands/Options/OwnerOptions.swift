@@ -3,7 +3,7 @@ import Glibc
 import SharedSpace
 import SpaceSystem
 
-/// Who owns a namespace that a command uses: `--owner`, the variable, or the parent.
+/// The process that owns a namespace which a command uses: `--owner`, the variable, or the parent.
 struct OwnerOptions: ParsableArguments {
     static let variable = "SHARED_SPACE_OWNER"
 
@@ -15,7 +15,7 @@ struct OwnerOptions: ParsableArguments {
     )
     var owner: String?
 
-    /// Who is meant.
+    /// The process that the options name.
     enum Choice: Equatable {
         case process(Int32)
         /// The parent, unchanged since the start.
@@ -26,19 +26,20 @@ struct OwnerOptions: ParsableArguments {
         case parentGone
     }
 
-    /// - Throws: `CommandFailure` (usage) for a word that is neither a PID nor `none`.
+    /// - Throws: `CommandFailure` (usage) for a word that is neither a PID nor `none`, and for a process that never
+    ///   exits.
     func choice() throws -> Choice {
         if let owner { return try Self.choice(owner, from: "--owner") }
         if let value = getenv(Self.variable), value[0] != 0 {
             return try Self.choice(String(cString: value), from: "$\(Self.variable)")
         }
-        // The machine's PID 1 adopts orphans, and 0 stands for a parent outside of the PID namespace: neither called this
-        // command.
+        // The machine's PID 1 adopts orphans, and PID 0 stands for a parent outside of the PID namespace: neither has
+        // called this command.
         guard ProcessIdentity.mayExit(pid: Launch.parent), Self.isParent(Launch.parent) else { return .parentGone }
         return .parent(Launch.parent)
     }
 
-    /// Whether a process is still the parent: if not, it has exited.
+    /// Whether a process is still the parent; a former parent has exited.
     static func isParent(_ pid: Int32) -> Bool { getppid() == pid }
 
     private static func choice(_ word: String, from source: String) throws -> Choice {
@@ -46,7 +47,7 @@ struct OwnerOptions: ParsableArguments {
         return .process(try pid(word, from: source))
     }
 
-    /// - Throws: `CommandFailure` (usage) for a word that is no PID, for PID 0, and for the machine's PID 1.
+    /// - Throws: `CommandFailure` (usage) for a word that is not a PID, for PID 0, and for the machine's PID 1.
     static func pid(_ word: String, from source: String) throws -> Int32 {
         // Plain digits only: `Int32` takes a sign too.
         guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let pid = Int32(word) else {
@@ -60,14 +61,15 @@ struct OwnerOptions: ParsableArguments {
         return pid
     }
 
-    /// Why a process that is there can't be an owner, and what to do about it.
+    /// Why a process that exists can't be an owner.
     static let hidden =
         "/proc doesn't show it (another user's process, and /proc is mounted with hidepid), so its end would go "
         + "unnoticed"
+    /// What the user can do about it.
     static let adviceForHidden =
         "name one of this user's processes with --owner PID or $\(variable), or mount /proc without hidepid"
 
-    /// What to say when a namespace would be created that nobody owns.
+    /// The error of a command that would create a namespace without an owner.
     static func refusal(_ name: String, _ choice: Choice) -> CommandFailure {
         let what = "cannot create the namespace \(name.quotedForPeople)"
         let keep = "or keep the namespace without owners with --persistent"

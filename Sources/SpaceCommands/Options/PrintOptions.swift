@@ -13,7 +13,7 @@ struct PrintOptions: ParsableArguments {
 
     /// The line for a tuple.
     ///
-    /// - Throws: `CommandFailure` when it lacks the field.
+    /// - Throws: `CommandFailure` (bad data) if the tuple lacks the field.
     func line(_ tuple: Tuple) throws -> String {
         guard let field else { return tuple.json }
         if tuple.isRecord {

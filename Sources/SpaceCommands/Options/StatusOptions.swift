@@ -8,7 +8,7 @@ struct StatusOptions: ParsableArguments {
     )
     var nothing: UInt8?
 
-    /// What a command throws that obtained nothing; it prints no message, like grep(1).
+    /// The error of a command that obtained nothing; it has no message, like grep(1).
     var nothingObtained: CommandFailure {
         CommandFailure(nothing.map { ExitStatus(rawValue: Int32($0)) } ?? .nothing, nil)
     }

@@ -2,25 +2,25 @@ import ArgumentParser
 import Glibc
 import SharedSpace
 
-/// What the executables' `main` calls: arranges the words, runs the command, and turns how it ended into a status.
+/// What the executables' `main` calls: arranges the words, runs the command, and turns its ending into an exit status.
 package enum Executable {
-    /// The shell helper.
+    /// Runs `space`, the shell helper.
     package static func space() -> Never {
         run(SpaceCommand.self, .space, name: "space")
     }
 
-    /// The inspector.
+    /// Runs `space-dump`, the inspector.
     package static func dump() -> Never {
         run(DumpCommand.self, .dump, name: "space-dump")
     }
 
     private static func run(_ root: any ParsableCommand.Type, _ program: Words.Program, name: String) -> Never {
-        // First of all: a parent that exits from here on is noticed.
+        // This comes first, so that the exit of the parent from here on is noticed.
         _ = Launch.parent
         occupyStandardDescriptors()
         Signals.install()
         let status = execute(root, program, name: name)
-        // By now every namespace was left: death by a signal runs no exit handlers.
+        // The command has left every namespace by now: death by a signal runs no exit handlers.
         if let number = Signals.pending { Signals.die(by: number) }
         exit(status.rawValue)
     }
@@ -40,12 +40,15 @@ package enum Executable {
         }
     }
 
-    /// The words after the program's name, from argv: `CommandLine.arguments` reads them from /proc.
+    /// The words after the program's name.
     ///
-    /// - Throws: `CommandFailure` (bad data) for a word that is not UTF-8, which would silently become another. The words of a
-    ///   command to run are the exception: they go to it as they are.
+    /// They come from argv, because `CommandLine.arguments` reads them from /proc.
+    ///
+    /// - Throws: `CommandFailure` (bad data) for a word that is not UTF-8, which would silently become another word.
+    ///   The words of a command to run may be anything: the command gets them as they are.
     private static func arguments() throws(CommandFailure) -> [String] {
-        // Swift's runtime reads the words from /proc, and finds not even the program's name where that isn't mounted.
+        // Swift's runtime reads the words from /proc: if that isn't mounted, it finds none, not even the program's
+        // name.
         guard CommandLine.argc > 0 else {
             throw CommandFailure(
                 .unavailable,
@@ -68,9 +71,9 @@ package enum Executable {
         return words
     }
 
-    /// Parses a subcommand's words without looking at all the others, which would take as long again.
+    /// Parses a subcommand's words without looking at all the other subcommands, which would take as long again.
     ///
-    /// What doesn't parse that way is parsed from the root: only then messages, help and usage name the whole command.
+    /// If that fails, the words are parsed from the root: only then messages, help and usage name the whole command.
     private static func parse(_ words: [String], _ root: any ParsableCommand.Type) throws -> any ParsableCommand {
         if let name = words.first, let type = SpaceCommand.frequent(name), root == SpaceCommand.self,
             let command = try? type.parseAsRoot(Array(words.dropFirst()))
@@ -80,7 +83,7 @@ package enum Executable {
         return try root.parseAsRoot(words)
     }
 
-    /// Prints what is to be said about an error, and gives its status.
+    /// Prints the message of an error, and returns its status.
     private static func report(_ error: any Error, _ root: any ParsableCommand.Type, name: String) -> ExitStatus {
         switch error {
         case is Terminated:
@@ -104,14 +107,14 @@ package enum Executable {
         }
     }
 
-    /// The parser's own: help and completion scripts, which are data, and what is wrong with the command line.
+    /// Prints what the parser throws: help and completion scripts, which are data, and errors of the command line.
     private static func reportParsing(_ error: any Error, _ root: any ParsableCommand.Type, name: String) -> ExitStatus
     {
         let code = root.exitCode(for: error)
         let text = root.fullMessage(for: error)
         guard code.isSuccess else {
             if !text.isEmpty { Messages.print(text) }
-            // Everything that the parser finds is about usage; whatever else comes here nobody has thought of.
+            // The errors that the parser finds are about usage. Any other error here is unexpected.
             return code == .validationFailure ? .usage : .internal
         }
         do {
@@ -122,12 +125,13 @@ package enum Executable {
         }
     }
 
-    /// Opens /dev/null on 0, 1 and 2 where a caller has closed them: a database opened as descriptor 1 would be printed into.
+    /// Opens /dev/null on 0, 1 and 2 if the caller has closed them: printing would write into a database opened as
+    /// descriptor 1.
     ///
-    /// Read-only, so that printing to a closed standard output fails as it should.
+    /// It is opened read-only, so that printing to a closed standard output still fails.
     private static func occupyStandardDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
-            // The lowest free number is taken, and all below are in use.
+            // open(2) takes the lowest free number, and all below are in use.
             _ = open("/dev/null", O_RDONLY)
         }
     }

@@ -1,10 +1,11 @@
-// Why this comes before the argument parser: it takes every word that begins with a dash for an option, a JSON number
-// like `-5` too; it can't tell a duration that follows `--wait` from the word after it; and an option has one value, while
-// `--arg NAME STRING` has two. So the words are put into a form that leaves it nothing to guess:
+// Why the words are arranged before the argument parser reads them: the parser takes every word that begins with a dash
+// for an option, also a JSON number like `-5`. It can't tell whether the word after `--wait` is a duration. And its
+// options have one value, while `--arg NAME STRING` has two. So the words are put into a form that leaves the parser
+// nothing to guess:
 //
 //     COMMAND, every option as one word (`--name=value`, `-E=3`), `--`, everything that is data
 //
-// What isn't known here passes as it is, and the parser says what is wrong with it.
+// A word that isn't known here passes as it is, and the parser says what is wrong with it.
 
 /// The words of a command line, put into a form that the argument parser reads in one way only.
 enum Words {
@@ -19,15 +20,16 @@ enum Words {
         case optionalDuration
     }
 
-    /// Which words a command's form can't be seen from.
+    /// The program whose words they are: `space` has a command as its first word.
     enum Program {
         case space
         case dump
     }
 
-    /// What follows an option; flags and what isn't known have no word of their own.
+    /// What follows an option; nothing follows a flag, or an option that isn't known.
     ///
-    /// A switch, and no dictionary: the runtime takes longer to make its type than the command to run.
+    /// This is a switch, not a dictionary: the runtime takes longer to make the dictionary's type than the command to
+    /// run.
     static func form(of option: String) -> Form {
         switch option {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
@@ -44,10 +46,10 @@ enum Words {
         }
     }
 
-    /// The commands that run another, whose words come after `--` and are left alone.
+    /// Whether a command runs another, whose words come after `--` and pass as they are.
     static func runsAnother(_ command: String) -> Bool { mostWords(before: command) != nil }
 
-    /// How many words of its own such a command has at most.
+    /// The most words that such a command has before `--`; `nil` if it runs no other.
     private static func mostWords(before command: String) -> Int? {
         switch command {
         case "own", "eval": 1
@@ -57,13 +59,15 @@ enum Words {
         }
     }
 
-    /// Says how many of the last words are the command's, where it can't be seen from the others.
+    /// The option that says how many of the last words are the command's.
     static let commandWords = "--command-words"
 
-    /// - Throws: `CommandFailure` (usage), for a duration that is none and what a pair lacks.
+    /// The words in the form that the parser reads.
+    ///
+    /// - Throws: `CommandFailure` (usage), such as for a malformed duration or an incomplete pair.
     static func arranged(_ words: [String], for program: Program) throws(CommandFailure) -> [String] {
         guard let first = words.first else { return words }
-        // The parser's own requests: completions ask with `---completion`, help needs no arranging.
+        // The parser's own requests pass: completions begin with `---completion`, and help needs no arranging.
         if first.hasPrefix("---") { return words }
         switch program {
         case .space where first == "help":

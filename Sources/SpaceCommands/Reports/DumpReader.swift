@@ -2,7 +2,8 @@ import SharedSpace
 
 /// What a dump in JSON lines holds, as far as it can be loaded.
 ///
-/// A dump comes from another process or another day: every line is checked, and a line that isn't understood ends the reading.
+/// A dump comes from another process or another day: every line is checked, and a line that isn't understood ends the
+/// reading.
 struct DumpReader {
     private(set) var tuples: [LoadedTuple] = []
     private(set) var cells: [(key: String, value: Value)] = []

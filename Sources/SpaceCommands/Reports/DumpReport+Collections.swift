@@ -1,7 +1,9 @@
 import SharedSpace
 
 extension DumpReport {
-    /// Each collection as a line, followed by one for each element of an ordered set, in order; a dictionary's entries are cells.
+    /// Prints a line for each collection; for an ordered set one for each element follows, in order.
+    ///
+    /// A dictionary's entries are cells.
     static func collectionLines(_ collections: [CollectionDump], _ print: (String) throws -> Void) throws {
         for collection in collections {
             var object = line("collection")

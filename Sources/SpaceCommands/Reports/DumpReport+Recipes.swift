@@ -1,10 +1,10 @@
 import SharedSpace
-import SpaceSystem
 
 // Work queues with their items, counters, latches and rate limits, in a dump.
 
 extension DumpReport {
-    /// Each queue as a line, followed by one for each item, in the order of putting; then the others, a line each.
+    /// Prints a line for each queue, followed by one for each item, in the order of putting; then a line for each other
+    /// recipe.
     static func recipeLines(_ recipes: RecipesDump, _ print: (String) throws -> Void) throws {
         for queue in recipes.queues {
             var object = line("queue")

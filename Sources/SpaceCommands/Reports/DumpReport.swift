@@ -1,7 +1,7 @@
 import SharedSpace
 import SpaceSystem
 
-/// A namespace with everything in it, in the forms that `space-dump` prints.
+/// A namespace with its contents, in the forms that `space-dump` prints.
 struct DumpReport {
     let inspection: Inspection
 
@@ -26,7 +26,7 @@ struct DumpReport {
         namespace.add("unlocked", inspection.isLockFree)
         try print(namespace.line)
         for owner in status.owners {
-            // `kind` is taken: how the process is tied to the namespace has another name here.
+            // `kind` is the line's: here the kind of the owner is called `tie`.
             try print(StatusReport.object(owner, kindKey: "tie", in: Self.line("owner")).line)
         }
         for match in inspection.tuples {
@@ -79,7 +79,7 @@ struct DumpReport {
 
     // MARK: Text
 
-    /// How many rows are aligned at a time, so that a long listing is not measured as a whole.
+    /// How many rows are aligned together: aligning all would hold a long listing in memory.
     private static let page = 200
 
     /// Prints lines for people.

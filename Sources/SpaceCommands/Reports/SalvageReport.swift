@@ -1,6 +1,6 @@
 import SharedSpace
 
-/// What was saved of a damaged namespace, in the lines that `space load` takes.
+/// What was saved of a damaged namespace, as the lines that `space load` reads.
 struct SalvageReport {
     let salvage: Salvage
 

@@ -1,8 +1,6 @@
 import SharedSpace
 import TupleCoding
 
-// What is held by name, and which process waits for which.
-
 extension StatusReport {
     static func object(_ hold: NamespaceStatus.Hold, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
@@ -20,12 +18,12 @@ extension StatusReport {
 
     static let holdTitles = ["NAME", "KIND", "PID", "SINCE", "FENCING", "STATE"]
 
-    /// A line for each place in a queue; who waits is told for whom.
+    /// A row for each holder and each waiter; a waiter's row names the holders.
     func holdRows(now: Int64) -> [[String]] {
         var holders: [Name: [String]] = [:]
         for hold in status.holds where hold.isHeld { holders[Name(hold.name), default: []].append(Self.pid(hold)) }
         return status.holds.map { hold in
-            // A queue's taker and who stands at a barrier wait for others than those who hold.
+            // A taker of a queue, and a process at a barrier, do not wait for the holders.
             let blockers = hold.kind == "queue" || hold.kind == "barrier" ? nil : holders[Name(hold.name)]
             let waitsFor = blockers.map { " for \($0.prefix(8).joined(separator: ", "))" } ?? ""
             let count = hold.weight == 1 ? "" : " \(hold.weight)"

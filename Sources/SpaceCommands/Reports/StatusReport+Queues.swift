@@ -7,7 +7,7 @@ extension StatusReport {
         return object
     }
 
-    /// How many elements, entries or items an object has; of items also in which states.
+    /// How many elements, entries or items an object has; items are also counted by state.
     static func countText(_ info: SharedObjectInfo) -> String {
         guard let count = info.count else { return "-" }
         let states =

@@ -1,7 +1,5 @@
 import SharedSpace
 
-// Who answers requests, and what is asked.
-
 extension StatusReport {
     static func object(_ responder: NamespaceStatus.Responder, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
@@ -27,7 +25,7 @@ extension StatusReport {
 
     static let responderTitles = ["NAME", "ORDER", "KEY", "PID", "SINCE", "REQUESTS", "STATE"]
 
-    /// A line for each responder, the one that is asked first in front.
+    /// A row for each responder, in the order in which they are asked.
     func responderRows(now: Int64) -> [[String]] {
         status.responders.map { responder in
             [
@@ -40,7 +38,7 @@ extension StatusReport {
 
     static let requestTitles = ["NAME", "PID", "SINCE", "WITH"]
 
-    /// A line for each request, in the order in which they were made.
+    /// A row for each request, in the order in which they were made.
     func requestRows(now: Int64) -> [[String]] {
         status.requests.map { request in
             [

@@ -2,8 +2,6 @@ import Glibc
 import SharedSpace
 import SpaceSystem
 
-// For people: tables.
-
 extension StatusReport {
     /// The processes that use the namespace, without this one.
     private var processes: [NamespaceStatus.Owner] { status.owners.filter { $0.pid != getpid() } }

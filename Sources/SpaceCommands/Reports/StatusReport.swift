@@ -4,7 +4,7 @@ import SharedSpace
 struct StatusReport {
     let status: NamespaceStatus
 
-    /// Who keeps it alive; visitors only look.
+    /// The processes that keep the namespace alive; a visitor does not.
     private var owners: [NamespaceStatus.Owner] { status.owners.filter { $0.kind != .visitor } }
 
     /// One object with everything, as `show --json` prints it.
@@ -67,7 +67,9 @@ struct StatusReport {
 
     var livingOwners: Int { owners.count { $0.isAlive } }
 
-    /// An owner; lines of a dump have a `kind` of their own, so the key of the owner's is given.
+    /// An owner.
+    ///
+    /// A line of a dump has its own `kind`, so the caller gives the key of the owner's kind.
     static func object(_ owner: NamespaceStatus.Owner, kindKey: String, in line: JSONObject = JSONObject())
         -> JSONObject
     {
@@ -83,7 +85,7 @@ struct StatusReport {
     static func object(_ waiter: NamespaceStatus.Waiter, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         object.add("pid", waiter.pid)
-        // Written by another process, and cut when long: what is no JSON is text.
+        // Another process wrote the template, and cut it if it was long: if it is not JSON, it is printed as text.
         if let template = try? Value(json: waiter.template) {
             object.add("template", json: template.json)
         } else {
@@ -114,7 +116,7 @@ struct StatusReport {
         return object
     }
 
-    /// A tuple that is set aside: there is no claim, so the id is the tuple's.
+    /// A tuple that is set aside: without a claim, the id is the tuple's.
     static func object(buried: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         object.add("id", buried.id.rawValue)

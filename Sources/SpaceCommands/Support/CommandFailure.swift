@@ -1,9 +1,9 @@
 import SharedSpace
 
-/// What ends a command other than success: a status, and what to tell people about it.
+/// The failure of a command: its exit status, and a message for people.
 struct CommandFailure: Error {
     let status: ExitStatus
-    /// Nil where the status says it all: nothing matched.
+    /// The message; `nil` if the status says it all, as when nothing matched.
     let message: String?
 
     init(_ status: ExitStatus, _ message: String?) {

@@ -1,15 +1,15 @@
-/// Durations as they are written on the command line: `250ms`, `5s`, `2m`, `1h`, `1d`, `1h30m`, and a bare number of seconds.
+/// Durations on the command line: `250ms`, `5s`, `2m`, `1h`, `1d`, `1h30m`, and a bare number of seconds.
 enum DurationText {
-    /// What people are told to write.
+    /// The forms, for messages.
     static let forms = "250ms, 5s, 2m, 1h, 1d, 1h30m, or a number of seconds"
 
-    /// The longest duration that is understood, in nanoseconds: a thousand years, far inside what every clock of the library
-    /// can add.
+    /// The longest duration that is understood, in nanoseconds: a thousand years, which every clock of the library can
+    /// add.
     private static let longest: Int128 = 1000 * 365 * 86_400 * 1_000_000_000
 
-    /// The duration that a word stands for, or `nil` if it isn't one.
+    /// The duration that a word stands for, or `nil` if the word isn't a duration.
     ///
-    /// A fraction is allowed: `0.5s`, `1.5`. Of several parts each has a smaller unit than the one before.
+    /// A fraction is allowed: `0.5s`, `1.5`. If there are several parts, each has a smaller unit than the one before.
     static func parse(_ word: some StringProtocol) -> Duration? {
         var rest = Substring(word)
         var sum: Int128 = 0
@@ -23,7 +23,7 @@ enum DurationText {
         return .seconds(Int64(sum / 1_000_000_000)) + .nanoseconds(Int64(sum % 1_000_000_000))
     }
 
-    /// A number and its unit; only a number that is the whole word may do without.
+    /// A number and its unit; only a number that is the whole word may be without a unit.
     private static func part(
         from rest: inout Substring,
         isFirst: Bool
@@ -44,13 +44,13 @@ enum DurationText {
         return (Int128(count) * unit + scaled(fraction, by: unit), unit)
     }
 
-    /// Whether a word that isn't a duration looks as if one was meant.
+    /// Whether a word that isn't a duration was probably meant as one: it begins with a digit.
     static func resembles(_ word: some StringProtocol) -> Bool {
         word.utf8.first.map { (0x30...0x39).contains($0) } ?? false
     }
 
     private static func digits(from rest: inout Substring) -> Substring? {
-        // ASCII digits only: `Character.isNumber` takes every script's.
+        // ASCII digits only: `Character.isNumber` accepts the digits of every script.
         let found = rest.prefix { $0.isASCII && $0.isNumber }
         guard !found.isEmpty else { return nil }
         rest = rest.dropFirst(found.count)
@@ -69,7 +69,7 @@ enum DurationText {
         }
     }
 
-    /// The fraction's nanoseconds; digits beyond what a nanosecond resolves are dropped.
+    /// The fraction's nanoseconds; digits below a nanosecond are dropped.
     private static func scaled(_ fraction: Substring, by unit: Int128) -> Int128 {
         var sum: Int128 = 0
         var scale = unit

@@ -1,6 +1,6 @@
 import SharedSpace
 
-/// The exit statuses that scripts rely on; the numbers are those of sysexits.h where it has one.
+/// The exit statuses that scripts rely on; the numbers are those of sysexits.h, if it has one.
 struct ExitStatus: RawRepresentable, Hashable, Sendable {
     let rawValue: Int32
 
@@ -8,15 +8,15 @@ struct ExitStatus: RawRepresentable, Hashable, Sendable {
     static let done = ExitStatus(rawValue: 0)
     /// Nothing matched, not obtained, compare failed, or time passed.
     static let nothing = ExitStatus(rawValue: 1)
-    /// The command line can't be understood, or asks for what is refused.
+    /// The command line can't be understood, or what it asks for is refused.
     static let usage = ExitStatus(rawValue: 64)
-    /// JSON, template or name that is none.
+    /// Malformed JSON, template or name.
     static let badData = ExitStatus(rawValue: 65)
     /// No such namespace, or one that can't be used from here.
     static let unavailable = ExitStatus(rawValue: 69)
     /// A fault of this program.
     static let `internal` = ExitStatus(rawValue: 70)
-    /// Storage or the output is full or fails.
+    /// The storage or the output is full, or it fails.
     static let inputOutput = ExitStatus(rawValue: 74)
     /// Another process is in the way; trying again may help.
     static let tryAgain = ExitStatus(rawValue: 75)
@@ -51,7 +51,8 @@ extension ExitStatus {
         case .cancelled, .timedOut, .noResponder, .evaluationFailed:
             self = .nothing
         default:
-            // `forked` and `closed` can only come from a mistake in a command; so do codes that this table has missed.
+            // `forked` and `closed` can only come from a mistake in a command. A code that this table has missed is one
+            // too.
             self = .internal
         }
     }

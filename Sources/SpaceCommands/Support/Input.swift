@@ -6,8 +6,8 @@ import SystemPackage
 struct Input: ~Copyable {
     /// The longest line that is read: that of the largest value.
     ///
-    /// JSON takes six bytes for the one of a control character (\u0001) or of false and its comma, and 15 for the two of
-    /// empty bytes ({"$base64":""},); the rest is for what encloses the value.
+    /// JSON takes six bytes where the value takes one (a control character, \u0001, or false and its comma), and 15
+    /// where it takes two (empty bytes, {"$base64":""},). The rest is for what encloses the value.
     static let longestLine = 8 * Limits.valueBytes
 
     private let descriptor: CInt
@@ -23,7 +23,7 @@ struct Input: ~Copyable {
 
     /// The next line that isn't blank, without its end, or `nil` at the end of the input.
     ///
-    /// - Throws: `CommandFailure` when it can't be read, is too long or is not UTF-8; `Terminated` on a signal.
+    /// - Throws: `CommandFailure` if the line can't be read, is too long or is not UTF-8; `Terminated` on a signal.
     mutating func next() throws -> String? {
         while let bytes = try nextBytes() {
             line += 1

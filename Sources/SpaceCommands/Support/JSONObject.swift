@@ -1,8 +1,8 @@
 import TupleCoding
 
-/// A JSON object on one line whose keys come in the order in which they were added, which is the order people documented.
+/// A JSON object on one line, with its keys in the order in which they were added: that is the documented order.
 ///
-/// `Value.json` sorts names by their bytes; for tuples that is what makes them comparable, for a report it is no help.
+/// `Value.json` sorts the names by their bytes, which makes tuples comparable but does not help a report.
 struct JSONObject {
     private var text = ""
 

@@ -1,6 +1,6 @@
 import TupleCoding
 
-/// JSON from the command line and standard input, with errors that say which word or line they are about.
+/// JSON from the command line and standard input; its errors name the word or line.
 enum JSONText {
     static func value(_ text: String, what: String, arguments: [String: Value] = [:]) throws -> Value {
         do {
@@ -10,7 +10,9 @@ enum JSONText {
         }
     }
 
-    /// A line that encloses values: they may be nested as deep as if they stood alone, and are checked when they are used.
+    /// A line that encloses values.
+    ///
+    /// The values may be nested as deep as if they stood alone; `fault(of:)` checks each when it is used.
     static func line(_ text: String, what: String) throws -> Value {
         do {
             return try Value(json: text, wrapping: levels)
@@ -19,11 +21,11 @@ enum JSONText {
         }
     }
 
-    /// More than the arrays and objects in which a line of a dump or an operation encloses a value: the line's own, a tuple's,
-    /// and those of a change to a collection.
+    /// A limit on the arrays and objects in which a line of a dump or an operation encloses a value: the line's own, a
+    /// tuple's, and those of a change to a collection are fewer.
     private static let levels = 8
 
-    /// Why a value of a line can't be used; `nil` where it can.
+    /// Why a value of a line can't be used, or `nil`.
     static func fault(of value: Value) -> String? {
         guard value.isNested(deeperThan: TupleLimits.maximumDepth) else { return nil }
         return "is nested deeper than \(TupleLimits.maximumDepth) levels"
@@ -38,7 +40,7 @@ enum JSONText {
     }
 
     static func failure(_ what: String, _ error: TupleCodingError) -> CommandFailure {
-        // A word or line of its own has no line 2, so its number says nothing beside that of the input.
+        // A word, and a line of the input, has one line only: its number would say nothing.
         if case .text(line: 1, let column)? = error.place {
             return .badData("\(what): \(error.reason) (column \(column))")
         }

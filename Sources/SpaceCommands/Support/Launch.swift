@@ -1,9 +1,7 @@
 import Glibc
 
-/// Facts about the process that can change while a command runs, noted when it starts.
+/// What is noted when the process starts, because it can change while a command runs.
 enum Launch {
-    /// The parent as found at start.
-    ///
-    /// `Executable` reads it before anything else.
+    /// The parent when the process started: `Executable` reads it before anything else.
     static let parent = getppid()
 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Standard error, where everything goes that isn't data.
+/// Standard error, for everything that isn't data.
 enum Messages {
-    /// Prints one message; if even that fails there is nobody left to tell.
+    /// Prints one message; a failure can't be reported anywhere, so it is ignored.
     static func print(_ message: String) {
         let bytes = Array("\(message)\n".utf8)
         var written = 0

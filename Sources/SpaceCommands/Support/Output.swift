@@ -3,12 +3,12 @@ import SystemPackage
 
 /// Standard output, buffered, with every write checked.
 ///
-/// What a command may call printed is what write(2) has accepted, so the count of accepted bytes is kept, also when a later
-/// write fails: it decides which tuples a `take` may complete.
+/// A line counts as printed once write(2) has accepted it. So the count of accepted bytes is kept, also if a later
+/// write fails: it decides which tuples `take` may complete.
 final class Output {
     private let descriptor: CInt
     private var buffer: [UInt8] = []
-    /// How much is buffered before it is written, so that long listings need no memory of their own.
+    /// How many bytes are buffered before they are written, so that a long listing takes no more memory.
     private static let chunk = 64 << 10
 
     /// Bytes appended since the start.
@@ -42,7 +42,7 @@ final class Output {
         appended += buffer.count - before
     }
 
-    /// Appends a line, writing when enough has gathered.
+    /// Appends a line, and writes the buffer once it holds enough.
     func print(_ line: String) throws {
         append(line: line)
         if buffer.count >= Self.chunk { try flush() }
@@ -50,12 +50,13 @@ final class Output {
 
     /// Writes everything that is buffered.
     ///
-    /// - Throws: `OutputFailure`; the rest of the buffer is dropped then, since nobody would take it.
+    /// - Throws: `OutputFailure`. Then the rest of the buffer is dropped, since no process would read it.
     func flush() throws {
         var written = 0
         defer { buffer.removeAll(keepingCapacity: true) }
         while written < buffer.count {
-            // Also after a write that was cut short: write(2) says how much it took before a signal, not that one came.
+            // Checked again after a short write: write(2) returns what it took before the signal, not that a signal
+            // came.
             if Signals.pending != nil { throw OutputFailure(cause: nil) }
             let result = buffer.withUnsafeBytes { bytes in
                 write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
@@ -70,7 +71,8 @@ final class Output {
             case .interrupted:
                 continue
             case .resourceTemporarilyUnavailable:
-                // Somebody made the pipe or terminal non-blocking; waiting for room is what the write would have done.
+                // Another process has made the pipe or the terminal non-blocking. A blocking write would wait for room
+                // too.
                 try awaitRoom()
             default:
                 throw OutputFailure(cause: cause)
@@ -78,17 +80,17 @@ final class Output {
         }
     }
 
-    /// Whether standard output is a pipe that nobody reads any more: poll(2) reports POLLERR then, and writing would break it.
+    /// Whether standard output is a pipe without a reader: poll(2) reports POLLERR then, and a write would fail.
     var isAbandoned: Bool {
         var request = pollfd(fd: descriptor, events: 0, revents: 0)
         return poll(&request, 1, 0) > 0 && request.revents & Int16(POLLERR) != 0
     }
 
-    /// Refuses to print where it is known that nobody would read it: before something is changed whose result only the print shows.
+    /// Checks that standard output can be read, before a command makes a change that only its output shows.
     ///
-    /// - Throws: `OutputFailure`.
+    /// - Throws: `OutputFailure` if it is known that no process would read the output.
     func checkTaken() throws {
-        // Also what stands in for a descriptor that a caller has closed.
+        // A read-only descriptor stands in for one that the caller has closed.
         let flags = fcntl(descriptor, F_GETFL)
         if flags < 0 || flags & O_ACCMODE == O_RDONLY { throw OutputFailure(cause: .badFileDescriptor) }
         if isAbandoned { throw OutputFailure(cause: .brokenPipe) }

@@ -2,7 +2,7 @@ import SystemPackage
 
 /// Why standard output did not take what was printed.
 struct OutputFailure: Error {
-    /// Nil: a signal asked the command to end while it printed.
+    /// The error of write(2); `nil` if a signal asked the command to end while it printed.
     let cause: Errno?
 
     var failure: CommandFailure {

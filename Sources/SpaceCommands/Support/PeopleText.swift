@@ -1,10 +1,12 @@
-/// What is printed for people: names, commands and tuples come from other processes, and a terminal obeys the control
-/// characters in them.
+/// Text for people.
+///
+/// Names, commands and tuples come from other processes, and a terminal obeys the control characters in them: so they
+/// are escaped.
 enum PeopleText {
-    /// The text with everything escaped that could move a cursor, end a line or reorder what is read: C0, DEL, C1, the
-    /// line and paragraph separators, and the bidirectional controls.
+    /// The text with an escape for each character that could move a cursor, end a line or reorder text: C0, DEL, C1,
+    /// the line and paragraph separators, and the bidirectional controls.
     ///
-    /// The escapes are JSON's, so that a tuple's JSON form stays one.
+    /// The escapes are JSON's, so that a tuple's JSON form stays JSON.
     static func escaped(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var result = ""
@@ -64,7 +66,7 @@ enum PeopleText {
         var tenths = number
         var unit = 0
         let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-        // Kept in tenths of the unit: no floating point formatting without Foundation.
+        // Kept in tenths of the unit: without Foundation there is no formatting of floating point numbers.
         tenths = tenths / 1024 * 10 + tenths % 1024 * 10 / 1024
         while tenths >= 10_240, unit + 1 < units.count {
             tenths /= 1024

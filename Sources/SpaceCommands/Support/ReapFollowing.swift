@@ -4,10 +4,10 @@ import ServiceLifecycle
 import SharedSpace
 import UnixSignals
 
-/// What `space reap --follow` runs: the reaper on this thread, and a service group that ends it.
+/// What `space reap --follow` runs: the reaper on this thread, and a service group that ends the reaper.
 ///
-/// From the start of the group on the signals go to its sources instead of to the handlers of `Signals`; one that came
-/// before was noted by those, and is looked for once the sources are there.
+/// Once the group has started, signals go to its sources instead of the handlers of `Signals`. A signal that came
+/// before was noted by the handlers: the service looks for it when the sources are there.
 enum ReapFollowing {
     /// Deletes namespaces as their owners exit, and prints their names, until SIGTERM or SIGINT.
     static func run(_ space: Space) throws {
@@ -36,7 +36,7 @@ enum ReapFollowing {
     }
 }
 
-/// Stands for the reaper in the group: stops it when the group is to end.
+/// The reaper's service in the group: stops the reaper when the group is to end.
 private struct Following: Service {
     let reaper: Reaper
 
@@ -44,7 +44,7 @@ private struct Following: Service {
         if Signals.pending != nil { return reaper.stop() }
         await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
-                // Returns on both; its error would only say which.
+                // Returns on shutdown and on cancellation; its error would only say which.
                 try? await gracefulShutdown()
             } onGracefulShutdown: {
                 end(by: SIGTERM)

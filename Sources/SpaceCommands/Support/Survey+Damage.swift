@@ -1,7 +1,7 @@
 import SharedSpace
 
 extension Space.Survey {
-    /// Says on standard error which namespaces are damaged, and what to do.
+    /// Prints on standard error which namespaces are damaged, and what the user can do.
     func tellOfDamage() {
         for error in damage { Messages.print("space: \(error)") }
     }

@@ -1,2 +1,2 @@
-/// A signal asked the command to end; `Signals.pending` says which.
+/// A signal asked the command to end; `Signals.pending` is its number.
 struct Terminated: Error {}

@@ -21,11 +21,11 @@ struct TransactionStep {
     }
 
     private let operation: Operation
-    /// Whether finding nothing is a result, and no end.
+    /// Whether finding nothing is a result, not the end of the transaction.
     private let isOptional: Bool
     private let what: String
 
-    /// The names and order of an operation's arguments in the array form.
+    /// The names of an operation's arguments, in the order of the array form.
     private static func parameters(of name: String) -> (required: [String], more: [String])? {
         switch name {
         case "write": (["tuple"], ["expires"])
@@ -41,7 +41,7 @@ struct TransactionStep {
         }
     }
 
-    /// - Throws: `CommandFailure` (bad data) for a line that is no operation.
+    /// - Throws: `CommandFailure` (bad data) for a line that is not an operation.
     init(_ line: String, what: String) throws {
         self.what = what
         var arguments: [String: Value] = [:]
@@ -102,7 +102,7 @@ struct TransactionStep {
         }
     }
 
-    /// The claim that it ends, which is looked up before the transaction.
+    /// The number of the claim that the operation ends, which the command looks up before the transaction.
     var claimNumber: UInt64? {
         switch operation {
         case .complete(let number), .release(let number): number
@@ -110,10 +110,10 @@ struct TransactionStep {
         }
     }
 
-    /// Does it.
+    /// Does the operation.
     ///
     /// - Returns: The result, as JSON.
-    /// - Throws: `NothingFound` where there is nothing, and that is no result.
+    /// - Throws: `NothingFound` if it finds nothing and isn't optional.
     func run(_ t: borrowing Transaction, claim: HeldClaim?) throws -> String {
         switch operation {
         case .write(let tuple, let expires): return "\(try t.write(tuple: tuple, expires: expires).rawValue)"
@@ -142,7 +142,7 @@ struct TransactionStep {
         }
     }
 
-    /// There was nothing to take, or a cell was not as expected: the transaction is undone.
+    /// There was nothing to take, or a cell was not as expected, so the transaction is undone.
     struct NothingFound: Error {
         let message: String
     }
@@ -171,10 +171,10 @@ struct TransactionStep {
             .badData("\(what): \(key.quotedForPeople) \(reason)")
         }
 
-        /// What a template or a tuple is made of, which checks it; `null` where it is missing.
+        /// The JSON of a template or a tuple, whose initializer checks it; `null` if it is missing.
         private func text(_ key: String) -> String { (values[key] ?? .null).json }
 
-        /// A value, or `null` where it is missing.
+        /// A value; `null` if it is missing.
         func value(_ key: String) throws -> Value {
             let value = values[key] ?? .null
             if let fault = JSONText.fault(of: value) { throw bad(key, fault) }

@@ -2,15 +2,17 @@ import SharedSpace
 
 /// A change in the form that `watch` prints.
 enum ChangeReport {
-    /// One JSON object; what there was not is left out, so that `null` is always a value.
+    /// The change as one JSON object.
+    ///
+    /// A field without a value is left out, so that `null` is always a value.
     static func line(_ change: Change) -> String { object(change).line }
 
     static func object(_ change: Change, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
-        // Of a gap the last one missed: whatever comes next has a higher number.
+        // The number of a gap is that of its last missed change; the next change has a higher one.
         object.add("seq", change.lastSequence)
         object.add("time", change.time)
-        // No process makes a gap, or is the one that the end came from.
+        // A gap comes from no process, and the end from none in particular.
         if change.pid != 0 { object.add("pid", change.pid) }
         object.add("event", change.kind.description)
         if change.isPresent { object.add("present", true) }
@@ -31,7 +33,7 @@ enum ChangeReport {
         return object
     }
 
-    /// The line before all others: the last change that is not told, and the life of the namespace that counts it.
+    /// The first line: the number of the last change that is not told, and the life of the namespace that counts it.
     static func ready(_ point: ResumePoint? = nil) -> String {
         var object = JSONObject()
         object.add("event", "ready")
@@ -42,7 +44,9 @@ enum ChangeReport {
         return object.line
     }
 
-    /// A namespace that came or went; numbers have only the changes within one.
+    /// A namespace that came or went.
+    ///
+    /// It has no number: only the changes within a namespace have numbers.
     static func line(_ change: SpaceChange) -> String {
         var object = JSONObject()
         switch change {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SharedSpace
 
-/// The first change wanted, `SEQ`, with the life of the namespace that counts it, `SEQ@LIFE`.
+/// The number of the first change wanted, `SEQ`, or with the life of the namespace that counts it, `SEQ@LIFE`.
 struct FirstChange: ExpressibleByArgument, Sendable {
     let sequence: UInt64
     let life: NamespaceLife?

@@ -1,10 +1,10 @@
 import SharedSpace
 
 extension JSONObject {
-    /// What was done to an ordered set.
+    /// Adds a change to an ordered set.
     ///
-    /// Of one element `index` and `new`, `old` or both; of several `elements`, with the first one's `index` or all their
-    /// `indices`.
+    /// One element has `index` and `new`, `old` or both. Several have `elements`, with the `index` of the first or with
+    /// all `indices`.
     mutating func add(_ edit: CollectionEdit<Value>) {
         switch edit {
         case .insert(let elements, let index):

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SharedSpace
 
-/// Which changes are wanted.
+/// The options that choose changes.
 struct WatchChoice: ParsableArguments {
     @Option(
         help: ArgumentHelp("A cell, or with a path a part of its value: user.name.", valueName: "path")
@@ -37,12 +37,12 @@ struct WatchChoice: ParsableArguments {
         _ = try kinds()
     }
 
-    /// Whether less than everything is wanted, whatever the template.
+    /// Whether an option narrows the choice; the template is not an option.
     var isNarrow: Bool { key != nil || allKeys || post != nil || pid != nil || collection != nil || events != nil }
 
-    /// The filter.
+    /// The filter of the options and the template.
     ///
-    /// An event that is named brings all of its sort, unless another option says which.
+    /// If an event is named, all changes of its sort are wanted, unless another option says which.
     func filter(_ template: Template?) throws -> ChangeFilter {
         let kinds = try kinds()
         if template == nil, key == nil, !allKeys, post == nil, pid == nil, collection == nil {
@@ -52,12 +52,12 @@ struct WatchChoice: ParsableArguments {
         }
         func isNamed(_ sort: Set<Change.Kind>) -> Bool { kinds.map { !$0.isDisjoint(with: sort) } ?? false }
         let ofCells: Set<Change.Kind> = [.set, .unset]
-        let ofNobody: Set<Change.Kind> = [.post, .gap, .gone]
+        let ofOthers: Set<Change.Kind> = [.post, .gap, .gone]
         let ofCollections = Set(Change.Kind.allCases.filter(\.isOfCollection))
-        let ofTuples = Set(Change.Kind.allCases).subtracting(ofCells).subtracting(ofNobody).subtracting(ofCollections)
+        let ofTuples = Set(Change.Kind.allCases).subtracting(ofCells).subtracting(ofOthers).subtracting(ofCollections)
         return ChangeFilter(
             tuples: template ?? (isNamed(ofTuples) ? .any : nil),
-            // A dictionary's entries are cells: of a collection that is named, not all are meant.
+            // A dictionary's entries are cells: if a collection is named, an event of cells does not mean all cells.
             cells: key.map { .key($0) } ?? (allKeys || collection == nil && isNamed(ofCells) ? .all : .none),
             notifications: pid.map { .sent(by: PostSender(pid: $0), named: post) } ?? post.map { .named($0) }
                 ?? (isNamed([.post]) ? .all : .none),
