@@ -85,7 +85,12 @@ let package = Package(
             swiftSettings: settings
         ),
         // Apart from what the torture uses too, which links no test library.
-        .target(name: "SpaceTesting", path: "Tests/SpaceTesting", swiftSettings: settings),
+        .target(
+            name: "SpaceTesting",
+            dependencies: ["SharedSpace", "SpaceTestSupport"],
+            path: "Tests/SpaceTesting",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "space-test-agent",
             dependencies: ["SharedSpace", "SpaceSystem", system],
@@ -143,9 +148,8 @@ let package = Package(
         .testTarget(
             name: "SharedSpaceTests",
             dependencies: [
-                "SharedSpace", "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "space-write-recorder",
-                system,
-                orderedCollections,
+                "SharedSpace", "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "SpaceTesting",
+                "space-write-recorder", system, orderedCollections,
             ],
             swiftSettings: settings
         ),

@@ -1,0 +1,35 @@
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+@testable import SharedSpace
+
+/// The check at a test's end finds what the suites with the trait rely on it to find.
+struct SpaceTestTests {
+    @Test func damageThatATestLeavesIsFound() async throws {
+        try await withKnownIssue {
+            try await inAnotherTest {
+                let namespace = try SpaceTest.namespace("n")
+                try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
+                    scope.counters.claimed = 7
+                    scope.noteUpkeep()
+                }
+            }
+        } matching: {
+            "\($0)".contains("n is damaged")
+        }
+    }
+
+    @Test func aNamespaceThatATestLeftIsNotLookedFor() async throws {
+        try await inAnotherTest { try SpaceTest.namespace("n").leave() }
+    }
+
+    @Test func aSuiteWithoutTheTraitIsTold() {
+        #expect(throws: TestFailure.self) { try SpaceTest.namespace("n") }
+    }
+
+    private func inAnotherTest(_ body: @Sendable () throws -> Void) async throws {
+        let test = try #require(Test.current)
+        try await SpaceTestTrait().provideScope(for: test, testCase: nil, performing: body)
+    }
+}
