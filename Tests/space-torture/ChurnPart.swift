@@ -20,12 +20,7 @@ struct ChurnPart {
     }
 
     func run(_ report: (Report) throws -> Void) throws -> Never {
-        let supervisors = try (0..<options.processes).map { worker in
-            try Process.start {
-                supervise(worker)
-                return 0
-            }
-        }
+        let supervisors = try Process.supervisors(options.processes, supervise)
         Process.work { try report(work(supervisors)) }
     }
 

@@ -45,18 +45,8 @@ struct CollectionsPart {
 
     private func playRound(_ seed: UInt64) throws -> Never {
         let name = "round-\(ledger.rounds.load())"
-        let editors = try (0..<options.processes).map { editor in
-            try Process.start {
-                superviseEditor(editor, name, seed)
-                return 0
-            }
-        }
-        let observers = try (0..<CollectionsLedger.observers).map { observer in
-            try Process.start {
-                superviseObserver(observer, name, seed)
-                return 0
-            }
-        }
+        let editors = try Process.supervisors(options.processes) { superviseEditor($0, name, seed) }
+        let observers = try Process.supervisors(CollectionsLedger.observers) { superviseObserver($0, name, seed) }
         Process.work { try work(in: name, editors, observers) }
     }
 

@@ -71,12 +71,7 @@ struct ObjectsPart {
 
     private func playRound(_ seed: UInt64) throws -> Never {
         let name = "\(trial.name)-\(rounds.load())"
-        let supervisors = try (0..<options.processes).map { worker in
-            try Process.start {
-                supervise(worker, name, seed)
-                return 0
-            }
-        }
+        let supervisors = try Process.supervisors(options.processes) { supervise($0, name, seed) }
         Process.work { try work(in: name, supervisors) }
     }
 

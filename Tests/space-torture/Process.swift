@@ -33,6 +33,16 @@ enum Process {
     /// The same beside other threads, which the child has not got: it may do very little.
     static func startBesideThreads(_ body: () -> CInt) throws -> pid_t { try start(body) }
 
+    /// Forks children, each of which supervises workers: it runs `supervise` with its number, in which it forks and waits.
+    static func supervisors(_ count: Int, _ supervise: (Int) -> Void) throws -> [pid_t] {
+        try (0..<count).map { number in
+            try start {
+                supervise(number)
+                return 0
+            }
+        }
+    }
+
     /// Forks a child that works, as below.
     static func startWorker(_ body: () throws -> Void) throws -> pid_t {
         try start { work(body) }

@@ -47,17 +47,9 @@ struct RespondersPart {
         let base = start(seed) { namespace, _ in
             try RespondersWorker(ledger: ledger, place: ledger.place(0), plant: nil).liveAtTheBase(namespace)
         }
-        let responders = try (0..<options.processes).map { index in
-            try Process.start {
-                superviseResponder(1 + index, seed)
-                return 0
-            }
-        }
-        let requesters = try (0..<options.processes).map { index in
-            try Process.start {
-                superviseRequester(1 + options.processes + index, seed)
-                return 0
-            }
+        let responders = try Process.supervisors(options.processes) { superviseResponder(1 + $0, seed) }
+        let requesters = try Process.supervisors(options.processes) {
+            superviseRequester(1 + options.processes + $0, seed)
         }
         Process.work { try work(base, responders, requesters) }
     }
