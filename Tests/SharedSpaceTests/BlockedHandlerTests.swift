@@ -1,12 +1,13 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Handlers that block hold up no other observer, however many they are.
-@Suite(.timeLimit(.minutes(5))) struct BlockedHandlerTests {
+@Suite(.spaceTest, .timeLimit(.minutes(5))) struct BlockedHandlerTests {
     @Test func twoHundredBlockedHandlersHoldUpNoOtherObserver() async throws {
-        let root = try TemporaryRoot()
-        let jobs = try root.space.namespace("jobs")
+        let root = try SpaceTest.root()
+        let jobs = try SpaceTest.namespace("jobs")
         let others = try root.space.namespace("others")
         let gate = Barrier()
         // The handlers end with the test, also where it fails.
@@ -33,6 +34,5 @@ import Testing
         try jobs.set("blocks", value: 2)
         #expect(try await eventually { ended.value == 400 })
         for token in blocked + tokens { token.cancel() }
-        #expect(try jobs.verify() == [])
     }
 }

@@ -22,15 +22,6 @@ struct DamageTests {
         try namespace.leave()
     }
 
-    private func refusal(_ body: () throws -> Void) throws -> SpaceError {
-        do {
-            try body()
-        } catch let error as SpaceError {
-            return error
-        }
-        throw TestFailure("nothing was thrown")
-    }
-
     private func openingFails() throws -> SpaceError {
         try refusal { _ = try root.space.namespace("n") }
     }

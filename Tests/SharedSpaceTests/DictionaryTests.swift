@@ -1,29 +1,20 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// What dictionaries keep, and what is refused.
-@Suite struct DictionaryTests {
+@Suite(.spaceTest) struct DictionaryTests {
     let root: TemporaryRoot
     let namespace: Namespace
 
     init() throws {
-        root = try TemporaryRoot()
-        namespace = try root.space.namespace("n")
-    }
-
-    private func code(_ body: () throws -> Void) -> SpaceError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? SpaceError)?.code
-        }
+        root = try SpaceTest.root()
+        namespace = try SpaceTest.namespace("n")
     }
 
     @Test(arguments: StorageMode.allCases) func valuesAreKeptByKey(mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let namespace = try root.namespace(mode)
+        let namespace = try SpaceTest.namespace(mode, "\(mode)")
         let dictionary = try namespace.dictionary("d", of: Int.self)
         // Its neighbours in the order of keys are not its own.
         for key in ["d", "d.", "d/", "d0", "c/z", "dd/a"] { try namespace.set(key, 7) }
@@ -42,7 +33,6 @@ import Testing
         #expect(try dictionary["new"] == 4)
         try dictionary.removeAll()
         #expect(try dictionary.isEmpty && namespace.cells().map(\.key) == ["c/z", "d", "d.", "d0", "dd/a"])
-        #expect(try namespace.verify() == [])
     }
 
     @Test func valuesAreComparedAndSet() throws {
@@ -56,7 +46,6 @@ import Testing
         #expect(try dictionary["k"] == ["x": 2, "y": 3])
         #expect(try dictionary.compareAndSet(expected: ["y": 3, "x": 2], new: nil, forKey: "k"))
         #expect(try dictionary.compareAndSet(expected: nil, new: nil, forKey: "k") && dictionary.isEmpty)
-        #expect(try namespace.verify() == [])
     }
 
     @Test func aValueIsModifiedInPlace() throws {
@@ -83,26 +72,26 @@ import Testing
         #expect(try dictionary.isEmpty)
         try dictionary.merge(["a": 1, "b": 2]) { _, new in new }
         #expect(throws: Undo.self) { try dictionary.merge(["a": 5, "c": 6]) { _, _ in throw Undo() } }
-        #expect(try dictionary.snapshot() == ["a": 1, "b": 2] && namespace.verify() == [])
+        #expect(try dictionary.snapshot() == ["a": 1, "b": 2])
     }
 
     @Test func whatIsRefusedChangesNothing() throws {
         let dictionary = try namespace.dictionary("d", of: Int.self)
         try dictionary.updateValue(1, forKey: "k")
-        #expect(code { _ = try namespace.dictionary("d", of: String.self) } == .typeMismatch)
-        #expect(code { _ = try namespace.dictionary("d", of: Int.self, schema: "Int/2") } == .typeMismatch)
-        #expect(code { _ = try namespace.orderedSet("d", of: Int.self) } == .typeMismatch)
-        #expect(code { try namespace.counter("d").add() } == .typeMismatch)
-        #expect(code { try namespace.removeOrderedSet("d") } == .typeMismatch)
-        #expect(code { _ = try namespace.dictionary("d/e", of: Int.self) } == .invalidArgument)
-        #expect(code { _ = try namespace.dictionary("", of: Int.self) } == .invalidArgument)
+        #expect(errorCode { _ = try namespace.dictionary("d", of: String.self) } == .typeMismatch)
+        #expect(errorCode { _ = try namespace.dictionary("d", of: Int.self, schema: "Int/2") } == .typeMismatch)
+        #expect(errorCode { _ = try namespace.orderedSet("d", of: Int.self) } == .typeMismatch)
+        #expect(errorCode { try namespace.counter("d").add() } == .typeMismatch)
+        #expect(errorCode { try namespace.removeOrderedSet("d") } == .typeMismatch)
+        #expect(errorCode { _ = try namespace.dictionary("d/e", of: Int.self) } == .invalidArgument)
+        #expect(errorCode { _ = try namespace.dictionary("", of: Int.self) } == .invalidArgument)
         try namespace.orderedSet("s", of: Int.self).append(1)
-        #expect(code { try namespace.removeDictionary("s") } == .typeMismatch)
+        #expect(errorCode { try namespace.removeDictionary("s") } == .typeMismatch)
         let longest = String(repeating: "x", count: Limits.cellKeyBytes - 2)
         try dictionary.updateValue(2, forKey: longest)
-        #expect(code { try dictionary.updateValue(2, forKey: longest + "x") } == .tooLarge)
-        #expect(code { _ = try dictionary[longest + "x"] } == .tooLarge)
-        #expect(try dictionary.snapshot() == ["k": 1, longest: 2] && namespace.verify() == [])
+        #expect(errorCode { try dictionary.updateValue(2, forKey: longest + "x") } == .tooLarge)
+        #expect(errorCode { _ = try dictionary[longest + "x"] } == .tooLarge)
+        #expect(try dictionary.snapshot() == ["k": 1, longest: 2])
     }
 
     /// Somebody sets the cell to something else.
@@ -117,15 +106,15 @@ import Testing
         } catch {
             #expect(error.code == .badData && error.description.contains("bad"))
         }
-        #expect(code { _ = try dictionary["bad"] } == .badData)
-        #expect(code { try dictionary.modify("bad") { $0 = 0 } } == .badData)
-        #expect(code { try dictionary.merge(["bad": 0, "new": 1]) { $0 + $1 } } == .badData)
-        #expect(code { try dictionary.setDefault(0, forKey: "bad") } == .badData)
+        #expect(errorCode { _ = try dictionary["bad"] } == .badData)
+        #expect(errorCode { try dictionary.modify("bad") { $0 = 0 } } == .badData)
+        #expect(errorCode { try dictionary.merge(["bad": 0, "new": 1]) { $0 + $1 } } == .badData)
+        #expect(errorCode { try dictionary.setDefault(0, forKey: "bad") } == .badData)
         #expect(try dictionary.contains("bad") && dictionary["good"] == 1 && dictionary.count == 3)
         #expect(try dictionary.keys() == ["bad", "good", "worse"])
-        #expect(code { try dictionary.updateValue(2, forKey: "bad") } == .badData)
-        #expect(code { try dictionary.removeValue(forKey: "worse") } == .badData)
-        #expect(try dictionary.snapshot() == ["good": 1, "bad": 2] && namespace.verify() == [])
+        #expect(errorCode { try dictionary.updateValue(2, forKey: "bad") } == .badData)
+        #expect(errorCode { try dictionary.removeValue(forKey: "worse") } == .badData)
+        #expect(try dictionary.snapshot() == ["good": 1, "bad": 2])
     }
 
     @Test func aRemovedDictionarysHandlesAreOfNoUse() throws {
@@ -135,12 +124,12 @@ import Testing
         #expect(info?.name == "d" && info?.kind == "dictionary" && info?.elementType == "String" && info?.count == 2)
         #expect(try namespace.removeDictionary("d") && !namespace.removeDictionary("d"))
         #expect(try namespace.objects == [] && namespace.cells().isEmpty)
-        #expect(code { _ = try dictionary["a"] } == .closed)
+        #expect(errorCode { _ = try dictionary["a"] } == .closed)
         let again = try namespace.dictionary("d", of: Int.self)
-        #expect(code { try dictionary.updateValue("c", forKey: "c") } == .closed)
-        #expect(code { try dictionary.modify("c") { $0 = "c" } } == .closed)
-        #expect(code { try dictionary.removeAll() } == .closed)
-        #expect(try again.isEmpty && namespace.verify() == [])
+        #expect(errorCode { try dictionary.updateValue("c", forKey: "c") } == .closed)
+        #expect(errorCode { try dictionary.modify("c") { $0 = "c" } } == .closed)
+        #expect(errorCode { try dictionary.removeAll() } == .closed)
+        #expect(try again.isEmpty)
     }
 
     @Test func changesAreAPartOfATransaction() throws {
@@ -156,11 +145,11 @@ import Testing
             #expect(try inner.snapshot() == ["a": 5])
             // Refused, and the transaction goes on.
             #expect(throws: Undo.self) { try inner.merge(["c": 1, "a": 2]) { _, _ in throw Undo() } }
-            #expect(code { try dictionary.updateValue(1, forKey: "x") } == .invalidArgument)
+            #expect(errorCode { try dictionary.updateValue(1, forKey: "x") } == .invalidArgument)
             try t.write("done")
         }
         #expect(try dictionary.snapshot() == ["a": 5])
-        #expect(code { _ = try kept?["a"] } == .invalidArgument)
+        #expect(errorCode { _ = try kept?["a"] } == .invalidArgument)
         #expect(throws: Undo.self) {
             try namespace.transaction { t in
                 try t.dictionary(dictionary).removeAll()
@@ -169,7 +158,7 @@ import Testing
         }
         #expect(try dictionary.snapshot() == ["a": 5])
         let other = try root.space.namespace("other")
-        #expect(code { try other.transaction { t in _ = try t.dictionary(dictionary) } } == .invalidArgument)
+        #expect(errorCode { try other.transaction { t in _ = try t.dictionary(dictionary) } } == .invalidArgument)
         #expect(try namespace.verify() == [] && other.verify() == [])
     }
 }

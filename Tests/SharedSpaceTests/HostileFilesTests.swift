@@ -55,15 +55,6 @@ struct HostileFilesTests {
         try namespace.leave()
     }
 
-    private func refusal(_ body: () throws -> Void) throws -> SpaceError {
-        do {
-            try body()
-        } catch let error as SpaceError {
-            return error
-        }
-        throw TestFailure("nothing was thrown")
-    }
-
     @Test(arguments: [false, true])
     func aSharedNamespaceIsAsAnyOther(_ isShared: Bool) throws {
         try makeNamespace(shared: isShared)

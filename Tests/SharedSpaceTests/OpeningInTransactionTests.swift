@@ -52,8 +52,8 @@ import Testing
             try jobs.transaction { _ in
                 isInBody.set()
                 // It has left as soon as the handle says so, and waits for the end of this body.
-                guard try eventually({ Self.code { _ = try jobs.count() } == .closed }) else { return nil }
-                return Self.code { _ = try space.namespace("jobs") }
+                guard try eventually({ errorCode { _ = try jobs.count() } == .closed }) else { return nil }
+                return errorCode { _ = try space.namespace("jobs") }
             }
         }
         try await leaving
@@ -64,14 +64,5 @@ import Testing
         private let value = Atomic<Bool>(false)
         var isSet: Bool { value.load(ordering: .acquiring) }
         func set() { value.store(true, ordering: .releasing) }
-    }
-
-    private static func code(_ body: () throws -> Void) -> SpaceError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? SpaceError)?.code
-        }
     }
 }

@@ -2,17 +2,14 @@ import OrderedCollections
 import SeededRandom
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Edits of ordered sets, and what is refused.
-@Suite struct OrderedSetTests {
-    let root: TemporaryRoot
+@Suite(.spaceTest) struct OrderedSetTests {
     let namespace: Namespace
 
-    init() throws {
-        root = try TemporaryRoot()
-        namespace = try root.space.namespace("n")
-    }
+    init() throws { namespace = try SpaceTest.namespace("n") }
 
     private func set(_ elements: String = "") throws -> SharedOrderedSet<String> {
         let set = try namespace.orderedSet("s", of: String.self)
@@ -20,18 +17,8 @@ import Testing
         return set
     }
 
-    private func code(_ body: () throws -> Void) -> SpaceError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? SpaceError)?.code
-        }
-    }
-
     @Test(arguments: StorageMode.allCases) func elementsAreKeptInOrder(mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let namespace = try root.namespace(mode)
+        let namespace = try SpaceTest.namespace(mode, "\(mode)")
         let set = try namespace.orderedSet("s", of: String.self)
         #expect(try set.isEmpty && set.first == nil && set.last == nil)
         #expect(try set.append("b") == (true, 0))
@@ -46,23 +33,21 @@ import Testing
         #expect(try set.remove("b") == 1 && set.remove("b") == nil)
         #expect(try set.remove(at: 0) == "a")
         #expect(try set.removeLast() == "d" && set.removeFirst() == "c" && set.removeFirst() == nil)
-        #expect(try namespace.verify() == [])
     }
 
     @Test func severalMoveTogether() throws {
         let set = try set("abcd")
         try set.move(fromOffsets: [0, 2], to: 2)
         #expect(try set.elements().joined() == "bdac")
-        #expect(code { try set.move(fromOffsets: [0, 2], to: 4) } == .invalidArgument)
-        #expect(code { try set.move(fromOffsets: [0, 2], to: 3) } == .invalidArgument)
-        #expect(code { try set.move(fromOffsets: [0, 4], to: 0) } == .invalidArgument)
-        #expect(code { try set.move(fromOffsets: [0, 2], to: -1) } == .invalidArgument)
+        #expect(errorCode { try set.move(fromOffsets: [0, 2], to: 4) } == .invalidArgument)
+        #expect(errorCode { try set.move(fromOffsets: [0, 2], to: 3) } == .invalidArgument)
+        #expect(errorCode { try set.move(fromOffsets: [0, 4], to: 0) } == .invalidArgument)
+        #expect(errorCode { try set.move(fromOffsets: [0, 2], to: -1) } == .invalidArgument)
         #expect(try set.elements().joined() == "bdac")
         try set.move(from: 3, to: 0)
         #expect(try set.elements().joined() == "cbda")
         try set.swapAt(0, 3)
         #expect(try set.elements().joined() == "abdc")
-        #expect(try namespace.verify() == [])
     }
 
     @Test func editsNameTheElementsTheyMean() throws {
@@ -82,14 +67,13 @@ import Testing
         try set.replace("c", with: "z")
         try set.move("a", before: "a")
         #expect(try set.elements().joined() == "ybdzax")
-        #expect(code { try set.insert("n", before: "m") } == .invalidArgument)
-        #expect(code { try set.move("m", after: "a") } == .invalidArgument)
-        #expect(code { try set.move(contentsOf: ["a", "b"], after: "a") } == .invalidArgument)
-        #expect(code { try set.replace("a", with: "b") } == .invalidArgument)
-        #expect(code { _ = try set.replace(at: 0, with: "b") } == .invalidArgument)
+        #expect(errorCode { try set.insert("n", before: "m") } == .invalidArgument)
+        #expect(errorCode { try set.move("m", after: "a") } == .invalidArgument)
+        #expect(errorCode { try set.move(contentsOf: ["a", "b"], after: "a") } == .invalidArgument)
+        #expect(errorCode { try set.replace("a", with: "b") } == .invalidArgument)
+        #expect(errorCode { _ = try set.replace(at: 0, with: "b") } == .invalidArgument)
         #expect(try set.replace(at: 0, with: "y") == "y")
         #expect(try set.elements().joined() == "ybdzax")
-        #expect(try namespace.verify() == [])
     }
 
     @Test func setsAreCombined() throws {
@@ -110,7 +94,7 @@ import Testing
         try set.shuffle()
         #expect(try set.snapshot() == ["f", "z"] || set.snapshot() == ["z", "f"])
         try set.removeAll()
-        #expect(try set.isEmpty && namespace.verify() == [])
+        #expect(try set.isEmpty)
     }
 
     /// Against an array, with sizes at which chunks are split, emptied and joined.
@@ -165,32 +149,31 @@ import Testing
             }
             if round % 50 == 0 { #expect(try set.elements() == model && namespace.verify() == []) }
         }
-        #expect(try set.elements() == model && namespace.verify() == [])
+        #expect(try set.elements() == model)
     }
 
     @Test func whatIsRefusedChangesNothing() throws {
         let set = try set("ab")
-        #expect(code { _ = try namespace.orderedSet("s", of: Int.self) } == .typeMismatch)
-        #expect(code { _ = try namespace.orderedSet("s", of: String.self, schema: "song/2") } == .typeMismatch)
-        #expect(code { _ = try namespace.orderedSet("", of: String.self) } == .invalidArgument)
-        #expect(code { _ = try set[2] } == .invalidArgument)
-        #expect(code { _ = try set[-1] } == .invalidArgument)
-        #expect(code { try set.insert("x", at: 3) } == .invalidArgument)
-        #expect(code { try set.remove(at: [0, 2]) } == .invalidArgument)
+        #expect(errorCode { _ = try namespace.orderedSet("s", of: Int.self) } == .typeMismatch)
+        #expect(errorCode { _ = try namespace.orderedSet("s", of: String.self, schema: "song/2") } == .typeMismatch)
+        #expect(errorCode { _ = try namespace.orderedSet("", of: String.self) } == .invalidArgument)
+        #expect(errorCode { _ = try set[2] } == .invalidArgument)
+        #expect(errorCode { _ = try set[-1] } == .invalidArgument)
+        #expect(errorCode { try set.insert("x", at: 3) } == .invalidArgument)
+        #expect(errorCode { try set.remove(at: [0, 2]) } == .invalidArgument)
         let even = try namespace.orderedSet("even", of: Even.self)
         try even.append(Even(number: 2))
-        #expect(code { try even.append(Even(number: 3)) } == .badData)
-        #expect(code { try even.append(contentsOf: [Even(number: 4), Even(number: 5)]) } == .badData)
+        #expect(errorCode { try even.append(Even(number: 3)) } == .badData)
+        #expect(errorCode { try even.append(contentsOf: [Even(number: 4), Even(number: 5)]) } == .badData)
         #expect(try even.elements().map(\.number) == [2] && set.elements() == ["a", "b"])
         // Another process means something else by the same name.
         let words = try namespace.orderedSet("even", of: String.self, schema: "Even")
         try words.append("four")
-        #expect(code { _ = try even.elements() } == .badData)
-        #expect(code { _ = try even[1] } == .badData)
+        #expect(errorCode { _ = try even.elements() } == .badData)
+        #expect(errorCode { _ = try even[1] } == .badData)
         #expect(try even[0].number == 2)
-        #expect(code { _ = try even.remove(at: 1) } == .badData)
+        #expect(errorCode { _ = try even.remove(at: 1) } == .badData)
         #expect(try even.elements().map(\.number) == [2])
-        #expect(try namespace.verify() == [])
     }
 
     @Test func aRemovedSetsHandlesAreOfNoUse() throws {
@@ -199,11 +182,11 @@ import Testing
         #expect(try namespace.objects.first?.count == 2 && namespace.objects.first?.elementType == "String")
         #expect(try namespace.removeOrderedSet("s"))
         #expect(try !namespace.removeOrderedSet("s") && namespace.objects == [])
-        #expect(code { _ = try set.elements() } == .closed)
+        #expect(errorCode { _ = try set.elements() } == .closed)
         let again = try namespace.orderedSet("s", of: Int.self)
         try again.append(1)
-        #expect(code { try set.append("c") } == .closed)
-        #expect(try again.elements() == [1] && namespace.verify() == [])
+        #expect(errorCode { try set.append("c") } == .closed)
+        #expect(try again.elements() == [1])
     }
 
     @Test func editsAreAPartOfATransaction() throws {
@@ -214,8 +197,8 @@ import Testing
             try inner.append("c")
             try inner.move("c", before: "a")
             // Refused, and the transaction goes on.
-            #expect(code { try inner.insert("x", at: 9) } == .invalidArgument)
-            #expect(code { try set.append("x") } == .invalidArgument)
+            #expect(errorCode { try inner.insert("x", at: 9) } == .invalidArgument)
+            #expect(errorCode { try set.append("x") } == .invalidArgument)
             try t.orderedSet(other).append(try inner.count)
             try t.write("done")
         }
@@ -230,8 +213,7 @@ import Testing
             }
         }
         #expect(try set.count == 3)
-        #expect(code { _ = try kept?.count } == .invalidArgument)
-        #expect(try namespace.verify() == [])
+        #expect(errorCode { _ = try kept?.count } == .invalidArgument)
     }
 }
 

@@ -32,15 +32,6 @@ import Testing
         return result
     }
 
-    private func refusal(_ body: () throws -> Void) throws -> SpaceError {
-        do {
-            try body()
-        } catch let error as SpaceError {
-            return error
-        }
-        throw TestFailure("nothing was thrown")
-    }
-
     @Test func anOrphanedGateIsTakenOver() throws {
         let namespace = try space.namespace("n")
         try namespace.write("kept", 1)

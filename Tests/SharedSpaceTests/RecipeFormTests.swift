@@ -1,19 +1,20 @@
 import Glibc
 import SpaceSystem
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 @testable import SharedSpace
 
 /// Counters, latches, barriers, rate limits, work queues and evaluation within one process.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct RecipeFormTests {
     let root: TemporaryRoot
     let namespace: Namespace
 
     init() throws {
-        root = try TemporaryRoot()
-        namespace = try root.space.namespace("recipes")
+        root = try SpaceTest.root()
+        namespace = try SpaceTest.namespace("recipes")
     }
 
     @Test func aCounterCounts() async throws {
@@ -31,7 +32,6 @@ struct RecipeFormTests {
         #expect(try await counter.wait(forAtLeast: .max, timeout: .zero) == .max)
         try counter.remove()
         #expect(try await counter.wait(forAtLeast: 1, timeout: .milliseconds(1)) == nil)
-        #expect(try namespace.verify() == [])
     }
 
     @Test func aLatchOpensForGood() async throws {
@@ -46,7 +46,6 @@ struct RecipeFormTests {
         #expect(other?.code == .typeMismatch)
         try latch.remove()
         #expect(try latch.remaining() == 2)
-        #expect(try namespace.verify() == [])
     }
 
     @Test func aBarrierOpensForAllAtOnceAndAgain() async throws {
@@ -59,7 +58,6 @@ struct RecipeFormTests {
         }
         #expect(try await !barrier.wait(timeout: .milliseconds(1)))
         #expect(try namespace.status().holds == [])
-        #expect(try namespace.verify() == [])
     }
 
     @Test func anObjectAndAHoldCantHaveOneName() throws {
@@ -80,7 +78,6 @@ struct RecipeFormTests {
         #expect(error?.code == .typeMismatch)
         try hold.release()
         try namespace.counter("b").add()
-        #expect(try namespace.verify() == [])
     }
 
     @Test func aRateLimitLetsItsLimitThrough() async throws {
@@ -103,7 +100,6 @@ struct RecipeFormTests {
         }
         let quick = namespace.rateLimit("quick", 1, per: .milliseconds(5))
         for _ in 0..<4 { #expect(try await quick.acquire()) }
-        #expect(try namespace.verify() == [])
     }
 
     // MARK: Queues
@@ -121,7 +117,6 @@ struct RecipeFormTests {
         }
         #expect(order == [3, 4, 1, 2])
         #expect(try queue.counts() == QueueCounts())
-        #expect(try namespace.verify() == [])
     }
 
     @Test func whatComesBackTooOftenIsSetAside() throws {
@@ -142,7 +137,6 @@ struct RecipeFormTests {
         #expect(try queue.counts().dead == 1)
         let error = #expect(throws: SpaceError.self) { try namespace.queue("work").put(1) }
         #expect(error?.code == .typeMismatch)
-        #expect(try namespace.verify() == [])
     }
 
     @Test func ofAGroupOneAtATime() throws {
@@ -171,7 +165,6 @@ struct RecipeFormTests {
         #expect(try namespace.verify() == [])
         taken.removeAll()
         #expect(try queue.counts().ready == 3)
-        #expect(try namespace.verify() == [])
     }
 
     /// Who waits is woken when an item becomes due, also one that was put while it waited, and is due sooner.
@@ -189,7 +182,6 @@ struct RecipeFormTests {
         try queue.put("soon", delay: .milliseconds(30))
         #expect(try await waiting.value == "soon")
         #expect(try queue.counts().delayed == 1)
-        #expect(try namespace.verify() == [])
     }
 
     /// The machine may sleep, or its clock be set, while somebody waits for what is to be due: it looks at that clock again
@@ -205,7 +197,6 @@ struct RecipeFormTests {
         #expect(!wait.isOver)
         #expect(wait.limit(nil) == nil)
         try namespace.core.end(wait.place, "take away")
-        #expect(try namespace.verify() == [])
     }
 
     /// Takers are served in the order in which they asked, and a cancelled one is passed over.
@@ -228,7 +219,6 @@ struct RecipeFormTests {
         #expect(try await tasks[0].value == 10)
         #expect(try await tasks[2].value == 20)
         #expect(try queue.counts() == QueueCounts())
-        #expect(try namespace.verify() == [])
     }
 
     // MARK: Evaluation
@@ -256,7 +246,6 @@ struct RecipeFormTests {
         let cancelled = await #expect(throws: SpaceError.self) { try await task.value }
         #expect(cancelled?.code == .cancelled)
         #expect(try namespace.count() == 1)
-        #expect(try namespace.verify() == [])
     }
 
     /// Runs an evaluation whose program gets signals: a thread hands its mask on, and those of tasks block all.
@@ -290,7 +279,6 @@ struct RecipeFormTests {
         }
         #expect(late?.code == .timedOut)
         #expect(try namespace.count() == 0)
-        #expect(try namespace.verify() == [])
     }
 
     @Test func whatGoesOnWithoutOutputGetsTheSignal() async throws {
@@ -298,7 +286,6 @@ struct RecipeFormTests {
         let ending = try await run(evaluation) { _ in access(mark, F_OK) == 0 ? SIGUSR1 : nil }
         guard case .failed(128 + SIGUSR1) = ending else { throw TestFailure("\(ending)") }
         #expect(try namespace.count() == 0)
-        #expect(try namespace.verify() == [])
     }
 
     /// It interrupts nothing when it comes right before the sleep.
@@ -306,7 +293,6 @@ struct RecipeFormTests {
         let evaluation = Evaluation(["/bin/sleep", "5"], in: namespace)
         let ending = try await run(evaluation) { look in look > 1 ? SIGUSR1 : nil }
         guard case .failed(128 + SIGUSR1) = ending else { throw TestFailure("\(ending)") }
-        #expect(try namespace.verify() == [])
     }
 
     /// What the program has started in its turn may hold the output; it ends with the program.
@@ -320,7 +306,6 @@ struct RecipeFormTests {
         let cancelled = await #expect(throws: SpaceError.self) { try await task.value }
         #expect(cancelled?.code == .cancelled)
         #expect(hasEnded(grandchild))
-        #expect(try namespace.verify() == [])
     }
 
     /// What the program has left running when it ends by itself holds its output, goes on, and is not waited for.
@@ -336,7 +321,6 @@ struct RecipeFormTests {
         var rest = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
         #expect(try await eventually { poll(&rest, 1, 0) == 0 })
         close(end)
-        #expect(try namespace.verify() == [])
     }
 
     /// The words of a program are C strings, which end at a NUL.
@@ -346,7 +330,6 @@ struct RecipeFormTests {
             #expect(error?.code == .invalidArgument)
         }
         #expect(try namespace.count() == 0)
-        #expect(try namespace.verify() == [])
     }
 
     /// The number in a file, once its line is whole.

@@ -1,21 +1,13 @@
 import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
+import SpaceTesting
 import SystemPackage
 import Testing
 
 /// Namespaces that grow to their limit: they say so, can be emptied, and are of use again.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct RoomTests {
-    private func refusal(_ body: () throws -> Void) throws -> SpaceError {
-        do {
-            try body()
-        } catch let error as SpaceError {
-            return error
-        }
-        throw TestFailure("nothing was thrown")
-    }
-
     private func dataFile(_ root: TemporaryRoot) throws -> FileInfo {
         let folder = try OwnedDescriptor.open("\(root.path)/n", flags: 0)
         return try Directory.info(at: folder.raw, "data.mdb")
@@ -23,9 +15,9 @@ struct RoomTests {
 
     @Test(arguments: [StorageMode.fast, .guarded])
     func aFullNamespaceIsEmptiedAndFilledAgain(_ mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
+        let root = try SpaceTest.root(for: mode)
         let limit = Limits.smallestByteLimit
-        let namespace = try root.namespace(mode, byteLimit: limit)
+        let namespace = try SpaceTest.namespace(mode, byteLimit: limit)
         let body = [UInt8](repeating: 7, count: 4000)
         var counts: [Int] = []
         for _ in 0..<4 {
@@ -56,7 +48,6 @@ struct RoomTests {
         }
         // Each time about as many have room.
         #expect(counts.allSatisfy { $0 > counts[0] / 2 })
-        #expect(try namespace.verify() == [])
     }
 
     /// What was freed is of use for values that need many pages in a row, each time anew.
@@ -91,8 +82,8 @@ struct RoomTests {
 
     /// In and out a hundred times the limit's worth: the file does not grow with it.
     @Test func whatIsTakenMakesRoom() throws {
-        let root = try TemporaryRoot()
-        let namespace = try root.namespace(.fast, byteLimit: Limits.smallestByteLimit)
+        let root = try SpaceTest.root()
+        let namespace = try SpaceTest.namespace(.fast, byteLimit: Limits.smallestByteLimit)
         let body = [UInt8](repeating: 7, count: 4000)
         for number in 0..<20_000 {
             try namespace.write("page", number, body)
@@ -100,14 +91,13 @@ struct RoomTests {
         }
         #expect(try namespace.count() == 100)
         #expect(try dataFile(root).allocated <= Limits.smallestByteLimit)
-        #expect(try namespace.verify() == [])
     }
 
     /// In `.durable` a sync should find written blocks, so zeros go ahead of what is used; elsewhere nobody syncs.
     @Test(arguments: [StorageMode.durable, .guarded])
     func aDurableFileIsWrittenAheadOfUse(_ mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let namespace = try root.namespace(mode)
+        let root = try SpaceTest.root(for: mode)
+        let namespace = try SpaceTest.namespace(mode)
         var lengths: Set<Int> = []
         for number in 0..<200 {
             try namespace.write("page", number, [UInt8](repeating: 7, count: 4000))
@@ -126,13 +116,12 @@ struct RoomTests {
         let before = try dataFile(root).size
         try namespace.write("large", [UInt8](repeating: 7, count: 4 << 20))
         #expect(try dataFile(root).size - before < 5 << 20)
-        #expect(try namespace.verify() == [])
     }
 
     /// Pages that a transaction added and freed lie behind the file's end; nobody writes zeros up to there.
     @Test func aGapOfADurableFileIsLeft() throws {
-        let root = try TemporaryRoot(for: .durable)
-        let namespace = try root.namespace(.durable)
+        let root = try SpaceTest.root(for: .durable)
+        let namespace = try SpaceTest.namespace(.durable)
         for number in 0..<50 { try namespace.write("page", number, [UInt8](repeating: 7, count: 4000)) }
         for _ in 0..<50 { _ = try namespace.takeIfExists("page", any(Int.self), any([UInt8].self)) }
         let large = Tuple("large", [UInt8](repeating: 7, count: 32 << 20))
@@ -145,7 +134,6 @@ struct RoomTests {
         try namespace.write("small", 1)
         #expect(try dataFile(root).size < 4 << 20)
         #expect(try namespace.takeIfExists("small", any(Int.self)) != nil)
-        #expect(try namespace.verify() == [])
     }
 
     /// Cells have few rows each, so that many of them, changed at once, need no more room than they take.
@@ -163,13 +151,11 @@ struct RoomTests {
     }
 
     @Test func aTupleLargerThanTheLimitIsRefused() throws {
-        let root = try TemporaryRoot()
-        let namespace = try root.namespace(.fast, byteLimit: Limits.smallestByteLimit)
+        let namespace = try SpaceTest.namespace(.fast, byteLimit: Limits.smallestByteLimit)
         let large = Tuple(trusting: [UInt8](repeating: 1, count: 20 << 20), isRecord: false)
         #expect(try refusal { try namespace.write(tuple: large) }.code == .limitReached)
         try namespace.write("small")
         #expect(try namespace.count() == 1)
-        #expect(try namespace.verify() == [])
     }
 
     @Test(arguments: [0, 1, Limits.smallestByteLimit - 1, Limits.mapBytes + 1, -1, Int.max, Int.min])
@@ -181,11 +167,9 @@ struct RoomTests {
     }
 
     @Test func valuesHaveALimit() throws {
-        let root = try TemporaryRoot()
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let over = Tuple(trusting: [UInt8](repeating: 1, count: Limits.valueBytes + 1), isRecord: false)
         #expect(try refusal { try namespace.write(tuple: over) }.code == .tooLarge)
         #expect(try namespace.count() == 0)
-        #expect(try namespace.verify() == [])
     }
 }

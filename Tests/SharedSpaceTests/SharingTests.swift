@@ -2,13 +2,14 @@ import Glibc
 import LMDB
 import SpaceSystem
 import SpaceTestSupport
+import SpaceTesting
 import Synchronization
 import Testing
 
 @testable import SharedSpace
 
 /// Threads, tasks and objects of one process that share a namespace.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct SharingTests {
     private func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -19,8 +20,7 @@ struct SharingTests {
 
     @Test(arguments: StorageMode.allCases)
     func threadsWriteAndTakeAtOnce(_ mode: StorageMode) async throws {
-        let root = try TemporaryRoot(for: mode)
-        let namespace = try root.namespace(mode)
+        let namespace = try SpaceTest.namespace(mode)
         let each = mode == .durable ? 20 : 200
         try await onThreads(16) { thread in
             for number in 0..<each {
@@ -41,13 +41,11 @@ struct SharingTests {
             }
         }
         #expect(try namespace.count() == 0)
-        #expect(try namespace.verify() == [])
     }
 
     /// Operations that fail share a transaction with others that don't, which are done all the same, once.
     @Test func whoFailsHurtsNobody() async throws {
-        let root = try TemporaryRoot(for: .durable)
-        let namespace = try root.namespace(.durable)
+        let namespace = try SpaceTest.namespace(.durable)
         try namespace.set("text", value: "no number")
         let each = 25
         try await onThreads(16) { thread in
@@ -68,13 +66,11 @@ struct SharingTests {
         #expect(try namespace.get("written") == .int(12 * each))
         #expect(try namespace.count() == 12 * each)
         #expect(try namespace.get("text") == "no number")
-        #expect(try namespace.verify() == [])
     }
 
     /// Sixteen threads that write at once need far fewer commits than writes: they share them.
     @Test func durableWritersShareCommits() async throws {
-        let root = try TemporaryRoot(for: .durable)
-        let namespace = try root.namespace(.durable)
+        let namespace = try SpaceTest.namespace(.durable)
         let each = 25
         // LMDB's transaction number rises by one with each commit.
         let before = namespace.core.environment.lastTransaction
@@ -84,7 +80,6 @@ struct SharingTests {
         let commits = namespace.core.environment.lastTransaction - before
         #expect(commits < 16 * each, "\(commits) commits for \(16 * each) writes")
         #expect(try namespace.count() == 16 * each)
-        #expect(try namespace.verify() == [])
     }
 
     /// Whoever is in a shared transaction's queue, first or last, alone or with others, comes out of it: the lead is taken,
@@ -135,7 +130,7 @@ struct SharingTests {
     }
 
     @Test func handlesOfOneProcessAreOneSession() throws {
-        let root = try TemporaryRoot()
+        let root = try SpaceTest.root()
         let first = try root.space.namespace("n")
         let second = try root.space.namespace("n")
         let visitor = try root.space.namespace("n", owning: false)
@@ -153,10 +148,9 @@ struct SharingTests {
         #expect(error?.code == .namespaceDeleted)
         #expect(try root.space.namespaceNames() == [])
         // The name is free for another, which is not the old one, although a handle on that is still there.
-        let again = try root.space.namespace("n")
+        let again = try SpaceTest.namespace("n")
         #expect(try again.count() == 0)
         #expect(throws: SpaceError.self) { try visitor.count() }
-        #expect(try again.verify() == [])
     }
 
     /// A folder made anew can have the inode of one that was deleted: what this process still has open of that must not be

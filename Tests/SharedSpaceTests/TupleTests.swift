@@ -1,9 +1,10 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Writing, reading, taking and counting, the same in every mode.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct TupleTests {
     private struct Job: Codable, Equatable {
         var kind: String
@@ -13,8 +14,7 @@ struct TupleTests {
 
     @Test(arguments: StorageMode.allCases)
     func writesReadsAndTakes(_ mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let jobs = try root.namespace(mode)
+        let jobs = try SpaceTest.namespace(mode)
         #expect(jobs.mode == mode)
         try jobs.write("resize", 42, "cat.png")
         try jobs.write("resize", 43, "dog.png")
@@ -26,13 +26,11 @@ struct TupleTests {
         #expect(try jobs.takeIfExists("resize", 42, any(String.self)) == nil)
         #expect(try jobs.takeIfExists(matching: ["resize", 43, .any]) == ["resize", 43, "dog.png"])
         #expect(try jobs.count() == 0)
-        #expect(try jobs.verify() == [])
     }
 
     @Test(arguments: StorageMode.allCases)
     func everyKindOfFieldComesBack(_ mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let namespace = try root.namespace(mode)
+        let namespace = try SpaceTest.namespace(mode)
         let tuples: [Tuple] = [
             [], ["a"], [1, 2.5, true, false], ["é", "e\u{301}", ""], [Int.min, Int.max, 0, -1],
             try Tuple(json: #"[null, [1, [2]], {"a": {"b": 1}}, {"$base64": "AP8="}, {"$double": "nan"}, -0.0]"#),
@@ -42,13 +40,11 @@ struct TupleTests {
         #expect(try namespace.readAll() == tuples)
         for tuple in tuples { #expect(try namespace.takeIfExists(matching: Template(tuple).exactly()) == tuple) }
         #expect(try namespace.count() == 0)
-        #expect(try namespace.verify() == [])
     }
 
     @Test(arguments: StorageMode.allCases)
     func recordsAreMatchedByWhatTheyHave(_ mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let jobs = try root.namespace(mode)
+        let jobs = try SpaceTest.namespace(mode)
         let first = Job(kind: "resize", id: 1, file: "cat.png")
         try jobs.write(record: first)
         try jobs.write(record: Job(kind: "crop", id: 2))
@@ -56,13 +52,11 @@ struct TupleTests {
         #expect(try jobs.takeIfExists(Job.self, matching: ["id": 1, "file": .any]) == first)
         #expect(try jobs.takeIfExists(Job.self, matching: ["file": .any]) == nil)
         #expect(try jobs.count(matching: ["kind": .any]) == 1)
-        #expect(try jobs.verify() == [])
     }
 
     @Test(arguments: StorageMode.allCases)
     func batchesAreWholeOrNothing(_ mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let namespace = try root.namespace(mode)
+        let namespace = try SpaceTest.namespace(mode)
         let ids = try namespace.write(contentsOf: (0..<1000).map { Tuple("n", $0) })
         #expect(ids == ids.sorted() && Set(ids).count == 1000)
         // Not encoded, which takes its time in such a size: that it is too large is seen before.
@@ -78,13 +72,11 @@ struct TupleTests {
         #expect(try namespace.takeAll(max: 0) == [])
         #expect(try namespace.takeAll().count == 988)
         #expect(try namespace.takeAll() == [])
-        #expect(try namespace.verify() == [])
     }
 
     @Test(arguments: StorageMode.allCases)
     func largeValuesComeBack(_ mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let namespace = try root.namespace(mode)
+        let namespace = try SpaceTest.namespace(mode)
         for size in [0, 1, 2000, 2048, 4096, 100_000, 5_000_000] {
             let body = [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
                 for index in 0..<size { bytes.initializeElement(at: index, to: UInt8(truncatingIfNeeded: index &* 31)) }
@@ -95,13 +87,11 @@ struct TupleTests {
             #expect(try namespace.takeIfExists("body", any([UInt8].self))?.1 == body)
             #expect(try namespace.get("body") == .bytes(body))
         }
-        #expect(try namespace.verify() == [])
     }
 
     @Test(arguments: StorageMode.allCases)
     func cellsAreSetComparedAndCounted(_ mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let namespace = try root.namespace(mode)
+        let namespace = try SpaceTest.namespace(mode)
         #expect(try namespace.get("a") == nil)
         #expect(try namespace.set("a", value: 1) == nil)
         #expect(try namespace.set("a", value: 2) == 1)
@@ -132,13 +122,11 @@ struct TupleTests {
             #expect(error?.code == .tooLarge)
         }
         try namespace.set(String(repeating: "k", count: Limits.cellKeyBytes), value: 1)
-        #expect(try namespace.verify() == [])
     }
 
     @Test(arguments: StorageMode.allCases)
     func claimsAreCompletedOrComeBack(_ mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let namespace = try root.namespace(mode)
+        let namespace = try SpaceTest.namespace(mode)
         try namespace.write(contentsOf: (0..<4).map { Tuple("job", $0) })
         let claims = try namespace.claimAll(matching: ["job", .any], max: 3)
         #expect(claims.map(\.tuple) == [["job", 0], ["job", 1], ["job", 2]])
@@ -155,13 +143,11 @@ struct TupleTests {
         #expect(try namespace.status().claims.count == 1)
         try namespace.complete(again)
         #expect(try namespace.readAll() == [["job", 2], ["job", 3]])
-        #expect(try namespace.verify() == [])
     }
 
     @Test(arguments: StorageMode.allCases)
     func tuplesExpire(_ mode: StorageMode) throws {
-        let root = try TemporaryRoot(for: mode)
-        let namespace = try root.namespace(mode)
+        let namespace = try SpaceTest.namespace(mode)
         try namespace.write("never", expires: .zero)
         #expect(try namespace.count() == 0)
         try namespace.write("late", expires: .seconds(1 << 40))
@@ -178,13 +164,11 @@ struct TupleTests {
         try namespace.write("next")
         #expect(try namespace.status().tuples == 3)
         #expect(try namespace.takeAll().count == 3)
-        #expect(try namespace.verify() == [])
     }
 
     /// An expired claim's tuple: claimed with an expiry, it comes back with it.
     @Test func aClaimedTupleKeepsItsExpiry() throws {
-        let root = try TemporaryRoot()
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         try namespace.write("job", expires: .milliseconds(30))
         let claims = try namespace.claimAll(matching: ["job"])
         try #require(claims.count == 1)
@@ -194,7 +178,6 @@ struct TupleTests {
         #expect(try eventually { try namespace.count() == 0 })
         try namespace.write("next")
         #expect(try namespace.status().tuples == 1)
-        #expect(try namespace.verify() == [])
     }
 
     @Test func theOneLinersMeetInTheSameNamespace() async throws {

@@ -1,0 +1,21 @@
+package import SharedSpace
+
+/// The error that a call must throw; it is a failure when it throws none.
+package func refusal(_ body: () throws -> Void) throws -> SpaceError {
+    do {
+        try body()
+    } catch let error as SpaceError {
+        return error
+    }
+    throw TestFailure("nothing was thrown")
+}
+
+/// The code of the error that a call throws; `nil` when it throws none of ours.
+package func errorCode(_ body: () throws -> Void) -> SpaceError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? SpaceError)?.code
+    }
+}
