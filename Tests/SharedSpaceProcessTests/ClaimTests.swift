@@ -1,17 +1,18 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Claims of processes that die or go: the tuple is back, once.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct ClaimTests {
     let root: TemporaryRoot
 
-    init() throws { root = try TemporaryRoot() }
+    init() throws { root = try SpaceTest.root() }
 
     @Test func aKilledClaimersTupleReturnsToWhoWaits() throws {
-        let namespace = try root.space.namespace("jobs")
+        let namespace = try SpaceTest.namespace("jobs")
         let claimer = try Agent(root, "jobs")
         let waiter = try Agent(root, "jobs")
         try namespace.write("job", 1)
@@ -24,7 +25,6 @@ struct ClaimTests {
         try claimer.kill()
         #expect(try waiter.line() == #"ok ["job",1]"#)
         #expect(try namespace.status().claims == [])
-        #expect(try namespace.verify() == [])
     }
 
     @Test func aKilledClaimersTupleReturnsWhenSomebodyOpens() throws {
@@ -45,18 +45,17 @@ struct ClaimTests {
 
     @Test(arguments: ["leave", "drop", "exit", "release"])
     func whoGoesOrReleasesReturnsTheTuple(_ command: String) throws {
-        let namespace = try root.space.namespace("jobs")
+        let namespace = try SpaceTest.namespace("jobs")
         let claimer = try Agent(root, "jobs")
         try namespace.write("job", 1)
         try claimer.run("claim [\"job\", 1]")
         #expect(try namespace.count() == 0)
         if command == "exit" { try claimer.exit() } else { try claimer.run(command) }
         #expect(try namespace.takeIfExists("job", 1) != nil)
-        #expect(try namespace.verify() == [])
     }
 
     @Test func aCompletedClaimIsGoneForGood() throws {
-        let namespace = try root.space.namespace("jobs")
+        let namespace = try SpaceTest.namespace("jobs")
         let claimer = try Agent(root, "jobs")
         try namespace.write("job", 1)
         try claimer.run("claim [\"job\", 1]")
@@ -65,12 +64,11 @@ struct ClaimTests {
         #expect(try namespace.count() == 0)
         _ = try Agent(root, "jobs")
         #expect(try namespace.count() == 0)
-        #expect(try namespace.verify() == [])
     }
 
     /// A claimer that lost its claim learns so, and does no harm to who claimed the tuple next.
     @Test func aLostClaimCannotBeCompleted() throws {
-        let namespace = try root.space.namespace("jobs")
+        let namespace = try SpaceTest.namespace("jobs")
         let other = try Agent(root, "jobs")
         try namespace.write("job", 1)
         let lost = try namespace.claimAll(matching: ["job", 1])
@@ -83,13 +81,12 @@ struct ClaimTests {
         #expect(try namespace.status().claims.map(\.pid) == [other.pid])
         try other.run("complete")
         #expect(try namespace.count() == 0)
-        #expect(try namespace.verify() == [])
     }
 
     /// Killed between any two steps of a claim, a return or a completion, the tuple is in exactly one place.
     @Test(arguments: [CrashPoint.begun, .beforeCommit, .afterCommit], ["claim", "complete", "release"])
     func killedHalfway(_ point: CrashPoint, _ step: String) throws {
-        let namespace = try root.space.namespace("jobs")
+        let namespace = try SpaceTest.namespace("jobs")
         let victim = try Agent(root, "jobs")
         try namespace.write("job", 1)
         if step != "claim" { try victim.run("claim [\"job\", 1]") }
@@ -101,6 +98,5 @@ struct ClaimTests {
         let isCompleted = step == "complete" && point == .afterCommit
         #expect(try namespace.count() == (isCompleted ? 0 : 1))
         #expect(try namespace.status().claims == [])
-        #expect(try namespace.verify() == [])
     }
 }

@@ -1,14 +1,15 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// What a dead claimer leaves goes to whoever waits, at once: woken, and not found at a tick.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct DeadClaimerTests {
     let root: TemporaryRoot
 
-    init() throws { root = try TemporaryRoot() }
+    init() throws { root = try SpaceTest.root() }
 
     private func block(_ agent: Agent, _ command: String, in namespace: Namespace) throws {
         try agent.send(command)
@@ -114,7 +115,7 @@ struct DeadClaimerTests {
     }
 
     @Test func whoeverKnowsItsNumberEndsAHeldClaim() throws {
-        let namespace = try root.space.namespace("jobs")
+        let namespace = try SpaceTest.namespace("jobs")
         let holder = try Agent()
         let claimer = try Agent(root, "jobs")
         try namespace.write("job", 1)
@@ -130,12 +131,11 @@ struct DeadClaimerTests {
         let own = try namespace.status().claims[0].number
         let refused = #expect(throws: SpaceError.self) { _ = try namespace.claim(numbered: own) }
         #expect(refused?.code == .invalidArgument)
-        #expect(try namespace.verify() == [])
     }
 
     /// Nobody listens when nobody waits: no thread, no descriptors.
     @Test func nobodyListensWhenNobodyWaits() throws {
-        let namespace = try root.space.namespace("jobs")
+        let namespace = try SpaceTest.namespace("jobs")
         let claimer = try Agent(root, "jobs")
         let waiter = try Agent(root, "jobs")
         try namespace.write("job", 1)
@@ -148,7 +148,6 @@ struct DeadClaimerTests {
         #expect(try waiter.line() == #"ok ["work",1]"#)
         #expect(try eventually { try waiter.run("listens") == "0" })
         #expect(try eventually { try pidfds(of: waiter) == 0 })
-        #expect(try namespace.verify() == [])
     }
 
     private func pidfds(of agent: Agent) throws -> Int {
@@ -166,7 +165,7 @@ struct DeadClaimerTests {
 
     /// Workers killed at random while they claim and complete with results: each job is done once.
     @Test func killedWorkersLoseAndDoubleNothing() throws {
-        let namespace = try root.space.namespace("jobs")
+        let namespace = try SpaceTest.namespace("jobs")
         let jobs = 1500
         func startWorker() throws -> Agent {
             let worker = try Agent(root, "jobs")
@@ -191,14 +190,13 @@ struct DeadClaimerTests {
         #expect(try namespace.count(matching: ["job", .any]) == 0)
         #expect(try Set(namespace.readAll(matching: ["done", .any])).count == jobs)
         #expect(try namespace.status().claims == [])
-        #expect(try namespace.verify() == [])
     }
 
     // MARK: Transactions
 
     @Test(arguments: [CrashPoint.begun, .beforeCommit, .afterCommit, .granted])
     func aTransactionKilledHalfwayIsDoneOrNot(_ point: CrashPoint) throws {
-        let namespace = try root.space.namespace("jobs")
+        let namespace = try SpaceTest.namespace("jobs")
         let victim = try Agent(root, "jobs")
         try namespace.write("job", 1)
         try victim.run("arm kill \(point)")
@@ -208,11 +206,10 @@ struct DeadClaimerTests {
         let isDone = point == .afterCommit || point == .granted
         #expect(try eventually { try namespace.readAll() == (isDone ? [["a", 1]] : [["job", 1]]) })
         #expect(try namespace.get("cell") == (isDone ? 1 as Int? : nil))
-        #expect(try namespace.verify() == [])
     }
 
     @Test func killedTransfersKeepTheSum() throws {
-        let namespace = try root.space.namespace("bank")
+        let namespace = try SpaceTest.namespace("bank")
         try namespace.write(contentsOf: [["account", 0, 0], ["account", 1, 0]])
         var movers = try (0..<2).map { _ in try Agent(root, "bank") }
         for mover in movers { try mover.send("transfer-loop") }
@@ -229,12 +226,11 @@ struct DeadClaimerTests {
         }
         try namespace.write("stop")
         for mover in movers { #expect(try mover.line()?.hasPrefix("ok ") == true) }
-        #expect(try namespace.verify() == [])
     }
 
     /// A stopped body yields an error that names its process, not a hang.
     @Test func whoStopsWithinATransactionIsNamed() throws {
-        let namespace = try root.space.namespace("jobs")
+        _ = try SpaceTest.namespace("jobs")
         let victim = try Agent(root, "jobs")
         let impatient = try Agent(root, "jobs", "timeout=200")
         try victim.run("arm stop beforeCommit")
@@ -243,6 +239,5 @@ struct DeadClaimerTests {
         #expect(try impatient.ask("write [1]").hasPrefix("error holderStopped \(victim.pid) "))
         victim.resume()
         #expect(try victim.line() == "ok")
-        #expect(try namespace.verify() == [])
     }
 }

@@ -1,14 +1,15 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Locks, semaphores and elections between processes: who holds, who waits, and what a death does.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct HoldTests {
     let root: TemporaryRoot
 
-    init() throws { root = try TemporaryRoot() }
+    init() throws { root = try SpaceTest.root() }
 
     /// Has an agent ask for something, and returns when it stands in the queue.
     private func queue(_ agent: Agent, _ command: String, in namespace: Namespace) throws {
@@ -27,7 +28,7 @@ struct HoldTests {
 
     /// Kills the holder, in the middle of others' waiting: the next holds by the kernel's word, in the order of asking.
     @Test func aKilledHolderIsFollowedByTheNextInTurn() throws {
-        let namespace = try root.space.namespace("locks")
+        let namespace = try SpaceTest.namespace("locks")
         let agents = try (0..<4).map { _ in try Agent(root, "locks") }
         for agent in agents { try queue(agent, "lock build 60000", in: namespace) }
         var last: UInt64 = 0
@@ -42,12 +43,11 @@ struct HoldTests {
             try agent.kill()
         }
         #expect(try eventually { try namespace.lock("build").tryAcquire() != nil })
-        #expect(try namespace.verify() == [])
     }
 
     /// Who waits and dies is not waited for.
     @Test func aKilledWaiterIsPassedOver() throws {
-        let namespace = try root.space.namespace("locks")
+        let namespace = try SpaceTest.namespace("locks")
         let (holder, doomed, next) = (try Agent(root, "locks"), try Agent(root, "locks"), try Agent(root, "locks"))
         for agent in [holder, doomed, next] { try queue(agent, "lock build 60000", in: namespace) }
         #expect(try holder.line()?.hasPrefix("ok ") == true)
@@ -55,12 +55,11 @@ struct HoldTests {
         #expect(try eventually { try namespace.status().holds.count == 2 })
         #expect(try holder.run("unlock build") == "")
         #expect(try next.line()?.hasPrefix("ok ") == true)
-        #expect(try namespace.verify() == [])
     }
 
     /// A process that held two locks, equal to Swift and different as UTF-8, dies: both waiters are served.
     @Test func aKilledHolderOfTwinNamesIsFollowedAtBoth() throws {
-        let namespace = try root.space.namespace("locks")
+        let namespace = try SpaceTest.namespace("locks")
         let holder = try Agent(root, "locks")
         for name in TwinNames.both {
             try queue(holder, "lock \(name) 60000", in: namespace)
@@ -78,7 +77,6 @@ struct HoldTests {
             let error = #expect(throws: SpaceError.self) { _ = try namespace.lock(name).acquire(timeout: .zero) }
             #expect(error?.code == .timedOut && error?.holder == waiter.pid)
         }
-        #expect(try namespace.verify() == [])
     }
 
     /// What is asked for in the ways that there are, with what is let go of, and by whom that is awaited.
@@ -97,7 +95,7 @@ struct HoldTests {
     /// Killed at each step of asking and of letting go: it is to be had afterwards.
     @Test(arguments: [CrashPoint.begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken], Asking.allCases)
     func killedHalfwayNothingIsStuck(_ point: CrashPoint, _ asking: Asking) throws {
-        let namespace = try root.space.namespace("locks")
+        let namespace = try SpaceTest.namespace("locks")
         for command in [asking.rawValue, asking.end] {
             let (victim, waiter) = (try Agent(root, "locks"), try Agent(root, "locks"))
             if command == asking.end {
@@ -123,11 +121,10 @@ struct HoldTests {
             }
             #expect(isFree)
         }
-        #expect(try namespace.verify() == [])
     }
 
     @Test func readersShareAndAWriterIsNotOvertaken() throws {
-        let namespace = try root.space.namespace("locks")
+        let namespace = try SpaceTest.namespace("locks")
         let agents = try (0..<4).map { _ in try Agent(root, "locks") }
         for agent in agents[..<2] {
             try queue(agent, "lock data 60000 shared", in: namespace)
@@ -145,11 +142,10 @@ struct HoldTests {
         #expect(try namespace.status().holds.map(\.isHeld) == [true, false])
         try agents[2].kill()
         _ = try fencing(agents[3].line())
-        #expect(try namespace.verify() == [])
     }
 
     @Test func permitsOfTheDeadAreFree() throws {
-        let namespace = try root.space.namespace("locks")
+        let namespace = try SpaceTest.namespace("locks")
         let agents = try (0..<4).map { _ in try Agent(root, "locks") }
         try queue(agents[0], "semaphore slots 60000 3 2", in: namespace)
         _ = try fencing(agents[0].line())
@@ -163,12 +159,11 @@ struct HoldTests {
         let other = try agents[3].ask("semaphore slots 10 5 1")
         #expect(other == "waiting")
         #expect(try agents[3].line()?.hasPrefix("error typeMismatch") == true)
-        #expect(try namespace.verify() == [])
     }
 
     /// The error of a time-out names who holds, and leaves no place in the queue.
     @Test func aTimeOutNamesTheHolder() throws {
-        let namespace = try root.space.namespace("locks")
+        let namespace = try SpaceTest.namespace("locks")
         let holder = try Agent(root, "locks")
         try queue(holder, "lock build 60000", in: namespace)
         _ = try fencing(holder.line())
@@ -182,7 +177,6 @@ struct HoldTests {
         let stopped = #expect(throws: SpaceError.self) { _ = try namespace.lock("build").acquire(timeout: .zero) }
         #expect(stopped?.description.contains("is stopped") == true)
         holder.resume()
-        #expect(try namespace.verify() == [])
     }
 
     /// A death is heard of from the kernel, and not at a tick.

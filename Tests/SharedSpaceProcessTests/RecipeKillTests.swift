@@ -1,18 +1,19 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Counters, latches, barriers, rate limits, elections and evaluations whose users are killed in the middle of a step: it was made
 /// or it was not, and who waits for it goes on.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct RecipeKillTests {
     let root: TemporaryRoot
     let namespace: Namespace
 
     init() throws {
-        root = try TemporaryRoot()
-        namespace = try root.space.namespace("recipes")
+        root = try SpaceTest.root()
+        namespace = try SpaceTest.namespace("recipes")
     }
 
     private static let points: [CrashPoint] = [.begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken]
@@ -54,7 +55,6 @@ struct RecipeKillTests {
         #expect(count == (isCommitted(point) ? 1 : 0))
         if !isCommitted(point) { try agent().run(commands.count) }
         #expect(try waiter.line() == "ok")
-        #expect(try namespace.verify() == [])
     }
 
     /// Whoever comes last completes the barrier, or has not come.
@@ -73,14 +73,12 @@ struct RecipeKillTests {
         for agent in agents { #expect(try agent.line() == "ok") }
         #expect(try !namespace.barrier("step", parties: 3).wait(timeout: .zero))
         #expect(try namespace.status().holds == [])
-        #expect(try namespace.verify() == [])
     }
 
     @Test(arguments: points)
     func aMomentIsUsedUpOrNot(_ point: CrashPoint) throws {
         try kill(at: point, in: "rate api 1")
         #expect(try agent().ask("rate api 1") == (isCommitted(point) ? "none" : "ok"))
-        #expect(try namespace.verify() == [])
     }
 
     /// Whose moment was still to come, and is nobody's now: the one after it does not come sooner.
@@ -93,7 +91,6 @@ struct RecipeKillTests {
         // In less than an hour one more is free, but not two.
         #expect(try next.ask("rate-wait api 2 2700000") == "waiting")
         #expect(try next.line() == "none")
-        #expect(try namespace.verify() == [])
     }
 
     /// Who waits for leadership and dies is passed over.
@@ -105,7 +102,6 @@ struct RecipeKillTests {
         try leader.run("resign")
         #expect(try next.line()?.hasPrefix("ok ") == true)
         #expect(try namespace.election("chief").leader()?.pid == next.pid)
-        #expect(try namespace.verify() == [])
     }
 
     /// Killed as it deposes a leader: where that was done the leader is told of it, and the next leads.
@@ -123,7 +119,6 @@ struct RecipeKillTests {
         #expect(try #require(UInt64(next.line()?.dropFirst(3) ?? "")) > term)
         #expect(try leader.ask("resign").hasPrefix("error holdLost "))
         #expect(try namespace.election("chief").leader()?.pid == next.pid)
-        #expect(try namespace.verify() == [])
     }
 
     /// Killed as it writes what its program has printed.
@@ -136,6 +131,5 @@ struct RecipeKillTests {
         #expect(try next.ask("evaluate echo '[\"done\",2]'") == "waiting")
         #expect(try next.line()?.hasPrefix("ok ") == true)
         #expect(try namespace.readAll() == there + [["done", 2]])
-        #expect(try namespace.verify() == [])
     }
 }

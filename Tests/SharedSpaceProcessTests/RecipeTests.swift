@@ -1,17 +1,18 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// What becomes of elections, barriers, latches, counters, rate limits, queues and evaluations when processes are killed.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct RecipeTests {
     let root: TemporaryRoot
     let namespace: Namespace
 
     init() throws {
-        root = try TemporaryRoot()
-        namespace = try root.space.namespace("recipes")
+        root = try SpaceTest.root()
+        namespace = try SpaceTest.namespace("recipes")
     }
 
     /// Has an agent wait for something, and returns when it stands in the queue.
@@ -33,7 +34,6 @@ struct RecipeTests {
             #expect(try namespace.election("chief").leader()?.pid == agent.pid)
             try agent.kill()
         }
-        #expect(try namespace.verify() == [])
     }
 
     /// A deposed leader that was stopped learns of it when it goes on.
@@ -51,7 +51,6 @@ struct RecipeTests {
         #expect(try namespace.election("chief").leader()?.pid == new.pid)
         try old.exit()
         #expect(try namespace.election("chief").leader()?.pid == new.pid)
-        #expect(try namespace.verify() == [])
     }
 
     /// Who waited at a barrier and was killed is not counted.
@@ -66,7 +65,6 @@ struct RecipeTests {
         #expect(try agents[3].line() == "waiting")
         for agent in agents[1...] { #expect(try agent.line() == "ok") }
         #expect(try namespace.status().holds == [])
-        #expect(try namespace.verify() == [])
     }
 
     /// Nor is who was killed while nobody else waited, and nobody so listened for its end.
@@ -76,7 +74,6 @@ struct RecipeTests {
         try doomed.kill()
         #expect(try await !namespace.barrier("step", parties: 2).wait(timeout: .milliseconds(1)))
         #expect(try namespace.status().holds == [])
-        #expect(try namespace.verify() == [])
     }
 
     @Test func whatTheDeadCountedDownCounts() throws {
@@ -88,7 +85,6 @@ struct RecipeTests {
         let second = try Agent(root, "recipes")
         #expect(try second.run("count-down ready 2") == "0")
         #expect(try waiter.line() == "ok")
-        #expect(try namespace.verify() == [])
     }
 
     /// Counted by killed processes: each number that was said, and at most one more for each of them.
@@ -103,7 +99,6 @@ struct RecipeTests {
         }
         #expect(Set(said).count == said.count)
         #expect(try (said.count...said.count + 4).contains(namespace.counter("n").value()))
-        #expect(try namespace.verify() == [])
     }
 
     @Test func whatTheDeadUsedUpIsUsedUp() throws {
@@ -113,7 +108,6 @@ struct RecipeTests {
             try agent.kill()
         }
         #expect(try Agent(root, "recipes").ask("rate api 3") == "none")
-        #expect(try namespace.verify() == [])
     }
 
     /// An item whose worker is killed goes to the next, and after the third time to nobody.
@@ -132,7 +126,6 @@ struct RecipeTests {
             #expect(try eventually { try work.takeIfReady()?.value == "y" })
         }
         #expect(try work.deadLetters().map(\.value) == ["x"])
-        #expect(try namespace.verify() == [])
     }
 
     // MARK: One death, one delivery
@@ -162,7 +155,6 @@ struct RecipeTests {
         if end == "kill" { try worker.kill() } else { try worker.run("leave") }
         #expect(try deliveries(of: work) == 1)
         #expect(try work.deadLetters() == [])
-        #expect(try namespace.verify() == [])
     }
 
     /// The same of several that end at once.
@@ -177,7 +169,6 @@ struct RecipeTests {
         for worker in workers { try worker.kill() }
         #expect(try deliveries(of: work) == 1)
         #expect(try work.deadLetters() == [])
-        #expect(try namespace.verify() == [])
     }
 
     /// What was served to a taker that had died, and returns, was seen by nobody.
@@ -192,7 +183,6 @@ struct RecipeTests {
         #expect(try eventually { try work.counts().ready == 1 })
         #expect(try deliveries(of: work) == 0)
         #expect(try work.deadLetters() == [])
-        #expect(try namespace.verify() == [])
     }
 
     /// Served by another, and killed as it is about to say that it knows: before its word is there it does not count, after
@@ -208,7 +198,6 @@ struct RecipeTests {
         #expect(try worker.ended() == .killed(by: SIGKILL))
         let expected = point == .beforeCommit ? 0 : 1
         #expect(try deliveries(of: work) == expected)
-        #expect(try namespace.verify() == [])
     }
 
     /// A taker whose time is over while the gate is not to be had: it throws, and leaves no place behind that is served.
@@ -231,7 +220,6 @@ struct RecipeTests {
         try work.put("x")
         #expect(try eventually { try work.takeIfReady()?.value == "x" })
         #expect(try namespace.status().holds == [])
-        #expect(try namespace.verify() == [])
     }
 
     /// Killed at each step of taking and of completing: nothing is lost, and nothing done is to be had again.
@@ -255,7 +243,6 @@ struct RecipeTests {
         } else {
             #expect(try eventually { try work.takeIfReady()?.value == "x" })
         }
-        #expect(try namespace.verify() == [])
     }
 
     /// The program dies with whoever waits for its tuple.
@@ -276,6 +263,5 @@ struct RecipeTests {
         )
         #expect(unlink(file) == 0)
         #expect(try namespace.count() == 0)
-        #expect(try namespace.verify() == [])
     }
 }

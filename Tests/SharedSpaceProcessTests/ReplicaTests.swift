@@ -1,20 +1,21 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Watchers that begin with what is there, or with what was kept, while others write and take.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct ReplicaTests {
     let root: TemporaryRoot
 
-    init() throws { root = try TemporaryRoot() }
+    init() throws { root = try SpaceTest.root() }
 
     /// Copies begun in the midst of it all end equal to the namespace: each change fits what the copy had before, and none
     /// is missing.
     @Test(arguments: [("watch-from initial", "replicate"), ("observe-copy", "observed-copy")], ["", "slowly"])
     func aCopyEndsEqual(by way: (begin: String, end: String), pace: String) throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let count = 4000
         for start in stride(from: 0, to: count, by: 1000) {
             try namespace.write(contentsOf: (start..<start + 1000).map { Tuple("job", $0) })
@@ -43,12 +44,11 @@ struct ReplicaTests {
             let same = try copy.ask("same-as-copy")
             #expect(same.hasPrefix("ok "), "\(same)")
         }
-        #expect(try namespace.verify() == [])
     }
 
     /// Nobody watched when it happened, and the writers were killed: what was committed was kept.
     @Test func whatKilledWritersCommittedUnwatchedIsKept() throws {
-        let namespace = try root.space.namespace("n", options: NamespaceOptions(history: History()))
+        let namespace = try SpaceTest.namespace("n", options: NamespaceOptions(history: History()))
         for number in 0..<3 {
             let writer = try Agent(root, "n")
             let ledger = Ledger(root, "written-\(number)")
@@ -71,12 +71,11 @@ struct ReplicaTests {
                     if case .int(let number) = tuple[1] { number } else { -1 }
                 }
         )
-        #expect(try namespace.verify() == [])
     }
 
     /// What was kept and what was not make up the whole, wherever a watcher begins, while others write.
     @Test func keptAndMissedMakeUpTheWhole() throws {
-        let namespace = try root.space.namespace("n", options: NamespaceOptions(history: History(changes: 500)))
+        let namespace = try SpaceTest.namespace("n", options: NamespaceOptions(history: History(changes: 500)))
         let writers = try (0..<2).map { _ in try Agent(root, "n") }
         for (number, writer) in writers.enumerated() { try writer.send("write-loop \(number * 10_000) 2000") }
         for _ in 0..<10 {
@@ -91,12 +90,11 @@ struct ReplicaTests {
         try late.run("watch-from 0")
         let told = try Followed(late.run("follow 0 4000"))
         #expect(told.received >= 500 && told.gaps == 1 && UInt64(told.received) + told.missed == 4000)
-        #expect(try namespace.verify() == [])
     }
 
     /// The end of a killed watcher leaves the history as it was.
     @Test func aKilledWatcherTakesNoHistoryAlong() throws {
-        let namespace = try root.space.namespace("n", options: NamespaceOptions(history: History(changes: 50)))
+        let namespace = try SpaceTest.namespace("n", options: NamespaceOptions(history: History(changes: 50)))
         let watcher = try Agent(root, "n", "owning=0")
         try watcher.run("watch")
         for number in 0..<20 { try namespace.write("job", number) }
@@ -105,12 +103,11 @@ struct ReplicaTests {
         try late.run("watch-from 0")
         #expect(try namespace.status().watchers.map(\.pid) == [late.pid])
         #expect(try late.run("follow 20 0").hasPrefix("20 0 0 1 20 "))
-        #expect(try namespace.verify() == [])
     }
 
     /// An object posts in one process; only there it is found.
     @Test func aSenderIsAnObjectInItsOwnProcessAlone() throws {
-        let namespace = try root.space.namespace("n", options: NamespaceOptions(history: History()))
+        let namespace = try SpaceTest.namespace("n", options: NamespaceOptions(history: History()))
         let poster = try Agent(root, "n")
         let other = try Agent(root, "n")
         for agent in [poster, other] { try agent.run("watch") }
@@ -121,6 +118,5 @@ struct ReplicaTests {
         let heard = try [poster, other].map { agent in try (0..<4).map { _ in try agent.run("next-post") } }
         #expect(heard[0] == ["one some 0", "two some 1", "three some nobody", "four none nobody"])
         #expect(heard[1] == ["one some nobody", "two some nobody", "three some 0", "four none nobody"])
-        #expect(try namespace.verify() == [])
     }
 }

@@ -1,20 +1,21 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Synchronization
 import Testing
 
 /// Requests between processes of which any may be killed or stopped: each is answered once, or ends in an error that says why.
 ///
 /// The requests have no limit of time, unless a test is about the limit: on a busy machine a test takes minutes.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct ResponderTests {
     let root: TemporaryRoot
     let namespace: Namespace
 
     init() throws {
-        root = try TemporaryRoot()
-        namespace = try root.space.namespace("jobs")
+        root = try SpaceTest.root()
+        namespace = try SpaceTest.namespace("jobs")
     }
 
     /// A process with a responder to `f`.

@@ -1,32 +1,22 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Processes that stop, or die, while they hold a lock: nobody waits for them without a bound, and what stands in the way is
 /// named.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct StoppedHolderTests {
     let root: TemporaryRoot
 
-    init() throws { root = try TemporaryRoot() }
-
-    /// The error that a body throws.
-    private func refusal(_ body: () throws -> Void) throws -> SpaceError {
-        do {
-            try body()
-        } catch let error as SpaceError {
-            return error
-        }
-        throw TestFailure("nothing was thrown")
-    }
+    init() throws { root = try SpaceTest.root() }
 
     @Test(arguments: [
         CrashPoint.lockUnnamed, .gateTaken, .begun, .beforeCommit, .afterCommit, .granted, .lockForgotten,
     ])
     func aStoppedHolderOfTheGateIsNamed(_ point: CrashPoint) throws {
-        let space = try Space(root: root.path, timeout: .milliseconds(300))
-        let namespace = try space.namespace("n")
+        let namespace = try SpaceTest.namespace("n", timeout: .milliseconds(300))
         try namespace.write("kept", 1)
         let holder = try Agent(root, "n")
         try holder.run("arm stop \(point)")
@@ -54,7 +44,6 @@ struct StoppedHolderTests {
         try namespace.write("other", 1)
         #expect(try namespace.count() == 3)
         try opener.open(root, "n")
-        #expect(try namespace.verify() == [])
     }
 
     /// A frozen process is not stopped in the eyes of proc(5).
@@ -120,7 +109,7 @@ struct StoppedHolderTests {
     /// An opener that waits for the gate holds the door meanwhile; the next opener learns who stands in the way of both.
     @Test(arguments: [CrashPoint.lockUnnamed, .gateTaken, .beforeCommit])
     func aStoppedHolderOfTheGateIsNamedToWhoWaitsForTheDoor(_ point: CrashPoint) throws {
-        let namespace = try root.space.namespace("n")
+        _ = try SpaceTest.namespace("n")
         let holder = try Agent(root, "n")
         try holder.run("arm stop \(point)")
         try holder.send("write [\"half\", 1]")
@@ -137,7 +126,6 @@ struct StoppedHolderTests {
         holder.resume()
         #expect(try holder.line()?.hasPrefix("ok ") == true)
         #expect(try innocent.line() == "ok")
-        #expect(try namespace.verify() == [])
     }
 
     /// A leaver whose way is barred has left all the same: its namespace goes when the way is free.
@@ -156,7 +144,7 @@ struct StoppedHolderTests {
 
     @Test(arguments: [CrashPoint.beforeCommit, .afterCommit, .joined, .firstReader])
     func aStoppedHolderThatIsKilledLetsEverybodyOn(_ point: CrashPoint) throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let holder = try Agent()
         let opens = point == .joined || point == .firstReader
         if !opens { try holder.open(root, "n") }
@@ -173,12 +161,11 @@ struct StoppedHolderTests {
         try opener.run("write [\"job\", 1]")
         #expect(try namespace.takeIfExists("job", 1) != nil)
         #expect(try namespace.count() == (point == .afterCommit ? 1 : 0))
-        #expect(try namespace.verify() == [])
     }
 
     /// A lock that is merely busy is told from one whose holder is stopped.
     @Test func aStoppedHolderNamesNobodyWhoMoved() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let bystander = try Agent(root, "n")
         try bystander.stop()
         // Stopped outside of any lock: it stands in nobody's way.
@@ -187,13 +174,12 @@ struct StoppedHolderTests {
         bystander.resume()
         try bystander.run("write [\"job\", 2]")
         #expect(try namespace.count() == 1)
-        #expect(try namespace.verify() == [])
     }
 
     /// A reader stopped inside its snapshot pins every page that is freed after it; at the byte limit the error names it.
     @Test func aStuckReaderIsNamedAtTheLimit() throws {
         let limit = Limits.smallestByteLimit
-        let namespace = try root.space.namespace("n", options: NamespaceOptions(byteLimit: limit))
+        let namespace = try SpaceTest.namespace("n", options: NamespaceOptions(byteLimit: limit))
         let reader = try Agent(root, "n")
         try reader.run("count")
         try reader.run("arm stop snapshotTaken")
@@ -216,6 +202,5 @@ struct StoppedHolderTests {
             try namespace.write("page", number, body)
             #expect(try namespace.takeIfExists("page", number, any([UInt8].self)) != nil)
         }
-        #expect(try namespace.verify() == [])
     }
 }

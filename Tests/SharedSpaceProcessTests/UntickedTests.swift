@@ -2,40 +2,39 @@ import Glibc
 import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Processes whose ticks are turned off: a wake-up that is lost stays lost, however busy the machine is, and nobody wakes
 /// who was not woken.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct UntickedTests {
     let root: TemporaryRoot
 
-    init() throws { root = try TemporaryRoot() }
+    init() throws { root = try SpaceTest.root() }
 
     /// A cancelled waiter to whom the tuple was granted already hands it on to who waits behind it.
     @Test func aCancelledWaiterHandsOn() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let agent = try Agent(root, "n")
         try agent.run("ticks-off")
         #expect(try agent.run("hand-on 100") == "100")
         #expect(try namespace.count() == 0)
-        #expect(try namespace.verify() == [])
     }
 
     /// Many tasks of one process, takers and writers at once.
     @Test func aCrowdOfTasksIsServed() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let agent = try Agent(root, "n")
         try agent.run("ticks-off")
         #expect(try agent.run("crowd 500") == "500")
         #expect(try namespace.count() == 0)
         #expect(try namespace.status().waiters == [])
-        #expect(try namespace.verify() == [])
     }
 
     /// Of a hundred processes that are blocked in takes which match, a write wakes the oldest, and no other.
     @Test func aWriteWakesOneOfAHundred() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let takers = try (1...100).map { number in
             let agent = try Agent(root, "n")
             try agent.run("ticks-off")
@@ -58,7 +57,6 @@ struct UntickedTests {
             sleeps = now
         }
         #expect(try namespace.status().waiters.count == takers.count - 10)
-        #expect(try namespace.verify() == [])
     }
 
     /// Whether all of a process's threads sleep.

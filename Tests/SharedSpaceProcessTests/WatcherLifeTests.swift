@@ -1,14 +1,15 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Watchers, and those whom they watch, that are killed; what they leave behind; and the end of what they watch.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct WatcherLifeTests {
     let root: TemporaryRoot
 
-    init() throws { root = try TemporaryRoot() }
+    init() throws { root = try SpaceTest.root() }
 
     private func watcher(_ options: String = "owning=0") throws -> Agent {
         let agent = try Agent(root, "n", options)
@@ -18,7 +19,7 @@ struct WatcherLifeTests {
 
     /// A subscriber killed over and over, wherever it is: the next goes on after what was acknowledged.
     @Test func aSubscriptionOutlivesItsWatchers() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let lives = 6
         let count = 6000
         let writer = try Agent(root, "n")
@@ -57,11 +58,10 @@ struct WatcherLifeTests {
         }
         #expect(next == count...count)
         #expect(try namespace.endSubscription("log"))
-        #expect(try namespace.verify() == [])
     }
 
     @Test func aSubscriptionHasOneProcess() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let first = try Agent(root, "n", "owning=0")
         try first.run("subscribe log")
         let second = try Agent(root, "n", "owning=0")
@@ -70,13 +70,12 @@ struct WatcherLifeTests {
         try namespace.write("job", 1)
         try second.run("subscribe log")
         #expect(try second.run("follow 1 0").hasPrefix("1 0 0 "))
-        #expect(try namespace.verify() == [])
     }
 
     /// A watcher stands still in the middle of looking for the dead, and the subscription that it saw without its process has
     /// one again by the time it goes on.
     @Test func aSubscriptionTakenOverIsNotEndedForTheDead() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let dying = try Agent(root, "n", "owning=0")
         try dying.run("subscribe log")
         // One process a tick looks for the dead; the other one stands, so it is this one. It does nothing but tick, and a
@@ -95,13 +94,12 @@ struct WatcherLifeTests {
         let subscriptions = try namespace.status().watchers.filter { $0.subscription == "log" }
         #expect(subscriptions.map(\.pid) == [next.pid])
         looking.resume()
-        #expect(try namespace.verify() == [])
     }
 
     /// Nobody touches the namespace after the writer's death: the watcher is told all the same, once.
     @Test(arguments: [CrashPoint.afterCommit, .granted, .gateReleased, .woken, .rung], ["next-wait", "next-async"])
     func whatAKilledWriterCommittedIsTold(_ point: CrashPoint, _ next: String) throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let watcher = try watcher()
         try watcher.send(next)
         #expect(try watcher.line() == "waiting")
@@ -112,19 +110,17 @@ struct WatcherLifeTests {
         let last = try namespace.status().sequence
         #expect(line == "ok write \(last - 1) [\"job\",1]")
         #expect(try watcher.run("follow 1 0").hasPrefix("1 0 0 \(last) \(last) "))
-        #expect(try namespace.verify() == [])
     }
 
     @Test(arguments: [CrashPoint.gateTaken, .begun, .beforeCommit])
     func whatAKilledWriterDidNotCommitIsNotTold(_ point: CrashPoint) throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let watcher = try watcher()
         try watcher.send("next-wait")
         #expect(try watcher.line() == "waiting")
         try dieWriting(at: point)
         try namespace.write("job", 2)
         #expect(try watcher.line() == "ok write \(namespace.status().sequence) [\"job\",2]")
-        #expect(try namespace.verify() == [])
     }
 
     private func dieWriting(at point: CrashPoint) throws {
@@ -139,7 +135,7 @@ struct WatcherLifeTests {
 
     /// Another's tick removes a killed watcher's row; nobody registers here.
     @Test func aKilledWatchersRowGoesAtTheTickOfAnother() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let first = try watcher()
         let second = try watcher()
         #expect(try Set(namespace.status().watchers.map(\.pid)) == [first.pid, second.pid])
@@ -147,11 +143,10 @@ struct WatcherLifeTests {
         #expect(try eventually { try namespace.status().watchers.map(\.pid) == [second.pid] })
         try namespace.write("job", 1)
         #expect(try second.run("follow 1 0").hasPrefix("1 0 0 "))
-        #expect(try namespace.verify() == [])
     }
 
     @Test func theNextRegistrationDropsTheRowsOfTheDead() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let dead = try (0..<3).map { _ in try watcher() }
         // Stopped first: while they die one after the other, none must tick, and drop the others' rows.
         for agent in dead { try agent.stop() }
@@ -159,12 +154,11 @@ struct WatcherLifeTests {
         #expect(try namespace.status().watchers.count == 3)
         let next = try watcher()
         #expect(try namespace.status().watchers.map(\.pid) == [next.pid])
-        #expect(try namespace.verify() == [])
     }
 
     /// The journal is emptied with the last watcher, killed or not; a watcher that asks for what it held gets a gap.
     @Test func theJournalEndsWithTheLastWatcher() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let killed = try watcher()
         try namespace.write("job", 1)
         try killed.kill()
@@ -181,7 +175,6 @@ struct WatcherLifeTests {
         let later = try namespace.changes(after: last - 2)
         let gaps = try changes(of: later)
         #expect(gaps.map(\.kind) == [.gap] && gaps[0].sequence == last - 1 && gaps[0].lastSequence == last + 1)
-        #expect(try namespace.verify() == [])
     }
 
     private func changes(of changes: Changes) throws -> [Change] {
@@ -193,7 +186,7 @@ struct WatcherLifeTests {
     /// Descriptors, threads and inotify watches, after many rounds of watching: no more than before.
     @Test(arguments: ["watch-rounds", "open-watch-rounds"])
     func watchingLeavesNothingBehind(_ command: String) throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let agent = try Agent(root, "n")
         let words = command == "watch-rounds" ? "" : "\(root.path) other "
         // What comes with the first use stays: the thread that hears the bells, what it listens to, and the bell, once it was
@@ -218,7 +211,6 @@ struct WatcherLifeTests {
         let after = try Holdings(agent)
         #expect(areGone, "\(after), before: \(before)")
         #expect(try namespace.status().watchers == [])
-        #expect(try namespace.verify() == [])
     }
 
     private struct Holdings {

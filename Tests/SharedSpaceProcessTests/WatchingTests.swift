@@ -1,13 +1,14 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// What watchers in other processes are told, against what others write at the same time.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct WatchingTests {
     let root: TemporaryRoot
 
-    init() throws { root = try TemporaryRoot() }
+    init() throws { root = try SpaceTest.root() }
 
     /// A watcher with a ledger of its own.
     private func watcher(_ name: String, _ options: String = "owning=0") throws -> (
@@ -21,7 +22,7 @@ struct WatchingTests {
 
     /// A hundred thousand changes, by four processes at once, come to each of three others: all, once, in the same order.
     @Test func everyWatcherIsToldEverythingInOneOrder() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let watchers = try (0..<3).map { try watcher("seen-\($0)") }
         let writers = try (0..<4).map { _ in try Agent(root, "n") }
         // In rounds, each within the journal's bound: a watcher that comes late on a busy machine still gets no gap.
@@ -45,12 +46,11 @@ struct WatchingTests {
         let written = try numbers(in: namespace)
         #expect(written.sorted() == Array(0..<rounds * writers.count * count))
         for watcher in watchers { #expect(try watcher.ledger.numbers() == written) }
-        #expect(try namespace.verify() == [])
     }
 
     /// Writers killed wherever they are: what was committed is told, and nothing else.
     @Test func killedWritersLeaveNoHoleAndNothingTwice() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let watchers = try (0..<2).map { try watcher("seen-\($0)") }
         for watcher in watchers { try watcher.agent.send("follow 0 0") }
         // All that they may write stays within the journal's bound.
@@ -88,12 +88,11 @@ struct WatchingTests {
         #expect(told[0].first == watchers[0].start + 1 && told[0].last == last)
         let committed = try numbers(in: namespace)
         for watcher in watchers { #expect(try watcher.ledger.numbers() == committed) }
-        #expect(try namespace.verify() == [])
     }
 
     /// Watchers that fall behind the journal's bound: what they are told and what they missed make up the whole.
     @Test func slowWatchersGetGapsThatCoverWhatTheyMissed() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let fast = try watcher("fast")
         let slow = try (0..<2).map { try watcher("slow-\($0)") }
         let writers = try (0..<4).map { _ in try Agent(root, "n") }
@@ -133,7 +132,6 @@ struct WatchingTests {
                 #expect(own == own.sorted() && Set(own).count == own.count)
             }
         }
-        #expect(try namespace.verify() == [])
     }
 
     /// Ten thousand changes while the only watcher asks for nothing, or cannot ask because its process stands still.
@@ -141,7 +139,7 @@ struct WatchingTests {
     /// Each write is answered before the watcher goes on.
     @Test(arguments: [false, true])
     func aConsumerThatDoesNotAskHoldsNobodyUp(isStopped: Bool) throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let watcher = try watcher("seen")
         let writer = try Agent(root, "n")
         if isStopped { try watcher.agent.stop() }
@@ -151,11 +149,10 @@ struct WatchingTests {
         let told = try Followed(watcher.agent.run("follow 0 \(namespace.status().sequence)"))
         #expect(told.received == count && told.gaps == 0 && told.first == watcher.start + 1)
         #expect(try watcher.ledger.numbers() == Array(0..<count))
-        #expect(try namespace.verify() == [])
     }
 
     @Test func whatIsWrittenBeforeTheFirstReadIsTold() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         try namespace.write("job", 0)
         let watcher = try watcher("seen")
         let writer = try Agent(root, "n")
@@ -165,14 +162,13 @@ struct WatchingTests {
         let told = try Followed(watcher.agent.run("follow 4 0"))
         #expect(told.first == watcher.start + 1 && told.received == 4)
         #expect(try watcher.ledger.numbers() == [1, 2, 3, 2])
-        #expect(try namespace.verify() == [])
     }
 
     /// Registering has its place in the order of all changes, with two processes that write all the time, and whether or
     /// not somebody watches already.
     @Test(arguments: [false, true])
     func theFirstChangeIsTheOneAfterTheRegistration(othersWatch: Bool) throws {
-        let namespace = try root.space.namespace("n")
+        _ = try SpaceTest.namespace("n")
         let other = othersWatch ? try watcher("other") : nil
         let writers = try (0..<2).map { number in
             let writer = try Agent(root, "n")
@@ -183,20 +179,18 @@ struct WatchingTests {
         #expect(try watcher.run("register-rounds 40") == "40")
         for writer in writers { try writer.kill() }
         _ = other
-        #expect(try namespace.verify() == [])
     }
 
     /// Eight hundred hand-offs, each from a change that is told to a write: with ticks alone, four a second, the watchdog
     /// would end it.
     @Test func theBellIsHeard() throws {
-        let namespace = try root.space.namespace("n")
+        let namespace = try SpaceTest.namespace("n")
         let players = try (0..<2).map { try watcher("player-\($0)").agent }
         try players[0].send("echo-changes ping pong 400")
         try players[1].send("echo-changes pong ping 400")
         try namespace.write("ping", 1)
         for player in players { #expect(try player.line() == "ok 400") }
         #expect(try namespace.count() == 801)
-        #expect(try namespace.verify() == [])
     }
 
     private func numbers(in namespace: Namespace) throws -> [Int] {
