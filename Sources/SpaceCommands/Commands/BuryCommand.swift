@@ -22,7 +22,6 @@ struct BuryCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var status: StatusOptions
     @OptionGroup var matching: MatchOptions
-    @OptionGroup var arguments: JSONArguments
 
     @Option(help: ArgumentHelp("Set tuples aside after so many deliveries.", valueName: "number|none"))
     var after: String?
@@ -41,7 +40,7 @@ struct BuryCommand: ParsableCommand {
     }
 
     func run() throws {
-        let subject = try subject.map { try matching.subject($0, arguments) }
+        let subject = try subject.map { try matching.subject($0) }
         let hasFound = try NamespaceAccess(common, namespace).use { namespace in
             if let after { try namespace.setDeliveryLimit(Int(after)) }
             switch subject {

@@ -38,7 +38,6 @@ struct ClaimCommand: ParsableCommand {
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var status: StatusOptions
     @OptionGroup var matching: MatchOptions
-    @OptionGroup var arguments: JSONArguments
 
     @Option(help: ArgumentHelp("How long the claim lasts at most (default: no limit).", valueName: "duration"))
     var deadline: DurationArgument?
@@ -49,8 +48,7 @@ struct ClaimCommand: ParsableCommand {
     @Flag(help: "Run nothing, and print the claim's id.")
     var hold = false
 
-    @Flag(help: "The newest first.")
-    var newest = false
+    @OptionGroup var ordering: OrderOptions
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -76,7 +74,7 @@ struct ClaimCommand: ParsableCommand {
     }
 
     func run() throws {
-        let template = try matching.template(template, arguments)
+        let template = try matching.template(template)
         let access = try NamespaceAccess(common, namespace)
         if hold { return try holdOne(access, template) }
         let command = tail.command
@@ -141,7 +139,7 @@ struct ClaimCommand: ParsableCommand {
         try access.obtain(wait, for: owner) { (namespace, remaining) -> Ending? in
             let claim = try namespace.claimBlocking(
                 matching: template,
-                order: newest ? .newestFirst : .oldestFirst,
+                order: ordering.order,
                 deadline: deadline?.duration,
                 timeout: remaining ?? .zero,
                 interruption: Signals.interruption
@@ -185,7 +183,7 @@ struct ClaimCommand: ParsableCommand {
         let done = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> Bool? in
             let claim = try namespace.claim(
                 matching: template,
-                order: newest ? .newestFirst : .oldestFirst,
+                order: ordering.order,
                 holder: holder,
                 deadline: deadline?.duration,
                 timeout: remaining ?? .zero,

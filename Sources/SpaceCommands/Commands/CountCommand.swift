@@ -17,7 +17,6 @@ struct CountCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var matching: MatchOptions
-    @OptionGroup var arguments: JSONArguments
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -26,7 +25,7 @@ struct CountCommand: ParsableCommand {
     var template: String?
 
     func run() throws {
-        let template = try template.map { try matching.template($0, arguments) } ?? .any
+        let template = try template.map { try matching.template($0) } ?? .any
         let count = try NamespaceAccess(common, namespace).use { try $0.count(matching: template) }
         try Output.print(line: "\(count)")
     }

@@ -30,8 +30,7 @@ struct DisownCommand: ParsableCommand {
     }
 
     func run() throws {
-        let choice =
-            try pid.map { OwnerOptions.Choice.process(try OwnerOptions.pid($0, from: "--pid")) } ?? owner.choice()
+        let choice = try owner.choice(pid: pid)
         let process: Int32
         switch choice {
         case .process(let pid), .parent(let pid): process = pid

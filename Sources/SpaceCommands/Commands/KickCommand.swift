@@ -20,7 +20,6 @@ struct KickCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var status: StatusOptions
     @OptionGroup var matching: MatchOptions
-    @OptionGroup var arguments: JSONArguments
 
     @Option(help: ArgumentHelp("At most so many, the oldest first.", valueName: "number"))
     var max: Int?
@@ -36,7 +35,7 @@ struct KickCommand: ParsableCommand {
     }
 
     func run() throws {
-        let subject = try subject.map { try matching.subject($0, arguments) } ?? .template(.any)
+        let subject = try subject.map { try matching.subject($0) } ?? .template(.any)
         let hasFound = try NamespaceAccess(common, namespace).use { namespace in
             switch subject {
             case .id(let id): try namespace.kick(id: TupleID(rawValue: id))

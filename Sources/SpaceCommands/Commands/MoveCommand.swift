@@ -20,7 +20,6 @@ struct MoveCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var status: StatusOptions
     @OptionGroup var matching: MatchOptions
-    @OptionGroup var arguments: JSONArguments
     @OptionGroup var printing: PrintOptions
 
     @Argument(help: .namespace, completion: .namespaces)
@@ -33,8 +32,8 @@ struct MoveCommand: ParsableCommand {
     var to: String
 
     func run() throws {
-        let template = try matching.template(from, arguments)
-        let tuple = try JSONText.tuple(to, what: "the new tuple", arguments: try arguments.resolved())
+        let template = try matching.template(from)
+        let tuple = try JSONText.tuple(to, what: "the new tuple", arguments: try matching.arguments.resolved())
         let access = try NamespaceAccess(common, namespace)
         let output = Output()
         try output.checkTaken()

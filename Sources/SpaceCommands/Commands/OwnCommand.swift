@@ -44,8 +44,7 @@ struct OwnCommand: ParsableCommand {
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
         guard command.isEmpty else { return try become(command, owning: access) }
-        let choice =
-            try pid.map { OwnerOptions.Choice.process(try OwnerOptions.pid($0, from: "--pid")) } ?? owner.choice()
+        let choice = try owner.choice(pid: pid)
         if choice == .nobody {
             throw CommandFailure.usage("own makes a process an owner, so --owner none is refused")
         }

@@ -22,14 +22,12 @@ struct ReadCommand: ParsableCommand {
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var status: StatusOptions
     @OptionGroup var matching: MatchOptions
-    @OptionGroup var arguments: JSONArguments
     @OptionGroup var printing: PrintOptions
 
     @Flag(help: "Print all that match, the oldest first.")
     var all = false
 
-    @Flag(help: "The newest first.")
-    var newest = false
+    @OptionGroup var ordering: OrderOptions
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -38,8 +36,8 @@ struct ReadCommand: ParsableCommand {
     var template: String
 
     func run() throws {
-        let template = try matching.template(template, arguments)
-        let order: MatchOrder = newest ? .newestFirst : .oldestFirst
+        let template = try matching.template(template)
+        let order = ordering.order
         let access = try NamespaceAccess(common, namespace)
         let found = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> [Tuple]? in
             if !all {

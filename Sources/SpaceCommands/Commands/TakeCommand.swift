@@ -27,7 +27,6 @@ struct TakeCommand: ParsableCommand {
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var status: StatusOptions
     @OptionGroup var matching: MatchOptions
-    @OptionGroup var arguments: JSONArguments
     @OptionGroup var printing: PrintOptions
 
     @Flag(help: "Take all that match.")
@@ -36,8 +35,7 @@ struct TakeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Take at most this many.", valueName: "number"))
     var max: Int?
 
-    @Flag(help: "The newest first.")
-    var newest = false
+    @OptionGroup var ordering: OrderOptions
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -54,7 +52,7 @@ struct TakeCommand: ParsableCommand {
     }
 
     func run() throws {
-        let template = try matching.template(template, arguments)
+        let template = try matching.template(template)
         let access = try NamespaceAccess(common, namespace)
         let output = Output()
         let done = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> Bool? in
@@ -75,18 +73,18 @@ struct TakeCommand: ParsableCommand {
         while wanted > 0 {
             try Signals.check()
             let size = min(wanted, Self.batch)
-            var claims = try namespace.claimAll(matching: template, order: order, max: size)
+            var claims = try namespace.claimAll(matching: template, order: ordering.order, max: size)
             if claims.isEmpty, taken == 0, let remaining {
                 let first = try namespace.claimOne(
                     matching: template,
-                    order: order,
+                    order: ordering.order,
                     timeout: remaining,
                     interruption: Signals.interruption
                 )
                 if let first { claims = [first] }
                 if !claims.isEmpty, size > 1 {
                     // More tuples may have come with the one that ended the wait.
-                    claims += try namespace.claimAll(matching: template, order: order, max: size - 1)
+                    claims += try namespace.claimAll(matching: template, order: ordering.order, max: size - 1)
                 }
             }
             if claims.isEmpty { break }
@@ -99,8 +97,6 @@ struct TakeCommand: ParsableCommand {
         }
         return taken > 0
     }
-
-    private var order: MatchOrder { newest ? .newestFirst : .oldestFirst }
 
     /// Completes the claims whose lines were accepted as a whole, and releases the others.
     private func printAndComplete(_ claims: [HeldClaim], of namespace: Namespace, _ output: Output) throws {

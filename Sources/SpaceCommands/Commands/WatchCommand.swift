@@ -45,7 +45,6 @@ struct WatchCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var status: StatusOptions
     @OptionGroup var matching: MatchOptions
-    @OptionGroup var arguments: JSONArguments
     @OptionGroup var choice: WatchChoice
 
     @Option(
@@ -143,7 +142,7 @@ struct WatchCommand: ParsableCommand {
     func run() throws {
         guard let namespace else { return try watchNamespaces() }
         let parts = parts
-        let filter = try choice.filter(try parts.template.map { try matching.template($0, arguments) })
+        let filter = try choice.filter(try parts.template.map { try matching.template($0) })
         let access = try NamespaceAccess(common, namespace)
         let telling = ChangeTelling(
             command: parts.command,

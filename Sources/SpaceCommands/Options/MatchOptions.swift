@@ -9,7 +9,9 @@ struct MatchOptions: ParsableArguments {
     @Flag(help: "The template is a tuple: strings that begin with '?' stand for themselves.")
     var literal = false
 
-    func template(_ text: String, _ arguments: JSONArguments) throws -> Template {
+    @OptionGroup var arguments: JSONArguments
+
+    func template(_ text: String) throws -> Template {
         let values = try arguments.resolved()
         do {
             return try Template(json: text, exactly: exact, literal: literal, arguments: values)
@@ -25,8 +27,8 @@ struct MatchOptions: ParsableArguments {
     }
 
     /// What an argument names: a number is an id, anything else a template.
-    func subject(_ text: String, _ arguments: JSONArguments) throws -> Subject {
+    func subject(_ text: String) throws -> Subject {
         if let id = UInt64(text) { return .id(id) }
-        return .template(try template(text, arguments))
+        return .template(try template(text))
     }
 }

@@ -26,9 +26,14 @@ struct OwnerOptions: ParsableArguments {
         case parentGone
     }
 
+    /// The process that owns the namespace.
+    ///
+    /// `pid`: The word of the command's `--pid`, which comes before all else.
+    ///
     /// - Throws: `CommandFailure` (usage) for a word that is neither a PID nor `none`, and for a process that never
     ///   exits.
-    func choice() throws -> Choice {
+    func choice(pid: String? = nil) throws -> Choice {
+        if let pid { return .process(try Self.pid(pid, from: "--pid")) }
         if let owner { return try Self.choice(owner, from: "--owner") }
         if let value = getenv(Self.variable), value[0] != 0 {
             return try Self.choice(String(cString: value), from: "$\(Self.variable)")
