@@ -54,12 +54,19 @@ let package = Package(
         .target(name: "LMDB", dependencies: ["CLMDB", "CGuardedLMDB", "CSpaceShims"], swiftSettings: settings),
         .target(name: "TupleCoding", swiftSettings: settings),
 
-        // The library.
+        // The library: its floors, and what users import.
         .target(
-            name: "SharedSpace",
-            dependencies: ["TupleCoding", "LMDB", "SpaceSystem", system, atomics, orderedCollections, logging],
+            name: "TupleSpace",
+            dependencies: ["TupleCoding", "LMDB", "SpaceSystem", system, atomics, orderedCollections],
+            path: "Sources",
+            exclude: [
+                "CGuardedLMDB", "CLMDB", "CSpaceShims", "LMDB", "SharedSpace", "SpaceCommands", "SpaceSystem",
+                "TupleCoding", "space", "space-dump",
+            ],
+            sources: ["SpaceEngine", "TupleSpace", "SpaceRecipes", "SpaceInspection"],
             swiftSettings: settings
         ),
+        .target(name: "SharedSpace", dependencies: ["TupleCoding", "TupleSpace"], swiftSettings: settings),
 
         // The commands.
         .target(
@@ -148,7 +155,7 @@ let package = Package(
         .testTarget(
             name: "SharedSpaceTests",
             dependencies: [
-                "SharedSpace", "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "SpaceTesting",
+                "SharedSpace", "TupleSpace", "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "SpaceTesting",
                 "space-write-recorder", system, orderedCollections,
             ],
             swiftSettings: settings

@@ -4,7 +4,8 @@ import SpaceTestSupport
 import SystemPackage
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// What is found on disk is damaged, foreign, or from before a reboot: an error that says so, or the right thing done; never
 /// a crash, and no other namespace is harmed.

@@ -2,7 +2,8 @@ import LMDB
 import SpaceTestSupport
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// What a damaged file says of a dictionary is found by the check, and using it is an error, never a trap.
 @Suite struct DictionaryDamageTests {

@@ -6,7 +6,8 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// How long an environment is open, who may open it, and what becomes of readers that it has lost.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(2))) struct EnvironmentLifeTests {

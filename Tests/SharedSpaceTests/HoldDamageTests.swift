@@ -2,7 +2,8 @@ import LMDB
 import SpaceTestSupport
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// Rows of what is held, asked and named that don't decode or contradict each other are found by the check, and using them is an
 /// error, never a trap.

@@ -3,7 +3,8 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// Locks, semaphores and elections within one process, in all their forms.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))

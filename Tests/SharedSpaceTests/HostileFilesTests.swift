@@ -5,7 +5,8 @@ import SpaceTestSupport
 import SystemPackage
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// Other files in place of a namespace's own, as a member of a group can put them there: nothing outside of the namespace is
 /// read, changed or made longer, and nothing waits.

@@ -2,7 +2,8 @@ import LMDB
 import SpaceTestSupport
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// What is kept from one life of a namespace names nothing of the next, and a watcher that brings it is told so.
 @Suite(.timeLimit(.minutes(5))) struct LifeTests {

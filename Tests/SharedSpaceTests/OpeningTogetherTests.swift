@@ -5,7 +5,8 @@ import SpaceTestSupport
 import Synchronization
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// Threads of one process that open, use and leave the same namespace at once.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct OpeningTogetherTests {

@@ -2,7 +2,8 @@ import LMDB
 import SpaceTestSupport
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// Rows of ordered sets that contradict each other are found by the check, and reading them is an error, never a trap.
 @Suite struct OrderedSetDamageTests {

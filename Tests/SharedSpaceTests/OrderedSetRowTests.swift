@@ -1,7 +1,8 @@
 import SpaceTesting
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// Which rows of an ordered set an edit writes: as many as it has made room for.
 @Suite(.spaceTest) struct OrderedSetRowTests {

@@ -5,7 +5,8 @@ import Synchronization
 import SystemPackage
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// Locks that are held by a thread which doesn't exist, and of whose death the kernel has told no one.
 @Suite(.serialized, .timeLimit(.minutes(2))) struct OrphanedLockTests {

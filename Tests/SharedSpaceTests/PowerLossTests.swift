@@ -3,7 +3,8 @@ import SpaceSystem
 import SpaceTestSupport
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// What a `.durable` namespace is after the power went: everything that LMDB wrote to its data file is recorded, and the file
 /// that each moment would have left is opened as after a reboot.

@@ -2,7 +2,8 @@ import SpaceTestSupport
 import Testing
 import TupleCoding
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// What stands in a rate limit's row comes from the disk.
 @Suite(.timeLimit(.minutes(5)))

@@ -4,7 +4,8 @@ import SpaceTesting
 import Testing
 import TupleCoding
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// What is given back of a rate limit.
 @Suite(.spaceTest, .timeLimit(.minutes(2)))

@@ -4,7 +4,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// A process that can't look, since no reader of the database is to be had: what it could not see has not changed.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(2)))

@@ -1,6 +1,7 @@
 import SpaceTestSupport
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 extension TemporaryRoot {
     /// Rewrites the header of the namespace `n`, with a checksum that is right.

@@ -4,7 +4,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// Counters, latches, barriers, rate limits, work queues and evaluation within one process.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))

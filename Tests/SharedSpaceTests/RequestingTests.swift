@@ -3,7 +3,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// The steps of a request, one by one: what happens between two of them comes too seldom to wait for.
 @Suite(.spaceTest) struct RequestingTests {

@@ -6,7 +6,8 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// Threads, tasks and objects of one process that share a namespace.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))

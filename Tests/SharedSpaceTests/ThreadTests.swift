@@ -5,7 +5,8 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// Threads of one process that do the same thing at once.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct ThreadTests {

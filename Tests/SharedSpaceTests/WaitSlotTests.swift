@@ -4,7 +4,8 @@ import SpaceTesting
 import Testing
 import TupleCoding
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// The slots of those who wait, and the counts that spare a writer a look at them.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct WaitSlotTests {

@@ -2,7 +2,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct WatchingTests {
     let root: TemporaryRoot

@@ -4,7 +4,8 @@
 import FuzzSupport
 import Glibc
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 private let playground = Playground("control")
 

@@ -4,7 +4,8 @@
 import FuzzSupport
 
 @testable import LMDB
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 private let playground = Playground("rows")
 

@@ -1,6 +1,7 @@
 import Glibc
 
-@testable import SharedSpace
+import SharedSpace
+@testable import TupleSpace
 
 /// A root of the fuzzer's own, in memory, and what is done with a namespace in it whatever state that is in.
 package struct Playground: Sendable {
