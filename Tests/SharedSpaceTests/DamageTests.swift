@@ -1,10 +1,10 @@
 import Glibc
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SystemPackage
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// What is found on disk is damaged, foreign, or from before a reboot: an error that says so, or the right thing done; never

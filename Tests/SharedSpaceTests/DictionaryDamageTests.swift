@@ -1,8 +1,8 @@
 import LMDB
+import SharedSpace
 import SpaceTestSupport
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// What a damaged file says of a dictionary is found by the check, and using it is an error, never a trap.

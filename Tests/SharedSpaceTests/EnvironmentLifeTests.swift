@@ -1,12 +1,12 @@
 import Glibc
 import LMDB
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Synchronization
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// How long an environment is open, who may open it, and what becomes of readers that it has lost.

@@ -1,8 +1,8 @@
 import LMDB
+import SharedSpace
 import SpaceTestSupport
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// Rows of what is held, asked and named that don't decode or contradict each other are found by the check, and using them is an

@@ -1,9 +1,9 @@
+import SharedSpace
 import SpaceTestSupport
 import SpaceTesting
 import Synchronization
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// Locks, semaphores and elections within one process, in all their forms.

@@ -1,11 +1,11 @@
 import Glibc
 import LMDB
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SystemPackage
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// Other files in place of a namespace's own, as a member of a group can put them there: nothing outside of the namespace is

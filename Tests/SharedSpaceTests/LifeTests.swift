@@ -1,8 +1,8 @@
 import LMDB
+import SharedSpace
 import SpaceTestSupport
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// What is kept from one life of a namespace names nothing of the next, and a watcher that brings it is told so.

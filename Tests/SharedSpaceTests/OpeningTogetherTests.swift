@@ -1,11 +1,11 @@
 import Glibc
 import LMDB
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import Synchronization
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// Threads of one process that open, use and leave the same namespace at once.

@@ -1,8 +1,8 @@
 import LMDB
+import SharedSpace
 import SpaceTestSupport
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// Rows of ordered sets that contradict each other are found by the check, and reading them is an error, never a trap.

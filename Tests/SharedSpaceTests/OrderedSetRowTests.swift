@@ -1,7 +1,7 @@
+import SharedSpace
 import SpaceTesting
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// Which rows of an ordered set an edit writes: as many as it has made room for.

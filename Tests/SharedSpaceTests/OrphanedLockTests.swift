@@ -1,11 +1,11 @@
 import Glibc
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import Synchronization
 import SystemPackage
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// Locks that are held by a thread which doesn't exist, and of whose death the kernel has told no one.

@@ -1,9 +1,9 @@
 import Glibc
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// What a `.durable` namespace is after the power went: everything that LMDB wrote to its data file is recorded, and the file

@@ -1,8 +1,8 @@
+import SharedSpace
 import SpaceTestSupport
 import Testing
 import TupleCoding
 
-import SharedSpace
 @testable import TupleSpace
 
 /// What stands in a rate limit's row comes from the disk.

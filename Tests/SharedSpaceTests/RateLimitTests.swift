@@ -1,10 +1,10 @@
 import SeededRandom
+import SharedSpace
 import SpaceTestSupport
 import SpaceTesting
 import Testing
 import TupleCoding
 
-import SharedSpace
 @testable import TupleSpace
 
 /// What is given back of a rate limit.

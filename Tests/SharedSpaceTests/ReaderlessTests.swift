@@ -1,10 +1,10 @@
 import LMDB
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// A process that can't look, since no reader of the database is to be had: what it could not see has not changed.
@@ -21,7 +21,7 @@ struct ReaderlessTests {
     /// All that there are, to be given back when they go.
     private func takeReaders() -> [Reader] {
         var taken: [Reader] = []
-        while let idle = core.readers.take() { taken.append(idle) }
+        while let idle = core.engine.readers.take() { taken.append(idle) }
         do throws(LMDBError) {
             while true { taken.append(Reader(try core.environment.beginRead(), namespace: namespace.name)) }
         } catch {

@@ -1,6 +1,6 @@
+import SharedSpace
 import SpaceTestSupport
 
-import SharedSpace
 @testable import TupleSpace
 
 extension TemporaryRoot {

@@ -1,10 +1,10 @@
 import Glibc
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// Counters, latches, barriers, rate limits, work queues and evaluation within one process.

@@ -1,9 +1,9 @@
 import Glibc
+import SharedSpace
 import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// The steps of a request, one by one: what happens between two of them comes too seldom to wait for.

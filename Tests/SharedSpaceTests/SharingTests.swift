@@ -1,12 +1,12 @@
 import Glibc
 import LMDB
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Synchronization
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// Threads, tasks and objects of one process that share a namespace.

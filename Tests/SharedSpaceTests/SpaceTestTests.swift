@@ -1,8 +1,9 @@
+import SharedSpace
 import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-@testable import SharedSpace
+@testable import TupleSpace
 
 /// The check at a test's end finds what the suites with the trait rely on it to find.
 struct SpaceTestTests {

@@ -1,11 +1,11 @@
 import Glibc
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Synchronization
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 /// Threads of one process that do the same thing at once.
@@ -67,7 +67,7 @@ import SharedSpace
         let namespace = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true))
         let core = namespace.core
         try namespace.leave()
-        core.noticeRemoval()
+        core.engine.noticeRemoval()
         for _ in 0..<3 { core.restoreSession() }
         #expect(core.control.dead.load() == 0)
         #expect(root.entries(of: "n/sessions") == [])

@@ -1,10 +1,10 @@
+import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
 import TupleCoding
 
-import SharedSpace
 @testable import TupleSpace
 
 /// The slots of those who wait, and the counts that spare a writer a look at them.

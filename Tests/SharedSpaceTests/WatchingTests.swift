@@ -1,8 +1,8 @@
+import SharedSpace
 import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-import SharedSpace
 @testable import TupleSpace
 
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct WatchingTests {

@@ -1,6 +1,6 @@
 /* Opening against reaping: a namespace with a living owner is never deleted, one without is deleted in the end.
  *
- * What Sources/SharedSpace/Opening, Sessions and Reaping do to one name, step by step. Openers create the namespace or join
+ * What Sources/TupleSpace/Lifecycle does to one name, step by step. Openers create the namespace or join
  * what they find, own it, and leave; the last opener looks first and owns later. Reapers look from outside. Up to KILLS
  * processes die, each between any two steps. Every folder that is ever made has a number of its own, as inodes do while
  * they are held open.

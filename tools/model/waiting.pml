@@ -1,7 +1,7 @@
 /* Waiting: no wake-up is lost, and with kills none for longer than a tick.
  *
- * What Sources/SharedSpace/Waiting does, step by step: takers look, publish a slot, look again and sleep; writers commit,
- * then grant the tuple to the oldest active taker that may match; who is granted what it doesn't take hands it on. A
+ * What Sources/SpaceEngine/Slots and Sources/TupleSpace/Waiting do, step by step: takers look, publish a slot, look
+ * again and sleep; writers commit, then grant the tuple to the oldest active taker that may match; who is granted what it doesn't take hands it on. A
  * barging taker comes and goes without a slot. Which tuples a taker matches is chosen freely at the start, so one run covers
  * every combination. With WIDE a writer sees none of it (ranges and types can't be seen in a slot), and takes everybody
  * to match; CANCELLED=n names a taker that may be cancelled while it sleeps.

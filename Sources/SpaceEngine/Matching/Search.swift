@@ -1,14 +1,6 @@
 import LMDB
 import TupleCoding
 
-/// Which match comes first.
-public enum MatchOrder: Sendable, Hashable {
-    /// In the order of writing: what waited longest comes first.
-    case oldestFirst
-    /// Against the order of writing: what came last comes first.
-    case newestFirst
-}
-
 /// Finding the tuples that match a template, in order.
 ///
 /// Where the template's shape has an index, the candidates are the index's rows for its hash: O(log n) whichever fields are bound.

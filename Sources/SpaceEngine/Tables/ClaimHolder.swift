@@ -1,10 +1,10 @@
-import SpaceSystem
+package import SpaceSystem
 
 /// Whose a claim is: at whose end the tuple returns.
 ///
 /// In one word of the claim's row: a session's number as it is, 2⁶⁴ − 1 for nobody, and a process as bit 63, its PID in
 /// bits 41 to 62 (proc(5), `pid_max`: at most 2²²) and its start time below, which in ticks of 10 ms lasts 697 years.
-enum ClaimHolder: Hashable, Sendable {
+package enum ClaimHolder: Hashable, Sendable {
     /// A process that has the namespace open.
     case session(UInt64)
     /// A process that somebody claimed for: it need not have the namespace open.
@@ -36,11 +36,4 @@ enum ClaimHolder: Hashable, Sendable {
         case .nobody: .max
         }
     }
-}
-
-/// On what terms a tuple is claimed.
-struct ClaimTerms: Sendable {
-    let holder: ClaimHolder
-    /// How long; `nil`: until it is ended or the holder has.
-    let deadline: Duration?
 }

@@ -45,28 +45,6 @@ public struct History: Sendable, Hashable {
     }
 }
 
-/// How much the journal keeps at most.
-struct JournalBound: Equatable {
-    /// What watchers are promised, where the byte limit allows it.
-    static let ownRows: UInt64 = 65_536
-    static let ownBytes: UInt64 = 16 << 20
-
-    var rows: UInt64
-    var bytes: UInt64
-
-    /// `limit`: The namespace's byte limit: the journal alone must never fill it.
-    init(_ counters: Counters, limit: UInt64) {
-        let own = min(Self.ownBytes, limit / 4)
-        let kept = counters.historyBytes == 0 ? own : min(counters.historyBytes, limit / 4)
-        if counters.watchers == 0 {
-            (rows, bytes) = (counters.historyRows, kept)
-        } else {
-            rows = max(Self.ownRows, counters.historyRows)
-            bytes = counters.historyRows == 0 ? own : max(own, kept)
-        }
-    }
-}
-
 extension Counters {
     /// Whether changes get rows in the journal: while somebody is registered, or the namespace keeps a history.
     var isJournaling: Bool { watchers > 0 || historyRows > 0 }
@@ -78,39 +56,5 @@ extension Counters {
         alone.watchers = 0
         let bound = JournalBound(alone, limit: limit)
         return History(changes: Int(clamping: bound.rows), bytes: Int(clamping: bound.bytes))
-    }
-}
-
-extension Namespace {
-    /// How much of what happened is kept also while nobody watches; `nil`: nothing.
-    ///
-    /// - Throws: `namespaceDeleted`, `closed`, `damaged`.
-    public var history: History? {
-        get throws(SpaceError) {
-            let operation = "look at the namespace"
-            let core = try usableCore(operation)
-            return try core.read(operation) { (snapshot) throws(SpaceError) in
-                try snapshot.counters().history(limit: core.control.header.byteLimit)
-            }
-        }
-    }
-
-    /// Says how much of what happens from now on is kept also while nobody watches.
-    ///
-    /// A smaller history is reached bit by bit, a few rows with each change; `nil` drops it at once unless somebody watches.
-    ///
-    /// - Parameter history: What to keep; `nil`: nothing.
-    /// - Throws: `invalidArgument` when it is out of range, and what ``write(tuple:expires:)`` throws.
-    public func setHistory(_ history: History?) throws(SpaceError) {
-        let operation = "change the history"
-        let core = try usableCore(operation)
-        let limit = Int(clamping: core.control.header.byteLimit)
-        let (rows, bytes) = try history?.words(limit: limit, operation, name) ?? (0, 0)
-        try core.write(operation, .emptyingJournal) { (scope) throws(SpaceError) in
-            scope.counters.historyRows = rows
-            scope.counters.historyBytes = bytes
-            scope.noteUpkeep()
-            try scope.emptyJournalOfNobody()
-        }
     }
 }

@@ -8,7 +8,7 @@ import TupleCoding
 /// An object, so that it is added to without checks of exclusive access to who keeps it.
 final class NetChanges {
     struct Entry {
-        let kind: Change.Kind
+        let kind: ChangeKind
         let id: UInt64
         let isRecord: Bool
         let name: String

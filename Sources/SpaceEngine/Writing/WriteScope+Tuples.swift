@@ -4,21 +4,6 @@ import TupleCoding
 // The rows of a tuple: one in `tuples`, one in `index` for each shape it has a hash for, one in `expiries` if it expires.
 // Every way in and out of visibility goes through here, so the three agree.
 
-/// Cursors that stay where the last tuple's rows went: the next one's are found from there, and not from the root.
-///
-/// For a batch, in which nothing else is changed meanwhile.
-struct TupleCursors: ~Copyable {
-    var tuples: Cursor
-    var index: Cursor
-
-    init(_ access: Access, _ tables: Tables) throws(LMDBError) {
-        let tuples = try access.cursor(tables.tuples)
-        let index = try access.cursor(tables.index)
-        self.tuples = tuples
-        self.index = index
-    }
-}
-
 extension WriteScope {
     /// Adds a tuple that nobody has seen yet.
     ///
@@ -75,7 +60,7 @@ extension WriteScope {
     /// Removes a visible tuple.
     ///
     /// `row` is its row; it is not valid afterwards.
-    func remove(_ id: UInt64, _ row: TupleRow, as kind: Change.Kind = .take) throws(SpaceError) {
+    func remove(_ id: UInt64, _ row: TupleRow, as kind: ChangeKind = .take) throws(SpaceError) {
         // References first: the row's bytes stay valid until something is changed.
         let copy = isJournaling ? Array(row.encoded.bytes) : []
         let isRecord = row.isRecord
@@ -180,11 +165,6 @@ extension WriteScope {
             }
         }
     }
-}
-
-extension UnsafeRawBufferPointer {
-    /// No bytes: the value of a row that is all key.
-    static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }
 
 extension Snapshot {

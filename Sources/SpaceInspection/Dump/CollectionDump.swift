@@ -79,7 +79,7 @@ extension NamespaceCore {
         var making = Room.Demand.adding(1, bytes: 1024)
         making.elements = 1
         scope.demand = scope.demand + making
-        try ensureRoom(scope.demand)
+        try engine.ensureRoom(scope.demand)
         let details = CollectionDetails(elementType: dump.elementType).value
         switch dump.kind {
         case .dictionary:

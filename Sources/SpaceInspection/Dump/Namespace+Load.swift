@@ -1,21 +1,6 @@
 import SpaceSystem
 import TupleCoding
 
-/// A tuple that comes from a dump.
-package struct LoadedTuple: Sendable {
-    package let tuple: Tuple
-    /// Milliseconds since 1970; `nil`: never.
-    package let expires: Int64?
-    /// Whether it was set aside, and is to be so again.
-    package let isBuried: Bool
-
-    package init(tuple: Tuple, expires: Int64?, isBuried: Bool = false) {
-        self.tuple = tuple
-        self.expires = expires
-        self.isBuried = isBuried
-    }
-}
-
 extension Namespace {
     /// Writes tuples, sets cells, makes collections, fills ordered sets and queues, and sets what other recipes keep, in one
     /// transaction: all or none, the tuples in their order, under new ids.

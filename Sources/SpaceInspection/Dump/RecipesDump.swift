@@ -18,88 +18,6 @@ package struct RecipesDump: Sendable {
     var isEmpty: Bool { queues.isEmpty && states.isEmpty }
 }
 
-/// A work queue in a dump.
-package struct QueueDump: Sendable {
-    package struct Item: Sendable {
-        package let id: UInt64
-        package let value: Value
-        package let priority: Int
-        /// When it is or was to be had, milliseconds since 1970; `nil`: at once.
-        package let readyTime: Int64?
-        package let group: String?
-        package let deliveries: Int
-        package let isDead: Bool
-        /// Its state at the time of the dump: `ready`, `taken`, `dead`, or another.
-        package let state: String
-
-        package init(
-            id: UInt64,
-            value: Value,
-            priority: Int,
-            readyTime: Int64?,
-            group: String?,
-            deliveries: Int,
-            isDead: Bool,
-            state: String = ""
-        ) {
-            self.id = id
-            self.value = value
-            self.priority = priority
-            self.readyTime = readyTime
-            self.group = group
-            self.deliveries = deliveries
-            self.isDead = isDead
-            self.state = state
-        }
-    }
-
-    package let name: String
-    /// After how many deliveries an item is set aside; 0: never.
-    package let deliveries: Int
-    package var items: [Item]
-
-    package init(name: String, deliveries: Int, items: [Item] = []) {
-        self.name = name
-        self.deliveries = deliveries
-        self.items = items
-    }
-}
-
-/// An object that is one value, in a dump.
-package struct ObjectStateDump: Sendable {
-    package enum State: Sendable, Equatable {
-        case counter(Int)
-        case latch(count: Int, left: Int)
-        case rateLimit(limit: Int, nanoseconds: Int, moments: [Moment])
-    }
-
-    /// A moment of a rate limit that was reserved.
-    package struct Moment: Sendable, Equatable {
-        /// Milliseconds since 1970.
-        package let time: Int64
-        /// How many have it.
-        package let count: Int
-
-        package init(time: Int64, count: Int) { (self.time, self.count) = (time, count) }
-    }
-
-    package let name: String
-    package let state: State
-
-    package init(name: String, state: State) {
-        self.name = name
-        self.state = state
-    }
-
-    fileprivate var kind: SharedObjectKind {
-        switch state {
-        case .counter: .counter
-        case .latch: .latch
-        case .rateLimit: .rateLimit
-        }
-    }
-}
-
 // MARK: Dumping
 
 extension Snapshot {
@@ -149,47 +67,6 @@ extension Snapshot {
 extension SharedObjectKind {
     /// Whether all that there is of it stands in its details.
     var isState: Bool { self == .counter || self == .latch || self == .rateLimit }
-}
-
-extension ObjectStateDump.State {
-    /// `nil` unless the details are such as the kind has.
-    init?(_ object: SharedObjectRow, _ clock: NamespaceClock) {
-        let numbers = object.details.integers
-        switch (object.kind, object.details) {
-        case (.counter, .int(let number)): self = .counter(number)
-        case (.latch, _) where numbers.count == 2: self = .latch(count: numbers[0], left: numbers[1])
-        case (.rateLimit, let details):
-            guard let moments = RateMoments(details, Int(clock.milliseconds) * RateMoments.tick) else { return nil }
-            self = .rateLimit(
-                limit: moments.limit,
-                nanoseconds: moments.interval,
-                moments: moments.moments.map {
-                    .init(time: clock.realtime(Int64($0.time / RateMoments.tick)), count: $0.count)
-                }
-            )
-        default: return nil
-        }
-    }
-
-    private static func areWithin(_ limit: Int, _ counts: [Int]) -> Bool {
-        var left = limit
-        for count in counts {
-            guard count > 0, count <= left else { return false }
-            left -= count
-        }
-        return true
-    }
-
-    /// Whether it can be one's state.
-    var isPossible: Bool {
-        switch self {
-        case .counter: true
-        case .latch(let count, let left): count >= 0 && (0...count).contains(left)
-        case .rateLimit(let limit, let nanoseconds, let moments):
-            limit > 0 && nanoseconds > 0 && .nanoseconds(nanoseconds) <= RateLimit.longestInterval
-                && moments.count <= RateMoments.most && Self.areWithin(limit, moments.map(\.count))
-        }
-    }
 }
 
 // MARK: Loading
@@ -317,7 +194,7 @@ extension NamespaceClock {
 
 extension Value {
     /// The integers that an array is made of; of anything else none.
-    fileprivate var integers: [Int] {
+    var integers: [Int] {
         guard case .array(let elements) = self else { return [] }
         return elements.compactMap { if case .int(let integer) = $0 { integer } else { nil } }
     }

@@ -104,11 +104,3 @@ extension PageFault {
         return "page \(page)\(whose): \(reason)"
     }
 }
-
-/// Times of the namespace's clock as milliseconds since 1970.
-struct SalvageClock {
-    let clock: NamespaceClock
-
-    /// `nil` for 0, which means never.
-    func realtime(_ milliseconds: Int64) -> Int64? { milliseconds == 0 ? nil : clock.realtime(milliseconds) }
-}

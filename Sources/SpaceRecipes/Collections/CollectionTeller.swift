@@ -1,41 +1,6 @@
 import SpaceSystem
 import Synchronization
 
-/// What one kind of collection tells its observers; when, is a ``CollectionTeller``'s to say.
-protocol CollectionSource: Sendable {
-    associatedtype Told: Sendable
-
-    var name: String { get }
-    var namespace: Namespace { get }
-
-    /// What is told of a change, of which there may also be some that are not the collection's.
-    ///
-    /// Throws: Where the observer's copy is not to be had without a reset; the next change brings it.
-    func telling(of change: Change) throws(SpaceError) -> Telling<Told>
-
-    /// All that is there now, and the number of the last change that it holds.
-    ///
-    /// Throws: `closed` when the collection has been removed.
-    func reset(for change: Change) throws(SpaceError) -> (told: Told, sequence: UInt64)
-
-    /// Throws: `closed` when the collection has been removed.
-    func checkIsThere() throws(SpaceError)
-
-    /// That nothing follows.
-    func end(with change: Change) -> Told
-}
-
-/// What a collection's change comes to for an observer.
-enum Telling<Told> {
-    case told(Told)
-    /// It is none of the collection's, or not wanted.
-    case nothing
-    /// The change does not say enough: the observer needs all that is there.
-    case reset
-    /// It can't be told, and the observer's copy is right all the same but for what the error names.
-    case failure(SpaceError)
-}
-
 /// Makes of what the journal tells of a collection what its observer is told.
 ///
 /// Guarantees: whoever applies it to a copy, from a reset on, has after each change what the collection had then. A reset is read

@@ -143,51 +143,6 @@ public struct Election: Sendable {
     }
 }
 
-/// Who leads.
-public struct Leader: Sendable, Hashable {
-    /// The number of the term, greater than all before.
-    public let term: UInt64
-    /// What the leader wanted the others to see.
-    public let value: Value
-    /// The process; `nil` when it has just died.
-    public let pid: Int32?
-}
-
-/// That this process leads; it resigns when the value goes out of scope.
-public struct Leadership: ~Copyable, Sendable {
-    private let hold: Hold
-    private let watch: Task<Void, Never>?
-
-    init(_ hold: consuming Hold, _ onLoss: (@Sendable (SpaceError) -> Void)?) {
-        let state = hold.state
-        watch = onLoss.map { onLoss in
-            Task {
-                // Cancelled, it has nothing to tell.
-                if let loss = try? await state.loss() { onLoss(loss) }
-            }
-        }
-        self.hold = hold
-    }
-
-    deinit { watch?.cancel() }
-
-    /// The number of the term, greater than all before: see ``Hold/fencing``.
-    public var term: UInt64 { hold.fencing }
-
-    /// Whether it still leads.
-    ///
-    /// - Throws: What ``Hold/isHeld()`` does.
-    public func isLeading() throws(SpaceError) -> Bool { try hold.isHeld() }
-
-    /// Resigns.
-    ///
-    /// - Throws: What ``Hold/release()`` does.
-    public func resign() throws(SpaceError) {
-        watch?.cancel()
-        try hold.release()
-    }
-}
-
 extension Limits {
     /// The largest value of a candidate in an election, encoded.
     public static let candidateBytes = 256

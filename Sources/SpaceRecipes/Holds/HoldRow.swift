@@ -68,58 +68,6 @@ struct HoldRow: Equatable {
     }
 }
 
-/// What somebody asks to hold.
-struct HoldRequest: Sendable {
-    let name: String
-    let kind: SharedObjectKind
-    var isShared = false
-    var weight: UInt32 = 1
-    var details = Value.null
-
-    /// What asking demands: the row and its key; at a queue also the rows of the items that are served.
-    ///
-    /// It may use the room that is kept for removals, as claiming a tuple may: on a full disk a queue must be emptied, and
-    /// be it under a lock. The row goes with who asks.
-    var demand: Room.Demand {
-        let bytes = 2 * name.utf8.count + details.knownElement.count + 64
-        return kind == .queue ? .removing(16, bytes: bytes + 4096) : .removing(1, bytes: bytes)
-    }
-}
-
-/// The keys of a name's rows.
-struct HoldKeys {
-    private let prefix: [UInt8]
-
-    init(_ name: String) {
-        var encoder = TupleEncoder()
-        encoder.encode(name)
-        prefix = encoder.bytes
-    }
-
-    /// The key of a ticket; 0 stands before all.
-    func key(_ ticket: UInt64) -> [UInt8] {
-        var key = prefix
-        withUnsafeBytes(of: ticket.bigEndian) { key.append(contentsOf: $0) }
-        return key
-    }
-
-    /// The ticket of a key; `nil` when it belongs to another name.
-    func ticket(of key: UnsafeRawBufferPointer) -> UInt64? {
-        guard key.count == prefix.count + 8, key.starts(with: prefix) else { return nil }
-        return key.big(prefix.count)
-    }
-
-    /// The name and ticket of any key; `nil` when it is none.
-    static func parts(of key: UnsafeRawBufferPointer) -> (name: String, ticket: UInt64)? {
-        guard key.count > 8,
-            case .string(let name) = try? Value(
-                encodedElement: UnsafeRawBufferPointer(rebasing: key[..<(key.count - 8)])
-            )
-        else { return nil }
-        return (name, key.big(key.count - 8))
-    }
-}
-
 extension Snapshot {
     /// A row by its ticket; `nil` when it has gone.
     func hold(_ keys: HoldKeys, _ ticket: UInt64) throws(SpaceError) -> HoldRow? {

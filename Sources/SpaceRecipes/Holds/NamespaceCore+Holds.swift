@@ -5,13 +5,6 @@ import TupleCoding
 
 // Holding: at once, blocking the thread, suspending the task; letting go; and letting go for those who have ended.
 
-/// A place in the queue of a name, or what is held.
-struct HoldPlace: Sendable, Hashable {
-    let name: String
-    let kind: SharedObjectKind
-    let ticket: UInt64
-}
-
 extension NamespaceCore {
     // MARK: Holding
 
@@ -221,20 +214,12 @@ extension NamespaceCore {
         case .process(let process): return process.pid
         case .nobody: return nil
         case .session(let number):
-            guard let folder = try? openFolder("look at a session"),
+            guard let folder = try? engine.openFolder("look at a session"),
                 let sessions = try? SessionFolder(in: folder.descriptor)
             else { return nil }
             return (try? sessions.look(at: String(number)))?.record?.process.pid
         }
     }
-}
-
-extension HoldPlace {
-    /// What ending it demands: at a queue also the rows of the items that return and are served.
-    fileprivate var endDemand: Room.Demand { kind == .queue ? .removing(16, bytes: 4096) : .removing(1) }
-
-    /// For those who look who waits, as JSON.
-    var text: String { Value.string("\(kind.word) \(name)").json }
 }
 
 extension SharedObjectKind {

@@ -2,30 +2,6 @@ import TupleCoding
 
 // Responders: named behaviour that processes give a namespace at run time.
 
-/// Somebody who answers requests of a name.
-public struct Responder: Sendable, Hashable {
-    /// What it answers to.
-    public var name: String { named.text }
-    private let named: Name
-    /// Its key: as it was given, or a UUID.
-    public var key: String { keyed.text }
-    private let keyed: Name
-    /// The process.
-    public let pid: Int32
-    /// Whether it lies under the stack.
-    public let isBase: Bool
-    /// Since when, milliseconds since 1970.
-    public let since: Int64
-
-    init(_ name: String, _ row: ResponderRow) {
-        named = Name(name)
-        keyed = Name(row.key)
-        pid = row.pid
-        isBase = row.isBase
-        since = row.since
-    }
-}
-
 extension Namespace {
     /// Answers requests of a name, until the token goes.
     ///
@@ -128,5 +104,5 @@ extension Namespace {
     }
 
     /// Takes all responders off their stacks that were made with this handle.
-    public func stopResponding() { core.responders.end(core, madeWith: ObjectIdentifier(self)) }
+    public func stopResponding() { core.responders.end(handle: ObjectIdentifier(self), of: core) }
 }

@@ -56,38 +56,6 @@ extension Namespace {
     }
 }
 
-/// A request that a thread is answering.
-package struct RequestInHand: Sendable {
-    fileprivate let core: NamespaceCore
-    fileprivate let asking: Asking
-    fileprivate let position: ResponderPosition
-
-    /// Whether a reply is still wanted: not when the time of the process that asked was over, or it has taken the request
-    /// back or died.
-    ///
-    /// What can't be looked up is wanted as long as nothing says otherwise.
-    package var isWanted: Bool { (try? isUnwanted()) != true }
-
-    private func isUnwanted() throws(SpaceError) -> Bool {
-        try core.read("respond") { snapshot throws(SpaceError) in try snapshot.request(asking, of: position) == nil }
-    }
-
-    /// Calls `body` as soon as no reply is wanted, unless the task is cancelled before.
-    package func whenUnwanted(_ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
-        Task.detached {
-            let ended = try? await core.suspend(
-                "respond",
-                Awaited.requests(of: core.session.number).interest,
-                text: { "requests" },
-                until: nil
-            ) { () throws(SpaceError) in
-                try isUnwanted() ? Found(result: true, removed: nil) : nil
-            }
-            if ended ?? false { body() }
-        }
-    }
-}
-
 /// What a thread that responds has to do next.
 private enum ResponderTurn {
     case asked(Asking)

@@ -176,39 +176,6 @@ extension NamespaceCore {
     }
 }
 
-/// A request as the one who answers has it.
-struct IncomingRequest: Sendable {
-    let asking: Asking
-    let position: ResponderPosition
-    let name: String
-    /// One encoded element.
-    let argument: [UInt8]
-    /// Milliseconds of the namespace's clock; 0: none.
-    let deadline: Int64
-    /// Who is not to be asked with `next`.
-    let reached: [ResponderPosition]
-    /// Who asks.
-    let pid: Int32
-}
-
-/// Why a responder gave no reply, as its asker is told.
-package struct ResponderFailure: Error {
-    private static let longest = 4096
-    package let message: String
-
-    /// For who asked one that has ended, when there is no room to go on with what that one asked in turn.
-    static let notTakenOver = ResponderFailure(
-        "it has ended, and the namespace has no room to take over what it had asked"
-    )
-
-    package init(_ message: String) { self.message = message }
-
-    init(_ error: any Error) { message = (error as? SpaceError)?.reason ?? "\(error)" }
-
-    /// One encoded element.
-    var encoded: [UInt8] { Value.string(String(message.prefix(Self.longest))).knownElement }
-}
-
 extension SpaceError {
     /// Whether it was too much to store: something smaller may do.
     var isOfStorage: Bool {

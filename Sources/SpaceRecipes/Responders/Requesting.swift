@@ -1,14 +1,6 @@
 import SpaceSystem
 import TupleCoding
 
-/// What becomes of a request that nobody is there to answer.
-public enum AbsentResponder: Sendable {
-    /// It is an error, at once.
-    case fails
-    /// It waits for a responder, within its time-out.
-    case waits
-}
-
 /// A request on its way: asked, waited for, and ended, however that is.
 ///
 /// The same for threads and for tasks; they differ only in how they sleep.

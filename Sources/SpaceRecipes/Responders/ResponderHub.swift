@@ -8,8 +8,10 @@ import TupleCoding
 /// once; a request that was taken back is cancelled, and one that was not begun when its responder left is passed on. One
 /// task listens for all, as long as there are any. What the rows say decides (`NamespaceCore.begin`, `answer`); what is
 /// kept here says only what has been begun by this process.
-final class ResponderHub: Sendable {
+package final class ResponderHub: NamespacePart {
     private let state = Mutex(State())
+
+    package init() {}
 
     private struct State {
         var entries: [ResponderPosition: Entry] = [:]
@@ -73,7 +75,7 @@ final class ResponderHub: Sendable {
     }
 
     /// The responders that were made with a handle.
-    func end(_ core: NamespaceCore, madeWith handle: ObjectIdentifier) {
+    package func end(handle: ObjectIdentifier, of core: NamespaceCore) {
         let positions = state.withLock { state in
             state.entries.values.filter { $0.responder.handle == handle }.map(\.responder.position)
         }
@@ -105,7 +107,7 @@ final class ResponderHub: Sendable {
                 }
                 if let news { act(on: news, in: core) }
             } catch {
-                guard error.mayPass else { return endAll() }
+                guard error.mayPass else { return forgetAll() }
                 try? await Task.sleep(for: Limits.tick)
             }
             let isDone = state.withLock { state in
@@ -122,7 +124,7 @@ final class ResponderHub: Sendable {
     }
 
     /// The namespace was left or deleted: nobody asks any more.
-    private func endAll() {
+    private func forgetAll() {
         let entries = state.withLock { state in
             defer { state.entries = [:] }
             state.isListening = false
@@ -266,23 +268,7 @@ final class ResponderHub: Sendable {
     }
 }
 
-/// A responder of this process.
-struct LocalResponder: Sendable {
-    let name: String
-    let key: String
-    let position: ResponderPosition
-    let concurrency: Int
-    /// The handle that it was made with, and keeps as long as it is there.
-    let namespace: Namespace
-    let body: @Sendable (IncomingRequest) async throws -> Value
-
-    var handle: ObjectIdentifier { ObjectIdentifier(namespace) }
-
-    func reply(to request: IncomingRequest) async -> Result<[UInt8], ResponderFailure> {
-        do {
-            return .success(try await body(request).encodedElement())
-        } catch {
-            return .failure(ResponderFailure(error))
-        }
-    }
+extension NamespaceCore {
+    /// The responders of this process.
+    var responders: ResponderHub { parts[ResponderHub.self] }
 }

@@ -47,56 +47,6 @@ struct QueueRows {
     static func id(of key: UnsafeRawBufferPointer) -> UInt64? { key.count >= 17 ? key.big(key.count - 8) : nil }
 }
 
-/// An item's row.
-///
-///     0  state
-///     1  zero, 3 bytes
-///     4  deliveries: how often it came back
-///     8  priority
-///     16 when it is or was ready, milliseconds of the namespace's clock; 0: at once
-///     24 the group, or null, one encoded element
-struct QueueItemRow: Sendable {
-    enum State: UInt8, Sendable { case ready, delayed, taken, blocked, dead }
-    private static let headerSize = 24
-
-    let id: UInt64
-    var state: State
-    var deliveries: UInt32
-    let priority: Int64
-    var readyTime: Int64
-    let group: String?
-
-    init(id: UInt64, priority: Int64, readyTime: Int64, group: String?) {
-        self.id = id
-        state = .blocked
-        deliveries = 0
-        self.priority = priority
-        self.readyTime = readyTime
-        self.group = group
-    }
-
-    /// Copies the row out of the page; `nil` when it is none.
-    init?(id: UInt64, _ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count > Self.headerSize, let state = State(rawValue: bytes[0]),
-            let group = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
-        else { return nil }
-        self.id = id
-        self.state = state
-        deliveries = bytes.little(4)
-        priority = bytes.little(8)
-        readyTime = bytes.little(16)
-        if case .string(let name) = group { self.group = name } else { self.group = nil }
-    }
-
-    var encoded: [UInt8] {
-        var bytes: [UInt8] = [state.rawValue, 0, 0, 0]
-        withUnsafeBytes(of: deliveries.littleEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: priority.littleEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: readyTime.littleEndian) { bytes.append(contentsOf: $0) }
-        return bytes + (group.map { .string($0) } ?? Value.null).knownElement
-    }
-}
-
 extension UInt64 {
     var bigEndianBytes: [UInt8] { Swift.withUnsafeBytes(of: bigEndian) { Array($0) } }
 }

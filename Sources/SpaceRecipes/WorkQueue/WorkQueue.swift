@@ -339,16 +339,6 @@ public struct WorkQueue: Sendable {
     }
 }
 
-/// An item that came back too often, or was set aside.
-public struct DeadLetter: Sendable, Hashable {
-    /// Its number.
-    public let id: UInt64
-    /// The item.
-    public let value: Value
-    /// How often it came back.
-    public let deliveries: Int
-}
-
 extension Limits {
     /// The longest name of a queue's group, in bytes of UTF-8.
     public static let queueGroupBytes = 200

@@ -51,7 +51,7 @@ extension WriteScope {
 
     /// A change of something with a name; the old value is a copy.
     private func note(
-        _ kind: Change.Kind,
+        _ kind: ChangeKind,
         _ name: String,
         old: [UInt8]?,
         new: UnsafeRawBufferPointer?

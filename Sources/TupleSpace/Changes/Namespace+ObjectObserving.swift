@@ -169,39 +169,3 @@ extension Namespace {
     /// How often a filter was asked about a change, for the observations of this process.
     package var filterEvaluations: Int { core.observations.filterEvaluations }
 }
-
-/// An object that is told that something has changed, and looks for itself what.
-///
-/// For what is computed anew from the whole: a view, a cache, an index.
-public protocol SpaceObserver: AnyObject, Sendable {
-    /// Something has changed in a namespace.
-    ///
-    /// Called in a task, once at a time for each filter; a class that belongs to an actor may belong there with this method too.
-    ///
-    /// - Parameters:
-    ///   - namespace: The namespace's name.
-    ///   - generation: The number of the last change: it rises from call to call. A burst of changes may come as one call.
-    func spaceDidChange(_ namespace: String, generation: UInt64) async
-}
-
-/// One observation, for those who look on.
-public struct ObservationInfo: Sendable, Identifiable, CustomStringConvertible {
-    /// Its number, as its token has it.
-    public let id: UInt64
-    /// Which changes it is told of.
-    public let filter: ChangeFilter
-    /// The type of the object that it is for; `nil`: it has a token.
-    public let objectType: String?
-    /// Whether it is told only that something has changed.
-    public let isCoarse: Bool
-
-    init(_ observer: Observer) {
-        id = observer.id
-        filter = observer.filter
-        objectType = observer.subject?.typeName
-        isCoarse = observer.isCoarse
-    }
-
-    /// One line: the number, the filter and the object's type.
-    public var description: String { "\(id): \(filter.text)" + (objectType.map { ", for a \($0)" } ?? "") }
-}

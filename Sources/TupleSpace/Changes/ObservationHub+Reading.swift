@@ -8,7 +8,7 @@ extension ObservationHub {
     /// The bell rang, or may have: reads a batch, and starts those whom it concerns.
     ///
     /// One thread at a time does it; another that comes meanwhile has it look again.
-    func hear(_ core: NamespaceCore) {
+    package func hear(_ core: NamespaceCore) {
         let mayRead = state.withLock { state in
             if state.isReading {
                 state.mustReadAgain = true
@@ -52,7 +52,7 @@ extension ObservationHub {
         } catch  where error.code == .namespaceDeleted {
             announceEnd(core)
         } catch  where error.code == .closed || error.code == .forked {
-            endAll(core)
+            endAll(of: core)
         } catch  where error.code == .damaged {
             for observer in all {
                 observer.report(error)
@@ -65,7 +65,7 @@ extension ObservationHub {
     /// Whether anything was committed since a transaction; if not, the next writer with news rings.
     private func hasNews(_ core: NamespaceCore, since transaction: Int) -> Bool {
         if core.environment.lastTransaction != transaction { return true }
-        core.awaitBell()
+        core.engine.awaitBell()
         return core.environment.lastTransaction != transaction
     }
 

@@ -115,7 +115,7 @@ extension ObservationHub {
     // MARK: The tick
 
     /// Looks for what no bell told, for objects that have gone, and for what could not be done before.
-    func tick(_ core: NamespaceCore) {
+    package func tick(_ core: NamespaceCore) {
         // A job, since the handle may go with the last observation, and with it the namespace.
         if all.contains(where: \.isGone) { BellRoom.shared.crew.post { self.end(core) { $0.isGone } } }
         let (stalled, mustLook) = state.withLock { state in

@@ -16,7 +16,7 @@ import TupleCoding
 /// are, and is tried again at the next tick.
 ///
 /// No lock is held while a handler runs, or anything that a user gave is released.
-final class ObservationHub: Sendable {
+package final class ObservationHub: NamespacePart {
     let state = Mutex(State())
     /// Held while the journal is read: one of LMDB's readers serves all observers, and is there still when the namespace has
     /// been deleted and no other can be had.
@@ -64,6 +64,8 @@ final class ObservationHub: Sendable {
             self.present = present
         }
     }
+
+    package init() {}
 
     var filterEvaluations: Int { evaluations.load(ordering: .relaxed) }
 
@@ -118,7 +120,7 @@ final class ObservationHub: Sendable {
             return entry.isRunning
         }
         if mustRun, let first = next(observer, core) { start(observer, first, core, isCrew: false) }
-        core.awaitBell()
+        core.engine.awaitBell()
         // What was written since the registration may have rung before there was somebody to look; and left, or deleted, in
         // between, nobody else looks.
         if core.control.sequence.load() > position || !core.isUsable { BellRoom.shared.crew.submit { self.hear(core) } }
@@ -139,8 +141,10 @@ final class ObservationHub: Sendable {
         forget(all.filter { condition($0) && $0.end() }, core)
     }
 
+    package func end(handle: ObjectIdentifier, of core: NamespaceCore) { end(core) { $0.handle == handle } }
+
     /// Ends them all, without a word: the process leaves, and takes its rows along.
-    func endAll(_ core: NamespaceCore) {
+    package func endAll(of core: NamespaceCore) {
         let ended = all.filter { $0.end() }
         take(ended)
         if !ended.isEmpty { BellRoom.shared.end(core, users: ended.count) }
@@ -173,6 +177,9 @@ final class ObservationHub: Sendable {
 }
 
 extension NamespaceCore {
+    /// The observations of this process.
+    var observations: ObservationHub { parts[ObservationHub.self] }
+
     /// Removes registrations of this process, all in one transaction.
     func removeWatchers(_ numbers: [UInt64], timeout: Duration?) throws(SpaceError) {
         try write(

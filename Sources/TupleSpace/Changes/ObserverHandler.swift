@@ -81,17 +81,5 @@ enum ObserverHandler: Sendable {
     }
 }
 
-/// An object that an observation does not keep alive.
-final class WeakObject<Object: AnyObject & Sendable>: Sendable {
-    private let reference: Mutex<Reference>
-    let id: ObjectIdentifier
-
-    private struct Reference { weak var object: Object? }
-
-    init(_ object: Object) {
-        reference = Mutex(Reference(object: object))
-        id = ObjectIdentifier(object)
-    }
-
-    var value: Object? { reference.withLock { $0.object } }
-}
+/// What is told of an error that a handler has thrown.
+public typealias ObservationErrorHandler = @Sendable (any Error) -> Void

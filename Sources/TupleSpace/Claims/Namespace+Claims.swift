@@ -12,20 +12,6 @@ extension Namespace {
     /// - Throws: `claimLost` when the tuple had returned to the space already.
     public func complete(_ claim: HeldClaim) throws(SpaceError) { try complete([claim]) }
 
-    /// Ends a detached claim together with what `body` does, in one transaction.
-    ///
-    /// - Parameters:
-    ///   - claim: The claim.
-    ///   - body: What is to happen at once with the completion; see ``transaction(_:)``.
-    /// - Returns: What `body` returned.
-    /// - Throws: What `body` throws, and `claimLost`; the claim is not ended then.
-    public func complete<Result>(
-        _ claim: HeldClaim,
-        _ body: (borrowing Transaction) throws -> Result
-    ) throws -> Result {
-        try usableCore("complete a claim").complete(claim, in: self, body)
-    }
-
     /// Puts a tuple whose claim was detached back in its place.
     ///
     /// - Returns: Whether it was still claimed; if not, nothing happens.
@@ -230,21 +216,5 @@ extension Namespace {
     /// `wasDelivered`: Whether it counts as a delivery.
     package func release(_ claims: [HeldClaim], wasDelivered: Bool = true) throws(SpaceError) {
         try usableCore("release a claim").release(claims, wasDelivered: wasDelivered)
-    }
-}
-
-/// A tuple that was set aside, by hand or because it had come back from claims too often.
-public struct BuriedTuple: Sendable, Hashable {
-    /// The tuple's id, which it keeps.
-    public let id: TupleID
-    /// The tuple.
-    public let tuple: Tuple
-    /// How often a claim on it came back.
-    public let deliveries: Int
-}
-
-extension HeldClaim {
-    init(_ id: TupleID, _ made: ClaimMade, _ tuple: Tuple) {
-        self.init(id: id, number: made.number, tuple: tuple, deliveries: made.deliveries)
     }
 }

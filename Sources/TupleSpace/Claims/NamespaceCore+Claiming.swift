@@ -3,12 +3,6 @@ import TupleCoding
 
 // Claiming, in the ways in which taking goes: at once, blocking the thread, suspending the task.
 
-/// A claim that was made, and what the tuple was decoded to.
-struct Claimed<Content> {
-    let claim: HeldClaim
-    let content: Content
-}
-
 extension NamespaceCore {
     /// `decode`: Before the tuple is touched: one that does not decode stays where it is.
     func claimIfExists<Content>(

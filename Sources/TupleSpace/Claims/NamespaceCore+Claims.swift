@@ -91,10 +91,12 @@ extension NamespaceCore {
     /// `timeout`: For the gate; `nil`: the space's.
     func returnClaims(timeout: Duration? = nil, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
         var refusal: SpaceError?
-        do throws(SpaceError) {
-            try dropHolds(timeout: timeout, where: hasEnded)
-        } catch  where error.isOfContent {
-            refusal = error
+        for part in parts.all {
+            do throws(SpaceError) {
+                try part.drop(of: self, timeout: timeout, where: hasEnded)
+            } catch  where error.isOfContent {
+                refusal = refusal ?? error
+            }
         }
         let operation = "return claims"
         var left: Set<UInt64> = []
@@ -176,16 +178,8 @@ extension NamespaceCore {
     func claimHolders(at name: String? = nil) throws(SpaceError) -> Set<ClaimHolder> {
         try read("look at the claims") { (snapshot) throws(SpaceError) in
             var holders: Set<ClaimHolder> = []
-            if let name {
-                try snapshot.forEachHold(HoldKeys(name)) { row throws(SpaceError) in
-                    holders.insert(row.holder)
-                    return true
-                }
-                return holders
-            }
-            let counters = try snapshot.counters()
-            if counters.holds > 0 { for (_, row) in try snapshot.allHolds() { holders.insert(row.holder) } }
-            guard counters.claimed > 0 else { return holders }
+            for part in parts.all { try part.addHolders(at: name, in: snapshot, to: &holders) }
+            guard name == nil, try snapshot.counters().claimed > 0 else { return holders }
             try snapshot.forEachClaim { (_, row) throws(SpaceError) in
                 holders.insert(row.holder)
                 return true

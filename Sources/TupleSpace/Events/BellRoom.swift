@@ -58,7 +58,7 @@ final class BellRoom: Sendable {
         /// Whose bells rang, and who waits there; and the events that are no bell's.
         mutating func hear(
             _ events: [INotify.Event]
-        ) -> (rung: [NamespaceCore], waiting: [Listener], others: [INotify.Event]) {
+        ) -> (rung: [any ListeningNamespace], waiting: [Listener], others: [INotify.Event]) {
             var rung: [Watched] = []
             var others: [INotify.Event] = []
             for event in events {
@@ -76,12 +76,12 @@ final class BellRoom: Sendable {
 
     /// A namespace that is listened to; reached through the state alone, and an object so that a look at it copies nothing.
     private final class Watched {
-        let core: NamespaceCore
+        let core: any ListeningNamespace
         var users = 1
         var watch: Int32?
         var listeners: [UInt64: Listener] = [:]
 
-        init(_ core: NamespaceCore) { self.core = core }
+        init(_ core: any ListeningNamespace) { self.core = core }
     }
 
     /// Somebody who waits for news.
@@ -101,10 +101,10 @@ final class BellRoom: Sendable {
     // MARK: Watching
 
     /// Begins to listen to a namespace's bell, before the registration: what is written from then on rings.
-    func begin(_ core: NamespaceCore) {
+    func begin(_ core: any ListeningNamespace) {
         // A child made by fork can't use what it inherited; a thread started for it would only meet locks that the parent's
         // threads may have held.
-        guard !core.isInherited else { return }
+        guard !core.engine.isInherited else { return }
         let id = ObjectIdentifier(core)
         let isNew = state.withLock { state in
             if state.watches[id] != nil {
@@ -118,7 +118,7 @@ final class BellRoom: Sendable {
         crew.start(self)
     }
 
-    func end(_ core: NamespaceCore, users: Int = 1) {
+    func end(_ core: any ListeningNamespace, users: Int = 1) {
         let id = ObjectIdentifier(core)
         let (watch, listeners) = state.withLock { state -> (Int32?, [Listener]) in
             guard let watched = state.watches[id] else { return (nil, []) }
@@ -135,8 +135,8 @@ final class BellRoom: Sendable {
     /// Has inotify watch the bell.
     ///
     /// Where that fails the tick serves.
-    private func listen(_ core: NamespaceCore) {
-        guard let folder = (try? core.openFolder("watch")) ?? nil else { return }
+    private func listen(_ core: any ListeningNamespace) {
+        guard let folder = (try? core.engine.openFolder("watch")) ?? nil else { return }
         let path = "\(folder.descriptor.procPath)/\(NamespaceFolder.bell)"
         let watch = notifier.withLock { notifier -> Int32? in
             makeIfNeeded(&notifier)
@@ -178,7 +178,7 @@ final class BellRoom: Sendable {
     // MARK: Waiting
 
     /// Suspends the task until there may be news since a transaction, the deadline has passed, or the task is cancelled.
-    func wait(for core: NamespaceCore, since transaction: Int, until deadline: MonotonicInstant?) async {
+    func wait(for core: any ListeningNamespace, since transaction: Int, until deadline: MonotonicInstant?) async {
         let id = newID()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -192,7 +192,7 @@ final class BellRoom: Sendable {
 
     /// Blocks the thread until there may be news since a transaction, the deadline has passed, or the interruption comes.
     func block(
-        for core: NamespaceCore,
+        for core: any ListeningNamespace,
         since transaction: Int,
         until deadline: MonotonicInstant?,
         interruption: Interruption?
@@ -235,7 +235,7 @@ final class BellRoom: Sendable {
 
     private func enter(
         _ id: UInt64,
-        _ core: NamespaceCore,
+        _ core: any ListeningNamespace,
         _ transaction: Int,
         _ deadline: MonotonicInstant?,
         _ resume: @escaping @Sendable () -> Void
@@ -251,12 +251,12 @@ final class BellRoom: Sendable {
         guard isEntered else { return resume() }
         // The threads may sleep past the deadline.
         if deadline != nil { crew.wake() }
-        core.awaitBell()
+        core.engine.awaitBell()
         // What happened between the look and the entry rang nobody.
-        if core.environment.lastTransaction != transaction || !core.isUsable { self.resume(id, core) }
+        if core.engine.environment.lastTransaction != transaction || !core.engine.isUsable { self.resume(id, core) }
     }
 
-    private func resume(_ id: UInt64, _ core: NamespaceCore) {
+    private func resume(_ id: UInt64, _ core: any ListeningNamespace) {
         let listener = state.withLock { state in
             state.deadlines[id] = nil
             return state.watches[ObjectIdentifier(core)]?.listeners.removeValue(forKey: id)
@@ -267,12 +267,12 @@ final class BellRoom: Sendable {
     /// Resumes everybody who waits for a namespace: it was left.
     ///
     /// A process that never watched gets no room for that: who leaves may have no descriptor to spare.
-    static func wake(_ core: NamespaceCore) {
+    static func wake(_ core: any ListeningNamespace) {
         let room = current.withLock { $0?.forkGeneration == ForkGuard.generation ? $0 : nil }
         room?.wake(core)
     }
 
-    private func wake(_ core: NamespaceCore) {
+    private func wake(_ core: any ListeningNamespace) {
         for listener in takeListeners(ObjectIdentifier(core), where: { _ in true }) { listener.resume() }
     }
 
@@ -292,7 +292,7 @@ final class BellRoom: Sendable {
             guard !events.isEmpty else { return }
             let (rung, listeners, others) = state.withLock { $0.hear(events) }
             for listener in listeners { listener.resume() }
-            for core in rung { core.observations.hear(core) }
+            for core in rung { core.hear() }
             for event in others { roots.hear(event) }
             // Edge-triggered: until all was read; what comes later is a new edge.
             if events.count < INotify.batch { return }
@@ -304,11 +304,11 @@ final class BellRoom: Sendable {
         for core in state.withLock({ $0.watches.values.map(\.core) }) {
             core.tick()
             // Should the word have been lost to somebody who was killed.
-            core.awaitBell()
-            let (last, isUsable) = (core.environment.lastTransaction, core.isUsable)
+            core.engine.awaitBell()
+            let (last, isUsable) = (core.engine.environment.lastTransaction, core.engine.isUsable)
             let due = takeListeners(ObjectIdentifier(core)) { !isUsable || $0.transaction != last }
             for listener in due { listener.resume() }
-            core.observations.tick(core)
+            core.tickParts()
         }
         roots.tick()
     }
@@ -324,8 +324,4 @@ final class BellRoom: Sendable {
         }
         for listener in late { listener.resume() }
     }
-}
-
-extension NamespaceCore {
-    var isUsable: Bool { (try? checkUsable("watch")) != nil }
 }

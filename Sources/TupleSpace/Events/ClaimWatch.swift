@@ -32,7 +32,7 @@ final class ClaimWatch: Sendable {
     }
 
     private struct Watched {
-        weak var core: NamespaceCore?
+        weak var core: (any ListeningNamespace)?
         var waiters = 0
         var idleSince = MonotonicInstant.now
         /// The count of claimants at the last look.
@@ -50,7 +50,7 @@ final class ClaimWatch: Sendable {
     // MARK: Waiters
 
     /// Somebody waits in a namespace that has claimants.
-    func begin(_ core: NamespaceCore) {
+    func begin(_ core: any ListeningNamespace) {
         state.withLock { state in
             var watched = state.cores[ObjectIdentifier(core)] ?? Watched()
             // The object that had this address may be gone.
@@ -61,7 +61,7 @@ final class ClaimWatch: Sendable {
         }
     }
 
-    func end(_ core: NamespaceCore) {
+    func end(_ core: any ListeningNamespace) {
         state.withLock { state in
             guard var watched = state.cores[ObjectIdentifier(core)] else { return }
             watched.waiters -= 1
@@ -71,7 +71,7 @@ final class ClaimWatch: Sendable {
     }
 
     /// Has the thread look at the claimants of a namespace, if there are new ones since it last did.
-    func attend(_ core: NamespaceCore, claimants: UInt32) {
+    func attend(_ core: any ListeningNamespace, claimants: UInt32) {
         let mustStart = state.withLock { state -> Bool in
             guard state.cores[ObjectIdentifier(core)]?.seen != claimants || state.wakeUp == nil else { return false }
             // After fork the thread is not here.
@@ -114,24 +114,24 @@ final class ClaimWatch: Sendable {
             // Before the look at the claimants that the wake-up was for.
             _ = try? wakeUp.event.drain()
             for (core, _) in cores where ended.contains(ObjectIdentifier(core)) {
-                core.returnClaimsOfTheDead(timeout: Self.patience)
+                core.returnClaimsOfTheDead(patience: Self.patience)
             }
         }
     }
 
     /// Which namespaces are listened to, and whether there are new claimants in them; `nil`: nobody waits any more, and the
     /// thread has ended.
-    private func turn() -> [(core: NamespaceCore, isNew: Bool)]? {
+    private func turn() -> [(core: any ListeningNamespace, isNew: Bool)]? {
         let now = MonotonicInstant.now
         return state.withLock { state in
-            var cores: [(core: NamespaceCore, isNew: Bool)] = []
+            var cores: [(core: any ListeningNamespace, isNew: Bool)] = []
             for (id, watched) in state.cores {
                 let end = watched.idleSince.advanced(by: Self.linger)
-                guard let core = watched.core, !core.isLeft, watched.waiters > 0 || end > now else {
+                guard let core = watched.core, !core.engine.isLeft, watched.waiters > 0 || end > now else {
                     state.cores[id] = nil
                     continue
                 }
-                let claimants = core.control.claimants.loadSequential()
+                let claimants = core.engine.control.claimants.loadSequential()
                 state.cores[id]?.seen = claimants
                 cores.append((core, claimants != watched.seen))
             }
@@ -181,14 +181,14 @@ final class ClaimWatch: Sendable {
         }
 
         /// Listens to all that have claimed in a namespace, and returns what those have left who have ended.
-        func follow(_ core: NamespaceCore) {
+        func follow(_ core: any ListeningNamespace) {
             for process in core.claimants() where !follow(process, of: core) {
-                core.returnClaimsOfTheDead(timeout: ClaimWatch.patience)
+                core.returnClaimsOfTheDead(patience: ClaimWatch.patience)
             }
         }
 
         /// Returns: Whether it lives, as far as can be told.
-        private func follow(_ process: ProcessIdentity, of core: NamespaceCore) -> Bool {
+        private func follow(_ process: ProcessIdentity, of core: any ListeningNamespace) -> Bool {
             if let token = tokens[process] {
                 claimers[token]?.cores.insert(ObjectIdentifier(core))
                 return true
@@ -226,50 +226,3 @@ final class ClaimWatch: Sendable {
 
 /// In how many namespaces this process listens for dead claimers.
 package var namespacesListenedTo: Int { ClaimWatch.shared.count }
-
-extension NamespaceCore {
-    /// The processes, other than this one, that have claimed something, or for which somebody has.
-    fileprivate func claimants() -> Set<ProcessIdentity> {
-        var processes: Set<ProcessIdentity> = []
-        let operation = "look at the claimers"
-        let folder = (try? openFolder(operation)) ?? nil
-        for sighting in (try? folder?.sightings(operation)) ?? [] {
-            guard let record = sighting.record, record.isClaimant, sighting.name != session.name else { continue }
-            processes.insert(record.process)
-        }
-        for case .process(let process) in (try? claimHolders()) ?? [] { processes.insert(process) }
-        return processes
-    }
-
-    /// Before a session's first claim: marks the session, and has those who wait listen for its end.
-    ///
-    /// A failure costs them a tick, should this process die with a claim.
-    func announceClaimant() {
-        guard !isClaimant.load(ordering: .relaxed),
-            !isClaimant.exchange(true, ordering: .acquiringAndReleasing)
-        else { return }
-        let operation = "announce a claim"
-        if let folder = (try? openFolder(operation)) ?? nil, let sessions = try? folder.sessions(operation) {
-            try? session.setClaimant(in: sessions, mode: folder.fileMode)
-        }
-        ringForClaimants()
-    }
-
-    /// Has those who wait look for new claimants: one waiter of each process is enough.
-    func ringForClaimants() {
-        control.claimants.add(1)
-        SharedWord64.fence()
-        guard slots.isAnybodyWaiting else { return }
-        let wakes = WakeList()
-        var rung: Set<UInt64> = [session.number]
-        for index in slots.range {
-            let slot = slots.slot(index)
-            guard slot.current.state == .active || slot.current.state == .granted,
-                slot.interest.form != .cell, rung.insert(slot.session.load()).inserted
-            else { continue }
-            wakes.add(slot)
-        }
-        wakes.addOverflow(of: slots)
-        wakes.takeAlong().carryOut(slots, root.doorbellFile)
-    }
-}

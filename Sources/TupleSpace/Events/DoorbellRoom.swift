@@ -47,11 +47,11 @@ final class DoorbellRoom: @unchecked Sendable {
         var watched: [ObjectIdentifier: Watched] = [:]
         var hasThread = false
 
-        struct Watched { weak var core: NamespaceCore? }
+        struct Watched { weak var core: (any ListeningNamespace)? }
     }
 
     private struct Sleeper {
-        let core: NamespaceCore
+        let core: any ListeningNamespace
         let bell: SharedWord32
         let heard: UInt32
         let transaction: Int
@@ -80,7 +80,20 @@ final class DoorbellRoom: @unchecked Sendable {
 
     /// Suspends the task until the wait's bell has moved, the deadline has passed, the task is cancelled, or a tick found that
     /// the namespace has changed.
-    func sleep(_ wait: Wait, in core: NamespaceCore, until deadline: MonotonicInstant?) async {
+    ///
+    /// - Parameters:
+    ///   - bell: The word that moves when there may be news.
+    ///   - heard: Its value at the last look.
+    ///   - transaction: LMDB's last transaction at the last look.
+    ///   - core: Where the task waits.
+    ///   - deadline: `nil`: none.
+    func sleep(
+        on bell: SharedWord32,
+        heard: UInt32,
+        transaction: Int,
+        in core: any ListeningNamespace,
+        until deadline: MonotonicInstant?
+    ) async {
         let id = state.withLock { state in
             defer { state.next += 1 }
             return state.next
@@ -89,9 +102,9 @@ final class DoorbellRoom: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 let sleeper = Sleeper(
                     core: core,
-                    bell: wait.bell,
-                    heard: wait.bellAtLook,
-                    transaction: wait.transactionAtLook,
+                    bell: bell,
+                    heard: heard,
+                    transaction: transaction,
                     deadline: deadline,
                     continuation: continuation
                 )
@@ -114,7 +127,7 @@ final class DoorbellRoom: @unchecked Sendable {
     }
 
     /// Ticks for a namespace as long as it needs that.
-    func watch(_ core: NamespaceCore) {
+    func watch(_ core: any ListeningNamespace) {
         let (mustStart, isNew) = state.withLock { state in
             let isNew = state.watched.updateValue(State.Watched(core: core), forKey: ObjectIdentifier(core)) == nil
             defer { state.hasThread = true }
@@ -166,14 +179,14 @@ final class DoorbellRoom: @unchecked Sendable {
             let cores = state.withLock { state in
                 state.watched = state.watched.filter { $0.value.core?.needsTicks ?? false }
                 // Each once, however many tasks wait in it.
-                var cores: [ObjectIdentifier: NamespaceCore] = [:]
+                var cores: [ObjectIdentifier: any ListeningNamespace] = [:]
                 for sleeper in state.sleepers.values { cores[ObjectIdentifier(sleeper.core)] = sleeper.core }
                 for core in state.watched.values.compactMap(\.core) { cores[ObjectIdentifier(core)] = core }
                 return Array(cores.values)
             }
             for core in cores {
                 core.tick()
-                if core.owners.forgetTheDead() { CoreRegistry.shared.lostObjectOwners(core) }
+                core.forgetDeadOwners()
             }
         }
         var due: [CheckedContinuation<Void, Never>] = []
@@ -183,8 +196,8 @@ final class DoorbellRoom: @unchecked Sendable {
                 let isDue =
                     sleeper.bell.load() != sleeper.heard || sleeper.deadline.map { $0 <= now } ?? false
                     || (isTick
-                        && (sleeper.core.environment.lastTransaction != sleeper.transaction
-                            || (try? sleeper.core.checkUsable("wait")) == nil))
+                        && (sleeper.core.engine.environment.lastTransaction != sleeper.transaction
+                            || !sleeper.core.engine.isUsable))
                 if isDue {
                     due.append(sleeper.continuation)
                     state.sleepers[id] = nil
@@ -198,7 +211,4 @@ final class DoorbellRoom: @unchecked Sendable {
         for continuation in due { continuation.resume() }
         return limit
     }
-
-    /// At a left or deleted namespace: everybody of this process who waits there looks again.
-    func wakeWaiters() { wakeThread() }
 }

@@ -45,7 +45,7 @@ final class Arrears: Sendable {
 
 extension NamespaceCore {
     /// Whether only ticks bring about what is to happen here.
-    var needsTicks: Bool { !isLeft && (!owners.isEmpty || !arrears.isEmpty && isUsable) }
+    package var needsTicks: Bool { !isLeft && (!owners.isEmpty || !arrears.isEmpty && isUsable) }
 
     /// Lets go of something, now or as soon as it can be.
     ///

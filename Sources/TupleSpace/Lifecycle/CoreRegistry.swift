@@ -37,7 +37,7 @@ final class CoreRegistry: Sendable {
             _ name: String,
             _ body: (inout State) throws(SpaceError) -> R
         ) throws(SpaceError) -> R {
-            guard NamespaceCore.isInTransactionOnThisThread else {
+            guard Engine.isInTransactionOnThisThread else {
                 return try state.withLock { (state) throws(SpaceError) in try body(&state) }
             }
             let deadline = MonotonicInstant.now.advanced(by: Limits.tick)

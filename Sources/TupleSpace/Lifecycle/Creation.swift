@@ -223,21 +223,7 @@ struct Creation {
             try LifeRow.put(control.header.life, transaction.access, tables)
             try transaction.commit()
             use.set(tables)
-            let reader = Reader(try environment.beginRead(), namespace: opening.name.text)
-            let core = NamespaceCore(
-                name: opening.name,
-                root: opening.root,
-                folder: folder.info,
-                control: control,
-                use: use,
-                tables: tables,
-                session: session,
-                idle: reader.transaction.access,
-                timeout: opening.timeout
-            )
-            reader.transaction.reset()
-            core.readers.add(reader)
-            return core
+            return try opening.makeCore(folder, control, session, use, tables)
         } catch {
             throw SpaceError(error, operation, namespace: name)
         }
@@ -255,56 +241,5 @@ struct Creation {
         } catch {
             throw SpaceError(error, operation, namespace: name)
         }
-    }
-}
-
-/// The nursery's folders, named for their makers: `<pid>.<start>.<pid namespace>.<number>`.
-enum Nursery {
-    private static let counter = Atomic<UInt64>(0)
-
-    /// A name that no other folder of the nursery has.
-    static func newName(_ host: HostIdentity, _ operation: String) throws(SpaceError) -> String {
-        name(
-            for: try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current },
-            pidNamespace: host.pidNamespace,
-            number: counter.add(1, ordering: .relaxed).newValue
-        )
-    }
-
-    private static func name(for process: ProcessIdentity, pidNamespace: UInt64, number: UInt64) -> String {
-        "\(process.pid).\(process.startTime).\(pidNamespace).\(number)"
-    }
-
-    /// Removes what makers left who died before they were done.
-    ///
-    /// Deleting twice is harmless.
-    static func clean(_ nursery: borrowing OwnedDescriptor, host: HostIdentity) {
-        for name in (try? Directory.list(nursery.raw)) ?? [] where isLeft(name[...], host) {
-            try? Directory.removeTree(at: nursery.raw, name)
-        }
-    }
-
-    /// A name for a folder of the root while it is made.
-    static func draft(of name: String, number: UInt64) throws(Errno) -> String {
-        let maker = try self.name(for: .current, pidNamespace: SystemIdentity.pidNamespace(), number: number)
-        return "\(name).\(maker)"
-    }
-
-    /// Removes the drafts of folders that dead makers left in the root.
-    static func cleanDrafts(_ rootFolder: borrowing OwnedDescriptor, _ entries: [String], host: HostIdentity) {
-        for entry in entries {
-            for name in [SpaceRoot.nursery, SpaceRoot.graveyard]
-            where entry.hasPrefix("\(name).") && isLeft(entry.dropFirst(name.count + 1), host) {
-                try? Directory.removeEmpty(at: rootFolder.raw, entry)
-            }
-        }
-    }
-
-    /// Whether a name names a maker that is shown dead.
-    private static func isLeft(_ name: Substring, _ host: HostIdentity) -> Bool {
-        let parts = name.split(separator: ".")
-        guard parts.count == 4, let pid = Int32(parts[0]), let start = UInt64(parts[1]), let space = UInt64(parts[2])
-        else { return false }
-        return space == host.pidNamespace && ProcessIdentity.life(pid: pid, startTime: start) == .dead
     }
 }

@@ -1,6 +1,8 @@
+import LMDB
 import SpaceSystem
 import Synchronization
 import SystemPackage
+import TupleCoding
 
 /// A handle on a namespace: writes, reads and takes tuples, sets and gets cells.
 ///
@@ -52,7 +54,7 @@ public final class Namespace: Sendable {
     package var lateFinds: Int { core.lateFinds.load(ordering: .relaxed) }
 
     /// How many of LMDB's reader slots this process holds in the namespace, for tests.
-    package var readerSlots: Int { core.readerSlots }
+    package var readerSlots: Int { core.engine.readerSlots }
 
     @inline(__always)
     func usableCore(_ operation: String) throws(SpaceError) -> NamespaceCore {
@@ -78,10 +80,9 @@ public final class Namespace: Sendable {
     /// - Throws: `holderStopped`, `holderBusy`: the namespace could not be looked after in time. The handle is left all
     ///   the same, and a reaper does the rest.
     public func leave() throws(SpaceError) {
-        if core.isInTransactionHere { throw core.usedWithinTransaction("leave the namespace") }
+        if core.isInTransactionHere { throw core.engine.usedWithinTransaction("leave the namespace") }
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
-        stopObserving()
-        stopResponding()
+        for part in core.parts.all { part.end(handle: ObjectIdentifier(self), of: core) }
         try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
     }
 
@@ -191,4 +192,9 @@ extension CoreRegistry {
     func lostObjectOwners(_ core: NamespaceCore) {
         try? endOwning(of: core, entry(NamespaceFolder.ID(device: core.folder.device, inode: core.folder.inode)))
     }
+}
+
+extension Namespace {
+    /// The life of the namespace that this handle has open.
+    public var life: NamespaceLife { core.control.header.life }
 }

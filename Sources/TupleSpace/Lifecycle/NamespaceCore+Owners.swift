@@ -19,7 +19,7 @@ extension NamespaceCore {
         if isInherited { try checkUsable(operation) }
         do throws(ProcessLock.Failure) {
             _ = try control.enterDoor { () throws(ProcessLock.Failure) in
-                try control.door.acquire(timeout: timeout) { openControl() }
+                try control.door.acquire(timeout: timeout) { engine.openControl() }
             }
         } catch {
             throw SpaceError(error, operation, namespace: name.text)
@@ -132,9 +132,9 @@ extension NamespaceCore {
     func leave(timeout: Duration) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         try? returnClaims(timeout: timeout) { $0 == .session(session.number) }
-        observations.endAll(self)
+        for part in parts.all { part.endAll(of: self) }
         dropOwnWatchers(timeout: timeout)
-        guard markLeft() else { return }
+        guard engine.markLeft() else { return }
         arrears.forget()
         wakeOwnWaiters()
         BellRoom.wake(self)

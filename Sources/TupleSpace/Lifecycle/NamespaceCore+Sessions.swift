@@ -3,22 +3,6 @@ import SpaceSystem
 import SystemPackage
 
 extension NamespaceCore {
-    /// The namespace's folder, if the path still leads to it.
-    func openFolder(_ operation: String) throws(SpaceError) -> NamespaceFolder? {
-        guard let rootFolder = try root.open(create: false, for: operation),
-            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation),
-            folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)
-        else { return nil }
-        return folder
-    }
-
-    /// The control file, opened anew, if the path still leads to the namespace.
-    func openControl() -> OwnedDescriptor? {
-        let operation = "look at a lock"
-        guard let folder = try? openFolder(operation) else { return nil }
-        return try? folder.openControl(operation)
-    }
-
     /// Whether a session lives.
     ///
     /// When that can't be told (no descriptors left, say) it does: the living must not be robbed.
@@ -31,7 +15,7 @@ extension NamespaceCore {
         }
         // Held by the process, or by a child that the dead process has forked: the file says whose it is. Where there is none, a
         // clean-up has removed it, and the session writes a new one.
-        guard let folder = try? openFolder("look at a session"),
+        guard let folder = try? engine.openFolder("look at a session"),
             let sessions = try? SessionFolder(in: folder.descriptor),
             let sighting = try? sessions.look(at: String(number))
         else { return true }
@@ -50,7 +34,7 @@ extension NamespaceCore {
         }
         let operation = "write the session's file anew"
         // A failure (a full disk, say) leaves it to the next tick: the lock shows that the session lives.
-        guard session.note(isMissing: isMissing), let folder = (try? openFolder(operation)) ?? nil,
+        guard session.note(isMissing: isMissing), let folder = (try? engine.openFolder(operation)) ?? nil,
             let sessions = try? folder.sessions(operation, makingAnew: true)
         else { return }
         try? session.restore(in: sessions, mode: folder.fileMode)

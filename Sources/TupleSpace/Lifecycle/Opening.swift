@@ -19,8 +19,10 @@ struct Opening {
     let owner: OwnerRequest
     let creates: Bool
     let timeout: Duration
+    /// What the features keep for the namespace.
+    let parts: [any NamespacePart.Type]
 
-    static let operation = "open the namespace"
+    static let operation = OpenEnvironment.operation
 
     /// What an attempt comes to.
     enum Outcome {
@@ -204,7 +206,7 @@ struct Opening {
     ) throws(SpaceError) -> NamespaceCore {
         let environment = use.environment
         // This thread may have the gate itself, by a transaction whose body this is.
-        let isWithinTransaction = NamespaceCore.isInTransactionOnThisThread
+        let isWithinTransaction = Engine.isInTransactionOnThisThread
         let patience = isWithinTransaction ? min(timeout, Limits.tick) : timeout
         let isAbandoned: Bool
         do throws(ProcessLock.Failure) {
@@ -229,27 +231,14 @@ struct Opening {
                 try transaction.commit()
                 use.set(tables)
             }
-            let reader = Reader(try environment.beginRead(), namespace: name.text)
-            core = NamespaceCore(
-                name: name,
-                root: root,
-                folder: folder.info,
-                control: control,
-                use: use,
-                tables: tables,
-                session: session,
-                idle: reader.transaction.access,
-                timeout: timeout
-            )
-            reader.transaction.reset()
-            core.readers.add(reader)
+            core = try makeCore(folder, control, session, use, tables)
             CrashPoint.reach(.firstReader)
         } catch .notFound {
             throw .damaged(Self.operation, namespace: name.text, "the data file lacks a table")
         } catch {
             throw SpaceError(error, Self.operation, namespace: name.text)
         }
-        if control.gateNeedsRecovery.load() != 0 { core.lookForAbandonedGate() }
+        if control.gateNeedsRecovery.load() != 0 { core.engine.lookForAbandonedGate() }
         let adopted = control.isAdopted.load()
         if adopted != 0 {
             // The first opener after an adoption, under the door: no process can have claimed anything since. No session lives
@@ -269,6 +258,30 @@ struct Opening {
         core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))
         core.dropWatchersOfTheDead(timeout: NamespaceCore.upkeepPatience)
         return core
+    }
+
+    /// The open namespace, with its first reader.
+    func makeCore(
+        _ folder: borrowing NamespaceFolder,
+        _ control: ControlFile,
+        _ session: Session,
+        _ use: EnvironmentUse,
+        _ tables: Tables
+    ) throws(LMDBError) -> NamespaceCore {
+        let reader = Reader(try use.environment.beginRead(), namespace: name.text)
+        let engine = Engine(
+            name: name,
+            root: root,
+            folder: folder.info,
+            control: control,
+            use: use,
+            tables: tables,
+            idle: reader.transaction.access,
+            timeout: timeout
+        )
+        reader.transaction.reset()
+        engine.readers.add(reader)
+        return NamespaceCore(engine: engine, session: session, parts: parts)
     }
 
     // MARK: Creating

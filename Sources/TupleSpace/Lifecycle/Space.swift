@@ -1,5 +1,6 @@
 import SpaceSystem
 import SystemPackage
+import TupleCoding
 
 /// A root folder with namespaces in it: where processes meet that are given the same one.
 ///
@@ -11,33 +12,21 @@ import SystemPackage
 ///
 /// A space holds nothing open by itself; making one is cheap. All methods may be called from any thread.
 public final class Space: Sendable {
-    /// The space at `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`.
-    ///
-    /// Its folder is made at the first use.
-    public static let `default` = Space(trusting: nil, timeout: .seconds(5))
-
     let folder: SpaceRoot
     let timeout: Duration
+    private let parts: [any NamespacePart.Type]
     let held = HeldNamespaces()
 
-    /// Opens the space in a folder, and makes the folder if it is not there.
+    /// A space whose folder need not exist, and is not looked at.
     ///
     /// - Parameters:
-    ///   - root: The folder, where a relative path counts from the working directory of this moment; `nil`:
-    ///     `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`.
-    ///   - timeout: How long an operation waits for a lock that another process holds before it throws `holderStopped` or
-    ///     `holderBusy`.
-    /// - Throws: `permissionDenied` when the folder belongs to another user, is a symbolic link, or others may write in it. A
-    ///   folder that a group shares is one only if it is named.
-    public convenience init(root: String? = nil, timeout: Duration = .seconds(5)) throws(SpaceError) {
-        self.init(trusting: root, timeout: timeout)
-        _ = try folder.open(create: true, for: "open the space")
-    }
-
-    /// Without looking at the folder, which need not exist.
-    package init(trusting root: String?, timeout: Duration) {
+    ///   - root: The folder; `nil`: the default.
+    ///   - timeout: How long an operation waits for a lock that another process holds.
+    ///   - parts: The features whose parts every namespace has.
+    package init(trusting root: String?, timeout: Duration, parts: [any NamespacePart.Type]) {
         folder = SpaceRoot(path: root)
         self.timeout = timeout
+        self.parts = parts
     }
 
     /// The root folder's path, absolute.
@@ -84,7 +73,8 @@ public final class Space: Sendable {
             options: options,
             owner: owner,
             creates: creates,
-            timeout: timeout
+            timeout: timeout,
+            parts: parts
         )
         let (entry, core) = try opening.run()
         let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
@@ -122,6 +112,9 @@ public final class Space: Sendable {
     public func reap() throws(SpaceError) -> [String] {
         try survey().deleted
     }
+
+    /// Makes the root folder if it is not there, and checks it.
+    package func makeRoot() throws(SpaceError) { _ = try folder.open(create: true, for: "open the space") }
 
     /// Refuses a root that this process may not use, without creating it.
     ///

@@ -94,11 +94,11 @@ final class TransactionState {
         guard !whole.isCovered(by: ensured) else { return }
         let ahead = whole + whole.bounded(bytes: 1 << 18)
         do throws(SpaceError) {
-            try core.ensureRoom(ahead)
+            try core.engine.ensureRoom(ahead)
             ensured = ahead
         } catch {
             do throws(SpaceError) {
-                try core.ensureRoom(whole)
+                try core.engine.ensureRoom(whole)
             } catch {
                 throw error.within(Self.operation, namespace: namespace.name)
             }
@@ -180,7 +180,7 @@ final class TransactionState {
     /// Once the transaction is committed and the gate released.
     func followUp() {
         if hasClaimed { core.announceClaimant() }
-        for search in searches { core.followUp(search.shape, search.table, examined: search.examined) }
+        for search in searches { core.engine.followUp(search.shape, search.table, examined: search.examined) }
     }
 }
 
@@ -202,35 +202,6 @@ extension Room.Demand {
 }
 
 extension NamespaceCore {
-    /// Threads on which a body runs, of whatever namespace: who waits there keeps everybody else out of it.
-    private static let threadsInTransaction = Mutex<[UInt: Int]>([:])
-
-    @inline(__always)
-    var isInTransactionHere: Bool {
-        let thread = transactionThread.load(ordering: .relaxed)
-        return thread != 0 && thread == UInt(pthread_self())
-    }
-
-    func usedWithinTransaction(_ operation: String) -> SpaceError {
-        SpaceError(
-            .invalidArgument,
-            operation,
-            namespace: name.text,
-            reason: "a transaction of the namespace runs on this thread",
-            advice: "use the transaction that its body is given"
-        )
-    }
-
-    /// Whether a transaction's body runs on this thread, of whatever namespace.
-    static var isInTransactionOnThisThread: Bool {
-        threadsInTransaction.withLock { $0[UInt(pthread_self())] != nil }
-    }
-
-    /// Refuses what would wait within a transaction's body, for whatever namespace.
-    func checkMayWait(_ operation: String) throws(SpaceError) {
-        if Self.isInTransactionOnThisThread { throw SpaceError(waitingWithinTransaction: operation, name.text) }
-    }
-
     /// Runs a body in a transaction of its own, committed before this returns.
     ///
     /// Not through the combiner: what shares a transaction runs again when another of them fails, and the body must not.
@@ -247,8 +218,8 @@ extension NamespaceCore {
         var state: TransactionState?
         defer { state?.askForTheDead() }
         do throws(SpaceError) {
-            try underGate(operation) { () throws(SpaceError) in
-                try commit(operation, Room.Demand()) { (scope) throws(SpaceError) in
+            try engine.underGate(operation) { () throws(SpaceError) in
+                try engine.commit(operation, Room.Demand()) { (scope) throws(SpaceError) in
                     let current = TransactionState(namespace, self, scope)
                     state = current
                     scope.beginNet()
@@ -258,7 +229,7 @@ extension NamespaceCore {
                     if case .failure = ended { throw SpaceError(.cancelled, operation, reason: "the body threw") }
                     try scope.settle()
                 }
-                announce()
+                engine.announce()
             }
         } catch {
             if case .failure(let cause)? = outcome { throw cause }
@@ -275,15 +246,9 @@ extension NamespaceCore {
         _ state: TransactionState,
         _ body: (borrowing Transaction) throws -> Result
     ) -> Swift.Result<Result, any Error> {
-        let thread = UInt(pthread_self())
-        transactionThread.store(thread, ordering: .relaxed)
-        Self.threadsInTransaction.withLock { $0[thread, default: 0] += 1 }
+        engine.beginBody()
         defer {
-            Self.threadsInTransaction.withLock { threads in
-                let left = (threads[thread] ?? 1) - 1
-                threads[thread] = left > 0 ? left : nil
-            }
-            transactionThread.store(0, ordering: .relaxed)
+            engine.endBody()
             state.close()
         }
         do {
@@ -293,31 +258,5 @@ extension NamespaceCore {
         } catch {
             return .failure(error)
         }
-    }
-
-    /// Completes a claim together with what a body does.
-    func complete<Result>(
-        _ claim: HeldClaim,
-        in namespace: Namespace,
-        _ body: (borrowing Transaction) throws -> Result
-    ) throws -> Result {
-        try transaction(in: namespace, "complete a claim") { transaction in
-            // First: who has lost the claim has no business doing the rest.
-            try transaction.complete(claim)
-            return try body(transaction)
-        }
-    }
-}
-
-extension SpaceError {
-    /// What would wait within a transaction's body is refused.
-    init(waitingWithinTransaction operation: String, _ namespace: String) {
-        self.init(
-            .invalidArgument,
-            operation,
-            namespace: namespace,
-            reason: "a transaction's body would wait, and keep all others from writing as long",
-            advice: "do it before the transaction"
-        )
     }
 }

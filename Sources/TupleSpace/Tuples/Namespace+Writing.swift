@@ -120,20 +120,6 @@ extension Namespace {
     }
 }
 
-/// When a written tuple expires.
-struct Expiry {
-    /// On the namespace's clock; 0: never.
-    let time: Int64
-    /// Accepted, and gone before anybody could have looked.
-    let isNeverSeen: Bool
-
-    init(_ duration: Duration?, _ core: NamespaceCore) throws(SpaceError) {
-        try core.checkNotNegative(duration, "an expiry", "write")
-        time = duration.map { core.clock.time(after: $0) } ?? 0
-        isNeverSeen = duration == .zero
-    }
-}
-
 extension WriteScope {
     func insert(_ tuple: Tuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
         try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
@@ -154,7 +140,7 @@ extension WriteScope {
         if expiry.isNeverSeen {
             let id = counters.nextTuple
             counters.nextTuple += 1
-            for kind in [Change.Kind.write, .expire] {
+            for kind in [ChangeKind.write, .expire] {
                 try note(kind, id: id, isRecord: tuple.isRecord, new: tuple.bytes)
             }
             return TupleID(rawValue: id)

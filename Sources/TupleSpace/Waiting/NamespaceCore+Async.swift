@@ -37,7 +37,13 @@ extension NamespaceCore {
             wait.foundNothing(isHindered: hindrance != nil)
             if deadline?.hasPassed ?? false { return try nothing(hindrance) }
             wait.attendClaimants()
-            await room.sleep(wait, in: self, until: deadline)
+            await room.sleep(
+                on: wait.bell,
+                heard: wait.bellAtLook,
+                transaction: wait.transactionAtLook,
+                in: self,
+                until: deadline
+            )
             isTick = !wait.hasRung && hindrance == nil
             if Task.isCancelled { throw cancelled(operation) }
             try checkUsable(operation)

@@ -27,7 +27,7 @@ extension NamespaceCore {
         var hindrance: SpaceError?
         if let found = try lookIfPossible(&hindrance, look) { return found.result }
         if deadline?.hasPassed ?? false { return try nothing(hindrance) }
-        try checkMayWait(operation)
+        try engine.checkMayWait(operation)
         var wait = Wait(self, interest(), doorbell: nil)
         var took: UInt64?
         defer { wait.end(took: took) }
@@ -130,18 +130,18 @@ extension NamespaceCore {
     /// After how many turns the sweep looks for sessions whose lock a forked child inherited: eight seconds.
     private static let turnsToThoroughSweep: UInt64 = 32
 
-    func tick() {
+    package func tick() {
         let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
         let last = lastTick.load(ordering: .relaxed)
         guard now &- last > 200_000_000,
             lastTick.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
         else { return }
-        noticeRemoval()
+        engine.noticeRemoval()
         guard (try? checkUsable("tick")) != nil else { return }
         restoreSession()
         carryOutArrears()
         guard takeTurn() else { return }
-        lookForAbandonedGate()
+        engine.lookForAbandonedGate()
         sweepSlots(isThorough: now / 250_000_000 % Self.turnsToThoroughSweep == 0)
         dropWatchersOfTheDead(timeout: Self.upkeepPatience)
         // Where somebody waits, somebody listens, and had it done at once.

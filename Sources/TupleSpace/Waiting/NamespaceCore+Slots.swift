@@ -2,18 +2,6 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// How large tables of waiters' slots may grow in this process.
-package enum WaitTable {
-    private static let isSmall = Atomic<Bool>(false)
-
-    /// Lets this process add no segment to a table of slots.
-    ///
-    /// For tests of what happens when there are no slots left.
-    package static func keepSmall() { isSmall.store(true, ordering: .relaxed) }
-
-    static var mostSegments: Int { isSmall.load(ordering: .relaxed) ? 1 : WaitSlots.mostSegments }
-}
-
 // The upkeep of the table of slots: who is dead leaves it, and it grows with a crowd.
 
 extension NamespaceCore {
@@ -85,7 +73,7 @@ extension NamespaceCore {
             isDead[owner] = dead
             guard dead, slots.free(slot, in: word, ticket: ticket, session: session.number), word.state == .granted
             else { continue }
-            offer(word.payload, youngerThan: 0)
+            engine.offer(word.payload, youngerThan: 0)
         }
     }
 

@@ -72,7 +72,7 @@ struct Wait {
     }
 
     private func handOn(_ id: UInt64) {
-        if Safeguard.handedOn.stands { core.offer(id, youngerThan: ticket) }
+        if Safeguard.handedOn.stands { core.engine.offer(id, youngerThan: ticket) }
     }
 
     /// Before sleeping: listens for the end of those who have claimed.
@@ -100,24 +100,4 @@ struct Wait {
             if let grant, grant != id { handOn(grant) }
         }
     }
-}
-
-/// Lets another thread, or a signal handler, end a thread's wait: it then throws `cancelled`, and nothing was taken.
-package final class Interruption: Sendable {
-    private let word = FutexWord()
-
-    package init() {}
-
-    package var isTriggered: Bool { word.value.load() != 0 }
-
-    /// Async-signal-safe: one atomic store.
-    ///
-    /// A wait notices it when the signal interrupts it, or at its next tick.
-    package func trigger() { word.value.store(1) }
-}
-
-/// What a look found: the result, and the tuple that it removed, if it removed one.
-struct Found<Result> {
-    let result: Result
-    let removed: UInt64?
 }

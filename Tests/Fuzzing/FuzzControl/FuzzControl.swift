@@ -3,8 +3,8 @@
 
 import FuzzSupport
 import Glibc
-
 import SharedSpace
+
 @testable import TupleSpace
 
 private let playground = Playground("control")

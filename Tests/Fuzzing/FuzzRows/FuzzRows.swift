@@ -2,9 +2,9 @@
 // an operation that meets it ends with a result or a `SpaceError`, and the namespace can be deleted.
 
 import FuzzSupport
+import SharedSpace
 
 @testable import LMDB
-import SharedSpace
 @testable import TupleSpace
 
 private let playground = Playground("rows")

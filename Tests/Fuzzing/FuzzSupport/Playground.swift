@@ -1,6 +1,6 @@
 import Glibc
-
 import SharedSpace
+
 @testable import TupleSpace
 
 /// A root of the fuzzer's own, in memory, and what is done with a namespace in it whatever state that is in.

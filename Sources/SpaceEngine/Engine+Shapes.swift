@@ -1,0 +1,133 @@
+import LMDB
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+/// Building an index, and taking one down, in slices that hold the gate for about a millisecond.
+///
+/// Building goes from the newest tuple down: from the commit that registers the shape every writer indexes what it adds,
+/// and the watermark falls with each slice, so `index + everything below the watermark` is always complete. Any process
+/// that searches by the shape moves it along, so a builder that is killed is no loss.
+extension Engine {
+    private static let sliceLength = 256
+    private static let slicesATake = 32
+    private static let unusedAfter: Int64 = 3_600_000
+
+    /// What follows a take that searched: registers the shape if it has earned it, or moves a building index along.
+    ///
+    /// A failure (gate, full, limit) is no failure of the take: the next search scans.
+    func followUp(_ shape: Shape, _ shapes: ShapeTable, examined: Int) {
+        guard let index = shapes.index(for: shape) else {
+            if shapeUsage.note(shape, examined: examined) { try? register(shape) }
+            if shapes.isDropping { try? dropSlice() }
+            return
+        }
+        if index.state == .building {
+            // As much again as the search just looked through: the sooner it is done, the fewer such searches there are.
+            for _ in 0..<min(max(1, examined / Self.sliceLength), Self.slicesATake) {
+                guard (try? buildSlice(index.number)) ?? false else { break }
+            }
+        } else if index.lastUse + Self.unusedAfter / 4 < Clock.realtimeMilliseconds() {
+            try? touch(index.number)
+        }
+        if shapes.isDropping { try? dropSlice() }
+    }
+
+    private func register(_ shape: Shape) throws(SpaceError) {
+        try write("register a shape", .adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
+            guard scope.shapes.index(for: shape) == nil else { return }
+            let now = Clock.realtimeMilliseconds()
+            for unused in scope.shapes.indexed where unused.lastUse + Self.unusedAfter < now {
+                var changed = unused
+                changed.state = .dropping
+                try scope.put(changed)
+            }
+            let taken = Set(scope.shapes.all.map(\.number))
+            guard taken.count < Limits.shapes,
+                let number = (1...UInt16(Limits.shapes)).first(where: { !taken.contains($0) })
+            else { return }
+            try scope.put(
+                IndexedShape(
+                    number: number,
+                    state: .building,
+                    watermark: scope.counters.nextTuple,
+                    lastUse: now,
+                    shape: shape
+                )
+            )
+        }
+    }
+
+    private func touch(_ number: UInt16) throws(SpaceError) {
+        try write("note the use of a shape", .adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
+            guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .ready else {
+                return
+            }
+            index.lastUse = Clock.realtimeMilliseconds()
+            try scope.put(index)
+        }
+    }
+
+    /// - Returns: Whether there is more to build.
+    private func buildSlice(_ number: UInt16) throws(SpaceError) -> Bool {
+        try write("build an index", .adding(Self.sliceLength, bytes: 0)) { (scope) throws(SpaceError) in
+            guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .building else {
+                return false
+            }
+            var rows: [IndexKey] = []
+            var lowest: UInt64 = 0
+            try scope.lmdb { () throws(LMDBError) in
+                var cursor = try scope.access.cursor(scope.tables.tuples)
+                _ = try cursor.seek(index.watermark, .atLeast)
+                for _ in 0..<Self.sliceLength {
+                    guard let found = try cursor.previous(), let id = UInt64(key: found.key),
+                        let row = TupleRow(found.value)
+                    else {
+                        lowest = 0
+                        break
+                    }
+                    lowest = id
+                    if let hash = row.encoded.hash(of: index.shape) {
+                        rows.append(IndexKey(shape: number, hash: hash, id: id))
+                    }
+                }
+            }
+            for row in rows {
+                try scope.lmdb { () throws(LMDBError) in
+                    try row.withBytes { (key: UnsafeRawBufferPointer) throws(LMDBError) -> Void in
+                        try scope.access.put(scope.tables.index, key, .empty)
+                    }
+                }
+            }
+            index.watermark = lowest
+            index.lastUse = Clock.realtimeMilliseconds()
+            if lowest == 0 { index.state = .ready }
+            try scope.put(index)
+            return lowest != 0
+        }
+    }
+
+    private func dropSlice() throws(SpaceError) {
+        try write("drop an index", .removing(Self.sliceLength)) { (scope) throws(SpaceError) in
+            guard let index = scope.shapes.all.first(where: { $0.state == .dropping }) else { return }
+            var isEmpty = false
+            try scope.lmdb { () throws(LMDBError) in
+                var cursor = try scope.access.cursor(scope.tables.index)
+                for _ in 0..<Self.sliceLength {
+                    let start = IndexKey(shape: index.number, hash: 0, id: 0)
+                    let found = try start.withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
+                    guard let found, let key = IndexKey(found.key), key.shape == index.number else {
+                        isEmpty = true
+                        break
+                    }
+                    try cursor.delete()
+                }
+                if isEmpty {
+                    _ = try index.withKey { (key) throws(LMDBError) in try scope.access.delete(scope.tables.shapes, key)
+                    }
+                }
+            }
+            try scope.noteShapesChanged()
+        }
+    }
+}

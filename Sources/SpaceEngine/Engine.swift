@@ -1,0 +1,187 @@
+import LMDB
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// One namespace's files, as this process has them open: the control file, the LMDB environment and the gate.
+///
+/// Guarantees: every write runs under the gate, with room reserved, and wakes the processes that wait for it; every read sees
+/// one whole commit; nothing is read or written in a namespace that was deleted or left, or that this process inherited over
+/// fork. The engine knows rows and slots. What they are for is known above it.
+///
+/// Unchecked Sendable: what is mutable is atomic, behind a Mutex, or (`scope`, `room`, `wakes`) touched by the holder of the
+/// gate alone, and the gate is a mutex between threads as well as between processes.
+package final class Engine: @unchecked Sendable {
+    let name: NamespaceName
+    let root: SpaceRoot
+    let folder: FileInfo
+    let control: ControlFile
+    let environment: Environment
+    /// Keeps the environment open until the last reader has gone.
+    let use: EnvironmentUse
+    let tables: Tables
+    let clock: NamespaceClock
+    /// How long an operation waits for the gate unless it says otherwise.
+    let timeout: Duration
+
+    let readers = ReaderPool()
+    let shapeCache = ShapeCache()
+    let shapeUsage = ShapeUsage()
+    private let forkGeneration = ForkGuard.generation
+    private let hasLeft = Atomic<Bool>(false)
+    /// The thread on which a transaction's body runs; 0: none does.
+    let transactionThread = Atomic<UInt>(0)
+
+    /// The write transaction in progress; for the holder of the gate.
+    let scope: WriteScope
+    /// The blocks that are reserved; for the holder of the gate.
+    let room: Room
+    /// The waiters that the holder of the gate has found to wake.
+    let wakes = WakeList()
+    let bell = Bell()
+    let combiner = WriteCombiner()
+    /// Whether a commit has passed a multiple of 4,096 changes since somebody last asked.
+    private let hasPassedMark = Atomic<Bool>(false)
+
+    /// Takes what opening the namespace has made; the engine has no reader then.
+    ///
+    /// `access`: A live transaction, from which the scope begins.
+    init(
+        name: NamespaceName,
+        root: SpaceRoot,
+        folder: FileInfo,
+        control: ControlFile,
+        use: EnvironmentUse,
+        tables: Tables,
+        idle access: Access,
+        timeout: Duration
+    ) {
+        self.name = name
+        self.root = root
+        self.folder = folder
+        self.control = control
+        self.use = use
+        environment = use.environment
+        self.tables = tables
+        self.timeout = timeout
+        clock = NamespaceClock(control.header)
+        scope = WriteScope(
+            tables: tables,
+            clock: clock,
+            namespace: name.text,
+            byteLimit: control.header.byteLimit,
+            idle: access
+        )
+        room = Room(environment: use.environment, control: control, tables: tables)
+    }
+
+    deinit {
+        // A reader in use keeps the engine, so every reader is in the pool.
+        guard !isInherited else { return }
+        readers.removeAll()
+        use.end()
+    }
+
+    var mode: StorageMode { control.header.mode }
+    var slots: WaitSlots { control.slots }
+
+    // MARK: Usable or not
+
+    var isLeft: Bool { hasLeft.load(ordering: .acquiring) }
+
+    /// Marks the namespace as left by this process.
+    ///
+    /// `false` if it was already.
+    func markLeft() -> Bool { !hasLeft.exchange(true, ordering: .acquiringAndReleasing) }
+
+    @inline(__always)
+    func checkUsable(
+        _ operation: String,
+        evenAfterLeaving: Bool = false,
+        evenAfterDeletion: Bool = false
+    ) throws(SpaceError) {
+        if isInherited || (!evenAfterDeletion && control.dead.load() != 0)
+            || (!evenAfterLeaving && hasLeft.load(ordering: .acquiring)) || isInTransactionHere
+        {
+            throw unusable(operation)
+        }
+    }
+
+    /// Whether this process is a child, made by fork, of the one that opened the namespace: nothing here is its own.
+    var isInherited: Bool { ForkGuard.generation != forkGeneration }
+
+    /// The folder has gone, or another stands in its place.
+    func goneError(_ operation: String) -> SpaceError {
+        noticeRemoval()
+        return unusable(operation)
+    }
+
+    private func unusable(_ operation: String) -> SpaceError {
+        if isInTransactionHere { return usedWithinTransaction(operation) }
+        if isInherited {
+            return SpaceError(
+                .forked,
+                operation,
+                namespace: name.text,
+                reason: "this handle was opened before fork, by another process",
+                advice: LibraryUse.remedy
+            )
+        }
+        if !hasLeft.load(ordering: .acquiring) {
+            return SpaceError(
+                .namespaceDeleted,
+                operation,
+                namespace: name.text,
+                reason: "the namespace was deleted",
+                advice: "open it again to start afresh"
+            )
+        }
+        return SpaceError(
+            .closed,
+            operation,
+            namespace: name.text,
+            reason: "this process has left the namespace",
+            advice: "open it again"
+        )
+    }
+
+    /// Looks whether the namespace's folder was removed (logind does that in /dev/shm at logout): its control file has no name
+    /// any more.
+    ///
+    /// The namespace is marked dead then, so that all its processes learn of it at once. A session's file that is missing says
+    /// nothing about the namespace: clean-ups by age remove single files.
+    func noticeRemoval() {
+        if !control.isLinked { control.dead.store(1) }
+    }
+
+    var isUsable: Bool { (try? checkUsable("watch")) != nil }
+
+    // MARK: The folder
+
+    /// The namespace's folder, if the path still leads to it.
+    func openFolder(_ operation: String) throws(SpaceError) -> NamespaceFolder? {
+        guard let rootFolder = try root.open(create: false, for: operation),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation),
+            folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)
+        else { return nil }
+        return folder
+    }
+
+    /// The control file, opened anew, if the path still leads to the namespace.
+    func openControl() -> OwnedDescriptor? {
+        let operation = "look at a lock"
+        guard let folder = try? openFolder(operation) else { return nil }
+        return try? folder.openControl(operation)
+    }
+
+    // MARK: Counting changes
+
+    /// Notes that a commit has passed a multiple of 4,096 changes.
+    func notePassedMark() { hasPassedMark.store(true, ordering: .relaxed) }
+
+    /// Whether a commit has passed a multiple of 4,096 changes since the last call.
+    @inline(__always)
+    func takePassedMark() -> Bool {
+        hasPassedMark.load(ordering: .relaxed) && hasPassedMark.exchange(false, ordering: .relaxed)
+    }
+}

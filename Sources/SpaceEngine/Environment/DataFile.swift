@@ -1,0 +1,112 @@
+import LMDB
+import SpaceSystem
+import SystemPackage
+
+/// Opening a namespace's LMDB environment.
+enum DataFile {
+    /// What LMDB wants in its lock file: a head and 64 bytes a reader (mdb.c: MDB_txninfo, MDB_reader).
+    static let lockFileSize = 192 + 64 * Limits.readers
+
+    static func flags(for mode: StorageMode) -> Environment.Flags {
+        switch mode {
+        case .fast: [.writeMap, .noSync]
+        case .guarded: [.noSync]
+        case .durable: []
+        }
+    }
+
+    /// Opens it through the folder's descriptor: a swapped path would mix two namespaces.
+    ///
+    /// `timeout`: How long another process may keep LMDB's lock file locked.
+    static func open(
+        _ folder: borrowing NamespaceFolder,
+        _ header: ControlHeader,
+        timeout: Duration
+    ) throws(SpaceError) -> Environment {
+        let operation = OpenEnvironment.operation
+        let name = folder.name.text
+        let place = try DataPlace(folder, creates: false, timeout: timeout, operation)
+        // With a writable map LMDB makes the file as long as the map; where it is cut, LMDB would go on with pages of zeros.
+        if header.mode == .fast, let info = try? Directory.info(at: folder.descriptor.raw, NamespaceFolder.data),
+            info.size < Int(clamping: header.mapSize)
+        {
+            throw .damaged(operation, namespace: name, "the data file is truncated to \(info.size) bytes")
+        }
+        return try open(place, header, folder.fileMode, operation, name)
+    }
+
+    /// Makes the data file, in a folder that no other process uses yet.
+    static func create(
+        _ folder: borrowing NamespaceFolder,
+        _ header: ControlHeader,
+        timeout: Duration
+    ) throws(SpaceError) -> Environment {
+        let place = try DataPlace(folder, creates: true, timeout: timeout, OpenEnvironment.operation)
+        return try open(place, header, folder.fileMode, OpenEnvironment.operation, folder.name.text)
+    }
+
+    private static func open(
+        _ place: borrowing DataPlace,
+        _ header: ControlHeader,
+        _ fileMode: UInt32,
+        _ operation: String,
+        _ name: String
+    ) throws(SpaceError) -> Environment {
+        let environment: Environment
+        do throws(LMDBError) {
+            environment = try Environment(
+                path: place.path,
+                mapSize: Int(header.mapSize),
+                maxReaders: Int(header.maxReaders),
+                maxDatabases: Tables.named,
+                flags: flags(for: header.mode),
+                mode: fileMode
+            )
+        } catch .tryAgain {
+            throw SpaceError(
+                .incompatible,
+                operation,
+                namespace: name,
+                reason: "LMDB's lock for this PID is held by another process: two PID namespaces use it at once",
+                advice: "run both in one PID namespace, or give each a root of its own"
+            )
+        } catch {
+            throw SpaceError(error, operation, namespace: name)
+        }
+        try place.check(environment, operation, name)
+        return environment
+    }
+
+    /// Refuses a process that may not make files as long as the namespace's: a write beyond the limit is a SIGXFSZ.
+    ///
+    /// To be called before the first file is written or made longer. With a writable map the data file is as long as the map.
+    static func checkFileSizeLimit(
+        mode: StorageMode,
+        mapSize: UInt64,
+        byteLimit: UInt64,
+        _ operation: String,
+        _ name: String
+    ) throws(SpaceError) {
+        let length = max(mode == .fast ? mapSize : byteLimit, UInt64(ControlFile.size))
+        guard let limit = ResourceLimits.fileSize, limit < length else { return }
+        throw SpaceError(
+            .limitReached,
+            operation,
+            namespace: name,
+            reason:
+                "the process may write files of at most \(limit) bytes (RLIMIT_FSIZE); the namespace's need \(length)",
+            advice: "raise it (ulimit -f unlimited)"
+        )
+    }
+
+    /// The same, for a namespace that exists.
+    static func checkFileSizeLimit(_ header: ControlHeader, _ operation: String, _ name: String) throws(SpaceError) {
+        try checkFileSizeLimit(
+            mode: header.mode,
+            mapSize: header.mapSize,
+            byteLimit: header.byteLimit,
+            operation,
+            name
+        )
+    }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import LMDB
+import SpaceSystem
+import SystemPackage
+
+/// Where LMDB finds a namespace's data and lock file: LMDB opens both by path, follows links, and extends what it opens.
+///
+/// Guarantees: LMDB opens the very files that were checked (regular, one name, the folder's). In a private folder no other
+/// user can swap them after the check, and the path is the folder's own. In a folder that a group shares a member can; there
+/// LMDB is given a folder of this process alone, with two links to the descriptors of the checked files. That folder lies
+/// in the root's nursery under this process's name, so that a later process removes it if this one is killed.
+struct DataPlace: ~Copyable {
+    private let data: OwnedDescriptor?
+    private let lock: OwnedDescriptor?
+    private let links: LinkFolder?
+    /// For LMDB; good for as long as this value and the namespace's folder are there.
+    let path: String
+
+    /// Checks a folder's data file and lock file, and finds the path by which LMDB may open them.
+    ///
+    /// - Parameters:
+    ///   - folder: The namespace's folder.
+    ///   - creates: Whether the files may be missing.
+    ///   - timeout: How long another process may hold LMDB's lock for a first opener; `nil` where LMDB takes no lock.
+    ///   - isReadOnly: Whether nothing can be made there, and LMDB is to read without a lock: then it is given the folder itself,
+    ///     and `check(_:_:_:)` alone shows that it has opened the file that was checked.
+    ///   - operation: What the caller attempts.
+    /// - Throws: `permissionDenied` for a file that is not the folder's own; `holderBusy` when another process holds LMDB's
+    ///   lock for too long; an error of the system.
+    init(
+        _ folder: borrowing NamespaceFolder,
+        creates: Bool,
+        timeout: Duration?,
+        isReadOnly: Bool = false,
+        _ operation: String
+    ) throws(SpaceError) {
+        guard Safeguard.ownFiles.stands else {
+            data = nil
+            lock = nil
+            links = nil
+            path = folder.descriptor.procPath
+            return
+        }
+        if isReadOnly {
+            data = try Self.find(folder, NamespaceFolder.data, "the data file", orMake: false, false, operation)
+            lock = nil
+            links = nil
+            path = folder.descriptor.procPath
+            return
+        }
+        let isShared = folder.isShared
+        let data = try Self.find(folder, NamespaceFolder.data, "the data file", orMake: creates, isShared, operation)
+        let lock = try Self.find(folder, NamespaceFolder.lock, "LMDB's lock file", orMake: true, isShared, operation)
+        var links: LinkFolder?
+        if isShared {
+            if let timeout { try Self.waitUntilUnlocked(lock, timeout, operation, folder.name.text) }
+            links = try Self.link(data, lock, folder.root, operation)
+        }
+        path =
+            switch links {
+            case .some(let links): links.path
+            case .none: folder.descriptor.procPath
+            }
+        self.links = links
+        self.data = data
+        self.lock = lock
+    }
+
+    private static func link(
+        _ data: borrowing OwnedDescriptor?,
+        _ lock: borrowing OwnedDescriptor?,
+        _ root: SpaceRoot,
+        _ operation: String
+    ) throws(SpaceError) -> LinkFolder {
+        let links = try LinkFolder(root: root, operation)
+        if let data = number(of: data) { try links.link(NamespaceFolder.data, to: data, operation) }
+        if let lock = number(of: lock) { try links.link(NamespaceFolder.lock, to: lock, operation) }
+        return links
+    }
+
+    /// A switch borrows what `if let` would consume.
+    private static func number(of file: borrowing OwnedDescriptor?) -> CInt? {
+        switch file {
+        case .some(let file): file.raw
+        case .none: nil
+        }
+    }
+
+    /// Checks that LMDB has opened the data file that was checked.
+    func check(_ environment: Environment, _ operation: String, _ name: String) throws(SpaceError) {
+        guard let raw = Self.number(of: data) else { return }
+        let isSame = try system(operation, "the data file", namespace: name) { () throws(Errno) in
+            let (checked, opened) = (try FileInfo.of(raw), try FileInfo.of(environment.descriptor))
+            return checked.inode == opened.inode && checked.device == opened.device
+        }
+        guard isSame else {
+            throw .damaged(operation, namespace: name, "the data file was replaced while it was opened")
+        }
+    }
+
+    /// - Returns: `nil` where LMDB is to make the file: in a private folder.
+    private static func find(
+        _ folder: borrowing NamespaceFolder,
+        _ name: String,
+        _ subject: String,
+        orMake makes: Bool,
+        _ isShared: Bool,
+        _ operation: String
+    ) throws(SpaceError) -> OwnedDescriptor? {
+        do throws(TrustedFolder.Refusal) {
+            return try folder.files.find(name)
+        } catch {
+            guard error == .system(.noSuchFileOrDirectory), makes else {
+                throw SpaceError(error, operation, namespace: folder.name.text, subject: subject)
+            }
+        }
+        guard isShared else { return nil }
+        let mode = folder.fileMode
+        do throws(TrustedFolder.Refusal) {
+            let made = try folder.files.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode)
+            try? Directory.setMode(made.raw, mode)
+            return try folder.files.find(name)
+        } catch {
+            throw SpaceError(error, operation, namespace: folder.name.text, subject: subject)
+        }
+    }
+
+    /// Waits while a process holds LMDB's lock as only a first opener does; LMDB itself would wait without bound.
+    ///
+    /// This process has no environment on the file: its POSIX locks would go with the descriptor (fcntl(2)).
+    private static func waitUntilUnlocked(
+        _ lock: borrowing OwnedDescriptor?,
+        _ timeout: Duration,
+        _ operation: String,
+        _ name: String
+    ) throws(SpaceError) {
+        guard let lock = number(of: lock) else { return }
+        let deadline = MonotonicInstant.now.advanced(by: timeout)
+        let path = OwnedDescriptor.procPath(of: lock)
+        while true {
+            let holder = try system(operation, "LMDB's lock file", namespace: name) { () throws(Errno) in
+                let file = try OwnedDescriptor.open(path, flags: O_RDONLY)
+                return try FileLock.exclusiveHolder(file.raw, byte: 0)
+            }
+            guard let holder else { return }
+            guard !deadline.hasPassed else {
+                throw SpaceError(
+                    .holderBusy,
+                    operation,
+                    namespace: name,
+                    holder: max(0, holder),
+                    reason: "\(holder > 0 ? "process \(holder)" : "another process") holds LMDB's lock file",
+                    advice: "end that process, or try again"
+                )
+            }
+            usleep(10_000)
+        }
+    }
+}

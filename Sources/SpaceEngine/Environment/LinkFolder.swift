@@ -1,0 +1,46 @@
+import Glibc
+import LMDB
+import SpaceSystem
+import SystemPackage
+
+/// A folder of this process alone, for links to open files.
+///
+/// Its end removes it.
+struct LinkFolder: ~Copyable {
+    private let parent: OwnedDescriptor
+    private let name: String
+    private let descriptor: OwnedDescriptor
+
+    init(root: SpaceRoot, _ operation: String) throws(SpaceError) {
+        guard let rootFolder = try root.open(create: false, for: operation) else {
+            throw SpaceError(
+                .namespaceNotFound,
+                operation,
+                reason: "the root \(root.path.quotedForPeople) does not exist"
+            )
+        }
+        let name = try Nursery.newName(try .current(), operation)
+        let parent = try root.ownFolder(SpaceRoot.nursery, in: rootFolder, for: operation)
+        let raw = parent.raw
+        descriptor = try system(operation, "a folder in the nursery") { () throws(Errno) in
+            try Directory.makeDirectory(at: raw, name, mode: 0o700)
+        }
+        self.name = name
+        self.parent = parent
+    }
+
+    deinit {
+        // Emptied through its descriptor: another folder may have been put under its name.
+        for name in [NamespaceFolder.data, NamespaceFolder.lock] { unlinkat(descriptor.raw, name, 0) }
+        unlinkat(parent.raw, name, AT_REMOVEDIR)
+    }
+
+    var path: String { descriptor.procPath }
+
+    func link(_ name: String, to file: CInt, _ operation: String) throws(SpaceError) {
+        let (target, folder) = (OwnedDescriptor.procPath(of: file), descriptor.raw)
+        try system(operation, "a folder in the nursery") { () throws(Errno) in
+            guard symlinkat(target, folder, name) == 0 else { throw Errno(rawValue: errno) }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+import Glibc
+import LMDB
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// The LMDB environments that this process has open, each once.
+///
+/// Guarantees: at every instant a process has at most one environment open on a lock file, whatever its threads open and leave at
+/// once, and however many copies of the library it has loaded. LMDB relies on that (lmdb.h: "Do not have open an LMDB
+/// database twice in the same process at the same time"): its locks are fcntl(2)'s record locks, which a process loses for a file
+/// as soon as it closes any descriptor of that file, and mdb_env_close() frees every slot of the reader table that bears the
+/// process's number. The next opener of another process would find no lock and make the lock file anew under the living.
+///
+/// The protocol:
+/// 1. A *place* stands for one lock file, by device and inode. The place's lock is held from before mdb_env_open() until after
+///    it, and from before mdb_env_close() until after it; so an opener that comes while the environment is being closed waits,
+///    and opens it afterwards.
+/// 2. The place keeps the environment with a strong reference and counts its uses under the place's lock: one for each
+///    ``NamespaceCore``, from before the core is made until after the core's last reader has gone. A thread that still waits or
+///    reads in a namespace that was left keeps the core, and so the use; an opener in between gets a use of the same
+///    environment. The last use closes it. Where LMDB still has a reader then, the environment stays open in its place for the next.
+/// 3. An open environment holds `lock.mdb` open, so its inode can't become another file's, and a place can't be mistaken for
+///    another namespace's. The registry knows a place by a weak reference; each use holds the place until the environment is closed,
+///    so a place that the registry no longer finds has nothing open.
+/// 4. Against a second copy of the library in the same process, whose registry is another: an open environment has an
+///    open-file-description lock on `data.mdb`, at a position far beyond its end that the process's PID and start time give.
+///    Another process's position is another. A second copy finds the lock held and is refused. Opening happens under
+///    the door, which all copies share, so of two copies that open at once one finds the lock of the other; it is given up
+///    only after mdb_env_close(). The kernel gives it up when the process ends.
+/// 5. A child made by fork closes nothing: the slots of the reader table that mdb_env_close() would free are the parent's.
+///
+/// The lock's order: the registry's entry, the door, the place. Nothing that holds the place's lock takes another one,
+/// so a core may end under any lock.
+final class OpenEnvironment: Sendable {
+    /// What opening and creating a namespace are called in errors.
+    static let operation = "open the namespace"
+
+    private struct State {
+        var environment: Environment?
+        var tables: Tables?
+        var uses = 0
+        /// Where the lock against other copies of the library lies.
+        var position = 0
+    }
+
+    private let state = Mutex(State())
+
+    let lockFile: FileID
+
+    private init(_ lockFile: FileID) { self.lockFile = lockFile }
+
+    // MARK: Finding the place
+
+    private struct Known {
+        weak var place: OpenEnvironment?
+    }
+
+    private static let places = Mutex<[FileID: Known]>([:])
+
+    struct FileID: Hashable {
+        let device: UInt64
+        let inode: UInt64
+
+        init(_ info: FileInfo) {
+            device = info.device
+            inode = info.inode
+        }
+    }
+
+    private static func place(of file: FileID) -> OpenEnvironment {
+        places.withLock { places in
+            if let place = places[file]?.place { return place }
+            places = places.filter { $0.value.place != nil }
+            let place = OpenEnvironment(file)
+            places[file] = Known(place: place)
+            return place
+        }
+    }
+
+    // MARK: Opening
+
+    /// Opens a namespace's environment, or another use of it; under the door, or in the nursery.
+    ///
+    /// - Parameters:
+    ///   - folder: The namespace's folder.
+    ///   - header: The control file's.
+    ///   - creates: Whether the data file is to be made.
+    ///   - reservesAgain: Whether the lock file may lack blocks, and no other process uses it.
+    ///   - timeout: How long another process may keep LMDB's lock.
+    /// - Returns: The use, which keeps the environment open.
+    /// - Throws: `incompatible` when another copy of the library in this process has it open, and what opening LMDB throws.
+    static func use(
+        of folder: borrowing NamespaceFolder,
+        _ header: ControlHeader,
+        creates: Bool,
+        reservesAgain: Bool = false,
+        timeout: Duration
+    ) throws(SpaceError) -> EnvironmentUse {
+        let name = folder.name.text
+        let place = place(of: try lockFile(folder))
+        return try place.state.withLock { (state) throws(SpaceError) in
+            let environment: Environment
+            if let open = state.environment {
+                environment = open
+                try checkData(open, folder)
+            } else {
+                let process = try system(OpenEnvironment.operation, "/proc", namespace: name) { () throws(Errno) in
+                    try ProcessIdentity.current
+                }
+                state.position = position(of: process)
+                if Safeguard.openOnce.stands { try refuseSecondCopy(folder, state.position) }
+                if reservesAgain { try reserveLockFile(folder) }
+                environment =
+                    creates
+                    ? try DataFile.create(folder, header, timeout: timeout)
+                    : try DataFile.open(folder, header, timeout: timeout)
+                if Safeguard.openOnce.stands { try lock(environment, state.position, name) }
+                state.environment = environment
+                state.tables = nil
+            }
+            state.uses += 1
+            return EnvironmentUse(environment, at: place)
+        }
+    }
+
+    /// The lock file, looked at by its name and not opened: to close a descriptor of it would end the locks of an environment that is
+    /// open.
+    ///
+    /// A missing one is made: no process can have it open.
+    private static func lockFile(_ folder: borrowing NamespaceFolder) throws(SpaceError) -> FileID {
+        let (directory, files, mode) = (folder.descriptor.raw, folder.files, folder.fileMode)
+        return try system(OpenEnvironment.operation, "LMDB's lock file", namespace: folder.name.text) {
+            () throws(Errno) in
+            if let info = try? Directory.info(at: directory, NamespaceFolder.lock) { return FileID(info) }
+            _ = try? files.open(NamespaceFolder.lock, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode)
+            return FileID(try Directory.info(at: directory, NamespaceFolder.lock))
+        }
+    }
+
+    /// Takes the blocks of the lock file that a copy put in its place may lack; while nothing has it open.
+    private static func reserveLockFile(_ folder: borrowing NamespaceFolder) throws(SpaceError) {
+        do throws(TrustedFolder.Refusal) {
+            let file = try folder.files.open(NamespaceFolder.lock, flags: O_RDWR)
+            do throws(Errno) {
+                if try FileInfo.of(file.raw).allocated < DataFile.lockFileSize {
+                    try Blocks.reserve(file.raw, from: 0, to: DataFile.lockFileSize, keepSize: false)
+                }
+                try Blocks.unshare(file.raw, to: DataFile.lockFileSize)
+            } catch {
+                throw .system(error)
+            }
+        } catch {
+            throw SpaceError(error, OpenEnvironment.operation, namespace: folder.name.text, subject: "LMDB's lock file")
+        }
+    }
+
+    /// Checks that an environment that is open is the folder's: in a folder that a group shares another member can exchange files.
+    private static func checkData(_ environment: Environment, _ folder: borrowing NamespaceFolder) throws(SpaceError) {
+        let (directory, name) = (folder.descriptor.raw, folder.name.text)
+        let isSame = try system(OpenEnvironment.operation, "the data file", namespace: name) { () throws(Errno) in
+            FileID(try FileInfo.of(environment.descriptor))
+                == FileID(try Directory.info(at: directory, NamespaceFolder.data))
+        }
+        if !isSame { throw .damaged(OpenEnvironment.operation, namespace: name, "its data file was replaced") }
+    }
+
+    /// Runs `body`, which may open and close a lock file, while this process has no environment on it.
+    ///
+    /// - Returns: `nil` when it has one; `body` does not run then.
+    static func unlessOpen<R>(_ lockFile: FileInfo, _ body: () throws(SpaceError) -> R) throws(SpaceError) -> R? {
+        let place = place(of: FileID(lockFile))
+        return try place.state.withLock { (state) throws(SpaceError) in
+            state.environment == nil ? try body() : nil
+        }
+    }
+
+    /// What a process locks in `data.mdb`: no other process's position, and none that has a byte.
+    static func position(of process: ProcessIdentity) -> Int {
+        // 22 bits of PID (proc(5), pid_max), and clock ticks for some hundred years.
+        1 << 62 | Int(process.pid) << 39 | Int(process.startTime & (1 << 39 - 1))
+    }
+
+    private static func refuseSecondCopy(_ folder: borrowing NamespaceFolder, _ position: Int) throws(SpaceError) {
+        let name = folder.name.text
+        let isHeld: Bool
+        do throws(TrustedFolder.Refusal) {
+            isHeld = try isLocked(folder.files, position)
+        } catch .system(.noSuchFileOrDirectory) {
+            // LMDB makes it.
+            return
+        } catch {
+            throw SpaceError(error, OpenEnvironment.operation, namespace: name, subject: "the data file")
+        }
+        if isHeld { throw secondCopy(name) }
+    }
+
+    private static func isLocked(_ files: TrustedFolder, _ position: Int) throws(TrustedFolder.Refusal) -> Bool {
+        let file = try files.open(NamespaceFolder.data, flags: O_RDONLY)
+        do throws(Errno) {
+            return try FileLock.isHeldByAnother(file.raw, byte: position)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private static func lock(_ environment: Environment, _ position: Int, _ name: String) throws(SpaceError) {
+        let isMine = try system(OpenEnvironment.operation, "the data file", namespace: name) { () throws(Errno) in
+            try FileLock.tryExclusive(environment.descriptor, byte: position)
+        }
+        if !isMine { throw secondCopy(name) }
+    }
+
+    private static func secondCopy(_ name: String) -> SpaceError {
+        SpaceError(
+            .incompatible,
+            OpenEnvironment.operation,
+            namespace: name,
+            reason:
+                "another copy of the library in this same process has it open, and two would break each other's locks",
+            advice: "link the library once, as a dynamic library that the program and its plug-ins share, or use the "
+                + "namespace through one of the copies"
+        )
+    }
+
+    // MARK: Closing
+
+    var tables: Tables? { state.withLock { $0.tables } }
+
+    func set(_ tables: Tables) { state.withLock { $0.tables = tables } }
+
+    /// The end of a use; that of the last closes the environment before it returns.
+    func end() {
+        let isClosedLate = !Safeguard.openOnce.stands
+        let late = state.withLock { state -> Environment? in
+            state.uses -= 1
+            guard state.uses == 0, let environment = state.environment else { return nil }
+            if isClosedLate || Self.close(environment, state.position) { state.environment = nil }
+            return isClosedLate ? environment : nil
+        }
+        // What the safeguard is there against.
+        late?.close()
+    }
+
+    /// - Returns: Whether it is closed.
+    private static func close(_ environment: Environment, _ position: Int) -> Bool {
+        // The lock belongs to the open file, which mdb_env_close() closes before it frees the slots: kept by a duplicate till then.
+        // Then it is given up, and not only closed, for a child made by fork has the open file too.
+        if let kept = try? OwnedDescriptor.duplicate(of: environment.descriptor) {
+            guard environment.close() else { return false }
+            try? FileLock.unlock(kept.raw, byte: position)
+            return true
+        }
+        // No descriptor is left for it.
+        try? FileLock.unlock(environment.descriptor, byte: position)
+        if environment.close() { return true }
+        _ = try? FileLock.tryExclusive(environment.descriptor, byte: position)
+        return false
+    }
+}

@@ -1,0 +1,53 @@
+import Glibc
+import SpaceSystem
+import SystemPackage
+
+extension DoorbellFile {
+    static func open(in root: SpaceRoot, create: Bool) throws(SpaceError) -> DoorbellFile {
+        let operation = "wait"
+        guard let folder = try root.open(create: create, for: operation) else {
+            throw SpaceError(
+                .namespaceNotFound,
+                operation,
+                reason: "the root \(root.path.quotedForPeople) does not exist"
+            )
+        }
+        let path = "\(root.path)/\(SpaceRoot.doorbells)"
+        let info = try system(operation, root.path) { () throws(Errno) in try FileInfo.of(folder.raw) }
+        let mode = info.mode & 0o660
+        let file: OwnedDescriptor
+        do throws(TrustedFolder.Refusal) {
+            let flags = O_RDWR | (create ? O_CREAT : 0)
+            file = try TrustedFolder(folder.raw, info).open(SpaceRoot.doorbells, flags: flags, mode: mode)
+        } catch {
+            throw SpaceError(error, operation, subject: path.quotedForPeople)
+        }
+        return try Self.use(file, create: create, mode, operation, path)
+    }
+
+    private static func use(
+        _ file: consuming OwnedDescriptor,
+        create: Bool,
+        _ mode: UInt32,
+        _ operation: String,
+        _ path: String
+    ) throws(SpaceError) -> DoorbellFile {
+        let raw = file.raw
+        try system(operation, path) { () throws(Errno) in
+            // Reserved before it is mapped by anybody: a hole on a full disk would be a SIGBUS. fallocate(2) also lengthens.
+            if try FileInfo.of(raw).size < Self.size {
+                guard create else { throw .noSuchFileOrDirectory }
+            }
+            if create {
+                // Whatever the umask says. Only its maker may; for the others it is as it should be.
+                try? Directory.setMode(raw, mode)
+                try Blocks.reserve(raw, from: 0, to: Self.size, keepSize: false)
+            }
+        }
+        do throws(Errno) {
+            return try DoorbellFile(file)
+        } catch {
+            throw SpaceError(error, operation, subject: path)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+import LMDB
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+
+extension SpaceError {
+    /// A lock that could not be had in time.
+    init(_ failure: ProcessLock.Failure, _ operation: String, namespace: String?) {
+        if let errno = failure.errno {
+            self.init(errno, operation, namespace: namespace, subject: "the \(failure.lock.rawValue)")
+            return
+        }
+        if failure.orphanedBy != 0 {
+            self.init(
+                .holderBusy,
+                operation,
+                namespace: namespace,
+                reason:
+                    "the \(failure.lock.rawValue) is held by the thread \(failure.orphanedBy), which doesn't exist any more",
+                advice: "try again; if that doesn't help, end the namespace's processes and delete it"
+            )
+            return
+        }
+        let command = ProcessIdentity.commandName(of: failure.pid).map { " (\($0))" } ?? ""
+        if let halt = failure.halt {
+            self.init(
+                .holderStopped,
+                operation,
+                namespace: namespace,
+                holder: failure.pid,
+                reason: "process \(failure.pid)\(command) holds the \(failure.lock.rawValue) and is \(halt.phrase)",
+                advice: halt.advice(for: failure.pid) + ", then try again"
+            )
+        } else {
+            self.init(
+                .holderBusy,
+                operation,
+                namespace: namespace,
+                holder: failure.pid,
+                reason: "the \(failure.lock.rawValue) could not be had in time; "
+                    + (failure.pid > 0 ? "process \(failure.pid)\(command) holds it" : "others kept taking it"),
+                advice: "try again"
+            )
+        }
+    }
+}

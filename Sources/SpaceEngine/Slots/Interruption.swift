@@ -1,0 +1,17 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// Lets another thread, or a signal handler, end a thread's wait: it then throws `cancelled`, and nothing was taken.
+package final class Interruption: Sendable {
+    private let word = FutexWord()
+
+    package init() {}
+
+    package var isTriggered: Bool { word.value.load() != 0 }
+
+    /// Async-signal-safe: one atomic store.
+    ///
+    /// A wait notices it when the signal interrupts it, or at its next tick.
+    package func trigger() { word.value.store(1) }
+}

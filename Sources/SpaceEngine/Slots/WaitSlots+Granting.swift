@@ -1,0 +1,78 @@
+import SpaceSystem
+import TupleCoding
+
+extension WaitSlots {
+    var overflowFutex: Futex { Futex(at: overflow.address) }
+
+    /// Whether a commit has anybody to wake.
+    ///
+    /// Asked after the commit and a fence.
+    var isAnybodyWaiting: Bool { inUse.load() != 0 || hasOverflowWaiters }
+
+    /// Grants a visible tuple to the oldest active taker that may match and whose ticket is younger than `ticket`, and
+    /// wakes every active reader that may match.
+    ///
+    /// Called under the gate, after the commit.
+    func grant(
+        _ id: UInt64,
+        _ appearance: inout Appearance,
+        youngerThan ticket: UInt64 = 0,
+        wakingReaders: Bool = true,
+        into wakes: WakeList
+    ) {
+        while counts.mayAwait(&appearance) {
+            var oldest: (slot: Slot, word: Word, ticket: UInt64)?
+            for index in range {
+                let slot = slot(index)
+                guard appearance.mayMatch(slot.interest) else { continue }
+                // The word first, then ticket and key: if word and ticket are still the same after the exchange, so was the key.
+                let word = slot.current
+                guard word.state == .active else { continue }
+                let candidate = slot.ticket.load()
+                let interest = slot.interest
+                guard appearance.mayMatch(interest) else { continue }
+                if !interest.isTaking {
+                    if wakingReaders { wakes.add(slot) }
+                    continue
+                }
+                if candidate > ticket, candidate < oldest?.ticket ?? .max { oldest = (slot, word, candidate) }
+            }
+            guard let oldest else { break }
+            CrashPoint.reach(.granting)
+            let granted = oldest.word.next(.granted, payload: id)
+            oldest.slot.lastGrant.store(id)
+            if oldest.slot.change(from: oldest.word, to: granted) {
+                if oldest.slot.ticket.load() == oldest.ticket {
+                    wakes.add(oldest.slot)
+                    break
+                }
+                // A later tenant's, whose word looks the same: where it has not taken the grant up, it never learns of it.
+                _ = oldest.slot.change(from: granted, to: granted.next(.active))
+            }
+        }
+        wakes.addOverflow(of: self)
+    }
+
+    /// Whether a waiter was granted a tuple, be it one that has not woken yet.
+    ///
+    /// Looks at all slots, those of waiters that have left since, too.
+    func hasGranted(_ id: UInt64) -> Bool { range.contains { slot($0).lastGrant.load() == id } }
+
+    /// Wakes every active reader that waits for the cell.
+    func announce(cell interest: Interest, into wakes: WakeList) {
+        if counts.mayAwait(interest) {
+            for index in range {
+                let slot = slot(index)
+                if slot.interest == interest, slot.current.state == .active { wakes.add(slot) }
+            }
+        }
+        wakes.addOverflow(of: self)
+    }
+
+    /// Wakes everybody: after a recovery, and when the namespace is deleted.
+    func wakeEverybody(into wakes: WakeList) {
+        SharedWord64.fence()
+        for index in range where slot(index).current.state != .free { wakes.add(slot(index)) }
+        wakes.addOverflow(of: self)
+    }
+}

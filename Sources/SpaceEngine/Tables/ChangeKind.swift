@@ -1,0 +1,77 @@
+/// What can happen in a namespace.
+public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
+    /// A tuple was written.
+    case write = 1
+    /// A tuple was taken.
+    case take
+    /// A tuple's time passed.
+    case expire
+    /// A tuple was claimed: out of sight, and perhaps back later.
+    case claim
+    /// A claim was completed: the tuple is gone.
+    case complete
+    /// A claimed tuple returned to its place.
+    case `return`
+    /// A tuple was set aside after too many deliveries.
+    case bury
+    /// A cell was set.
+    case set
+    /// A cell was unset.
+    case unset
+    /// A notification was posted.
+    case post
+    /// Changes were dropped before this watcher read them: those from `sequence` to `lastSequence`.
+    case gap
+    /// The namespace was deleted; the last of all.
+    case gone
+    /// Elements came into an ordered set.
+    case insert = 20
+    /// Elements were removed from an ordered set.
+    case remove
+    /// An element of an ordered set was replaced.
+    case replace
+    /// Elements of an ordered set were moved.
+    case move
+    /// Two elements of an ordered set changed places.
+    case exchange
+    /// An ordered set was brought into another order.
+    case sort
+    /// An ordered set was changed by more than a change can tell: what it holds is to be read anew.
+    case reset
+    /// An ordered set, or a dictionary, was removed as a whole.
+    case discard
+
+    /// The event's name, as the commands print it.
+    public var description: String {
+        switch self {
+        case .write: "write"
+        case .take: "take"
+        case .expire: "expire"
+        case .claim: "claim"
+        case .complete: "complete"
+        case .return: "return"
+        case .bury: "bury"
+        case .set: "set"
+        case .unset: "unset"
+        case .post: "post"
+        case .gap: "gap"
+        case .gone: "gone"
+        case .insert: "insert"
+        case .remove: "remove"
+        case .replace: "replace"
+        case .move: "move"
+        case .exchange: "exchange"
+        case .sort: "sort"
+        case .reset: "reset"
+        case .discard: "discard"
+        }
+    }
+
+    /// Whether it is something that happens to ordered sets.
+    package var isOfCollection: Bool {
+        switch self {
+        case .insert, .remove, .replace, .move, .exchange, .sort, .reset, .discard: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import TupleCoding
+
+/// The value of a row in `claims`: who has claimed, under which number, until when, and the tuple's row.
+///
+///     0  holder: a session, a process, or nobody (`ClaimHolder`)
+///     8  claim number
+///     16 deadline, milliseconds of the namespace's clock; 0: none
+///     24 the row that stood in `tuples`
+struct ClaimRow {
+    static let headerSize = 24
+
+    let bytes: UnsafeRawBufferPointer
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.headerSize + TupleRow.headerSize else { return nil }
+        self.bytes = bytes
+    }
+
+    var holder: ClaimHolder { ClaimHolder(raw: bytes.little(0)) }
+    var number: UInt64 { bytes.little(8) }
+    var deadline: Int64 { bytes.little(16) }
+    var tupleBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]) }
+}

@@ -1,0 +1,55 @@
+import LMDB
+import Synchronization
+import TupleCoding
+
+/// A shape that has, or is getting, or is losing an index: a row of `shapes`.
+///
+///     key    number, two bytes, big-endian
+///     value  0  state: 1 building, 2 ready, 3 dropping
+///            8  watermark: tuples with lower ids are perhaps not indexed yet
+///            16 last use, milliseconds since 1970
+///            24 the shape, encoded
+struct IndexedShape: Sendable {
+    enum State: UInt8, Sendable { case building = 1, ready, dropping }
+    static let headerSize = 24
+
+    var number: UInt16
+    var state: State
+    var watermark: UInt64
+    var lastUse: Int64
+    var shape: Shape
+
+    init(number: UInt16, state: State, watermark: UInt64, lastUse: Int64, shape: Shape) {
+        self.number = number
+        self.state = state
+        self.watermark = watermark
+        self.lastUse = lastUse
+        self.shape = shape
+    }
+
+    init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        guard key.count == 2, value.count > Self.headerSize, let state = State(rawValue: value[0]),
+            let shape = Shape(encoded: UnsafeRawBufferPointer(rebasing: value[Self.headerSize...]))
+        else { return nil }
+        number = key.big(0)
+        self.state = state
+        watermark = value.little(8)
+        lastUse = value.little(16)
+        self.shape = shape
+    }
+
+    var encoded: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: Self.headerSize)
+        bytes[0] = state.rawValue
+        bytes.withUnsafeMutableBytes { bytes in
+            bytes.storeBytes(of: watermark.littleEndian, toByteOffset: 8, as: UInt64.self)
+            bytes.storeBytes(of: lastUse.littleEndian, toByteOffset: 16, as: Int64.self)
+        }
+        return bytes + shape.encoded()
+    }
+
+    func withKey<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        var key = number.bigEndian
+        return try withUnsafeBytes(of: &key) { (bytes) throws(E) -> R in try body(bytes) }
+    }
+}

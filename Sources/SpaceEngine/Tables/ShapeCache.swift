@@ -1,0 +1,38 @@
+import LMDB
+import Synchronization
+import TupleCoding
+
+/// The last table of shapes that this process read, good as long as its generation is the current one.
+final class ShapeCache: Sendable {
+    private struct Known {
+        var table = ShapeTable.empty
+        /// A commit that has this table; 0: not known.
+        var commit = 0
+    }
+
+    private let known = Mutex(Known())
+
+    /// The table of a snapshot; nothing is read where it is the commit that was last looked at.
+    func table(of snapshot: Snapshot) throws(SpaceError) -> ShapeTable {
+        let known = known.withLock { $0 }
+        if known.commit == snapshot.access.id { return known.table }
+        let generation = try snapshot.counters().shapesGeneration
+        let table = try table(of: snapshot, generation: generation)
+        confirm(generation: generation, at: snapshot.access.id)
+        return table
+    }
+
+    func table(of snapshot: Snapshot, generation: UInt64) throws(SpaceError) -> ShapeTable {
+        let table = known.withLock { $0.table }
+        if table.generation == generation { return table }
+        let read = try ShapeTable(reading: snapshot, generation: generation)
+        // Only a table that a commit has is kept: in a write transaction that is undone the generation stays unused.
+        known.withLock { $0 = Known(table: read) }
+        return read
+    }
+
+    /// Notes that a commit has the table of this generation.
+    func confirm(generation: UInt64, at commit: Int) {
+        known.withLock { if $0.table.generation == generation { $0.commit = commit } }
+    }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+extension WriteScope {
+    var isJournaling: Bool { counters.isJournaling }
+
+    /// Notes a change: the sequence rises, and while somebody watches, or history is kept, the journal gets a row.
+    ///
+    /// What is passed must not lie in a page of the database: it is read after a page was changed.
+    func note(
+        _ kind: ChangeKind,
+        id: UInt64 = 0,
+        isRecord: Bool = false,
+        name: String = "",
+        old: UnsafeRawBufferPointer? = nil,
+        new: UnsafeRawBufferPointer? = nil,
+        endsVisibility: Bool = false
+    ) throws(SpaceError) {
+        if net != nil {
+            // Bytes are kept only if anybody is to be told.
+            let copies = isJournaling ? (old.map { Array($0) }, new.map { Array($0) }) : (nil, nil)
+            net?.add(
+                NetChanges.Entry(
+                    kind: kind,
+                    id: id,
+                    isRecord: isRecord,
+                    name: name,
+                    old: copies.0,
+                    new: copies.1,
+                    endsVisibility: endsVisibility
+                )
+            )
+            return noteUpkeep()
+        }
+        noteChange()
+        guard isJournaling else { return }
+        let flags: UInt8 = (isRecord ? 1 : 0) | (old == nil ? 0 : 2) | (new == nil ? 0 : 4) | (endsVisibility ? 8 : 0)
+        try journal(kind, id: id, flags: flags, name: name, old: old, new: new)
+    }
+
+    private func journal(
+        _ kind: ChangeKind,
+        id: UInt64,
+        flags: UInt8,
+        name: String,
+        old: UnsafeRawBufferPointer?,
+        new: UnsafeRawBufferPointer?
+    ) throws(SpaceError) {
+        var name = name
+        let nameLength = min(name.utf8.count, Int(UInt16.max))
+        let (oldLength, newLength) = (old?.count ?? 0, new?.count ?? 0)
+        let size = JournalRow.headerSize + nameLength + oldLength + newLength
+        let (sequence, time) = (counters.sequence, time)
+        // Numbers rise, so the row is the last: its page is filled without being split.
+        let row = try lmdb { () throws(LMDBError) in
+            try access.reserve(tables.journal, sequence, size: size, flags: .append)
+        }
+        func store(_ value: some FixedWidthInteger & BitwiseCopyable, _ offset: Int) {
+            row.storeBytes(of: value.littleEndian, toByteOffset: offset, as: type(of: value))
+        }
+        func copy(_ bytes: UnsafeRawBufferPointer, _ offset: Int) {
+            UnsafeMutableRawBufferPointer(rebasing: row[offset..<offset + bytes.count]).copyMemory(from: bytes)
+        }
+        store(kind.rawValue, 0)
+        store(flags, 1)
+        store(UInt16(nameLength), 2)
+        store(process, 4)
+        store(time, 8)
+        store(id, 16)
+        store(UInt64(access.id), 24)
+        store(UInt32(oldLength), 32)
+        store(UInt32(newLength), 36)
+        if nameLength > 0 {
+            name.withUTF8 { copy(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer($0)[..<nameLength]), 40) }
+        }
+        if let old { copy(old, JournalRow.headerSize + nameLength) }
+        if let new { copy(new, JournalRow.headerSize + nameLength + oldLength) }
+        if counters.journalFirst == 0 { counters.journalFirst = sequence }
+        counters.journalBytes += UInt64(size)
+        try trimJournal(after: size)
+    }
+
+    /// Drops the oldest rows beyond the bound: bounded work for each row written, but more for a large one, which may have to
+    /// make the room of many small ones.
+    private func trimJournal(after size: Int) throws(SpaceError) {
+        let bound = JournalBound(counters, limit: byteLimit)
+        for _ in 0..<4 + size / JournalRow.headerSize {
+            guard
+                counters.sequence - counters.journalFirst >= bound.rows || counters.journalBytes > bound.bytes,
+                counters.journalFirst < counters.sequence
+            else { return }
+            let first = counters.journalFirst
+            let length = try lmdb { () throws(LMDBError) in try access.get(tables.journal, first)?.count }
+            if let length {
+                _ = try lmdb { () throws(LMDBError) in try access.delete(tables.journal, first) }
+                counters.journalBytes -= min(UInt64(length), counters.journalBytes)
+            }
+            counters.journalFirst = first + 1
+        }
+    }
+
+    /// When nobody watches any more and no history is kept: no rows are kept for nobody.
+    func emptyJournalOfNobody() throws(SpaceError) {
+        guard !isJournaling, counters.journalFirst != 0 else { return }
+        try lmdb { () throws(LMDBError) in try access.empty(tables.journal) }
+        counters.journalFirst = 0
+        counters.journalBytes = 0
+        noteUpkeep()
+    }
+}

@@ -1,0 +1,43 @@
+import SpaceSystem
+import TupleCoding
+
+/// The changes of a dictionary, one after the other.
+///
+/// When the dictionary is removed, or the namespace deleted, the last one says so, and the sequence ends.
+public struct DictionaryChanges<Value: Codable & Sendable>: AsyncSequence, Sendable {
+    let source: Changes
+    let teller: CollectionTeller<DictionarySource<Value>>
+
+    /// An iterator.
+    ///
+    /// All iterators of a sequence share its position.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let changes: DictionaryChanges<Value>
+
+        /// The next change; `nil` after the end, and after cancellation.
+        ///
+        /// - Throws: `badData` for a value that does not decode; whoever asks again gets what follows.
+        public mutating func next() async throws(SpaceError) -> DictionaryChange<Value>? {
+            try await changes.next(timeout: nil)
+        }
+
+        /// The next change; `nil` after the end, and after cancellation.
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(SpaceError) -> DictionaryChange<Value>? {
+            try await changes.next(timeout: nil)
+        }
+    }
+
+    /// Makes an iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(changes: self) }
+
+    /// The next change; `nil` when there is none in time, after the end, and after cancellation.
+    public func next(timeout: Duration) async throws(SpaceError) -> DictionaryChange<Value>? {
+        try await next(timeout: .some(timeout))
+    }
+
+    private func next(timeout: Duration?) async throws(SpaceError) -> DictionaryChange<Value>? {
+        try await source.next(toldBy: teller, timeout: timeout)
+    }
+}

@@ -1,0 +1,19 @@
+import SpaceSystem
+import Synchronization
+import SystemPackage
+import TupleCoding
+
+/// A place in the queue of a name, or what is held.
+struct HoldPlace: Sendable, Hashable {
+    let name: String
+    let kind: SharedObjectKind
+    let ticket: UInt64
+}
+
+extension HoldPlace {
+    /// What ending it demands: at a queue also the rows of the items that return and are served.
+    var endDemand: Room.Demand { kind == .queue ? .removing(16, bytes: 4096) : .removing(1) }
+
+    /// For those who look who waits, as JSON.
+    var text: String { Value.string("\(kind.word) \(name)").json }
+}

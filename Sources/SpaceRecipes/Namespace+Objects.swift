@@ -1,0 +1,42 @@
+import TupleCoding
+
+extension Namespace {
+    /// The named objects of the namespace, by name.
+    ///
+    /// - Throws: `namespaceDeleted`, `closed`, `damaged`.
+    /// - Complexity: O(objects + entries of dictionaries).
+    public var objects: [SharedObjectInfo] {
+        get throws(SpaceError) {
+            let operation = "list the objects"
+            return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
+                try snapshot.objectInfos()
+            }
+        }
+    }
+}
+
+extension Snapshot {
+    func objectInfos() throws(SpaceError) -> [SharedObjectInfo] {
+        var infos: [SharedObjectInfo] = []
+        try forEachObject { (name, object) throws(SpaceError) in
+            // Who looks on is shown also what is damaged.
+            let items = object.kind == .queue ? try? queueCounts(QueueRows(number: object.number)) : nil
+            let count: Int? =
+                switch object.kind {
+                case .orderedSet: try row(object.number, .directory).flatMap(ElementDirectory.init)?.count
+                case .dictionary: try entryCount(ofDictionary: name)
+                default: items?.all
+                }
+            infos.append(
+                SharedObjectInfo(
+                    named: Name(name),
+                    kind: "\(object.kind)",
+                    elementType: object.kind.isCollection ? CollectionDetails(object.details)?.elementType : nil,
+                    count: count,
+                    items: items
+                )
+            )
+        }
+        return infos
+    }
+}

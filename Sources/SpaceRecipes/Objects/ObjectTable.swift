@@ -1,0 +1,114 @@
+import LMDB
+import TupleCoding
+
+extension Limits {
+    /// The longest name of a shared object (a collection, a lock, a queue …), in bytes of UTF-8.
+    public static let objectNameBytes = 240
+}
+
+extension Snapshot {
+    /// The object of a name; `nil`: there is none.
+    ///
+    /// Throws: `damaged`.
+    func object(_ name: String) throws(SpaceError) -> SharedObjectRow? {
+        // The name of requests; no key is empty.
+        guard !name.isEmpty else { return nil }
+        var key = name
+        let row: UnsafeRawBufferPointer?
+        do throws(LMDBError) {
+            row = try key.withUTF8Bytes { (bytes) throws(LMDBError) in try access.get(tables.objects, bytes) }
+        } catch {
+            throw SpaceError(error, operation, namespace: namespace)
+        }
+        guard let row else { return nil }
+        guard let object = SharedObjectRow(row) else { throw damaged("the object \(name.quotedForPeople)") }
+        return object
+    }
+
+    /// The object of a name, which must be of a kind; `nil`: there is none.
+    ///
+    /// Throws: `typeMismatch` when it is of another.
+    func object(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> SharedObjectRow? {
+        guard let object = try object(name) else { return nil }
+        guard object.kind == kind else { throw mismatch(name, object.kind, wanted: kind) }
+        return object
+    }
+
+    func mismatch(_ name: String, _ kind: SharedObjectKind, wanted: SharedObjectKind) -> SpaceError {
+        SpaceError(
+            .typeMismatch,
+            operation,
+            namespace: namespace,
+            reason: "\(name.quotedForPeople) is \(kind.phrase), and was used as \(wanted.phrase)",
+            advice: "use another name, or the same type everywhere"
+        )
+    }
+
+    /// All objects, by name; rows that don't decode are left out.
+    func forEachObject(_ visit: (String, SharedObjectRow) throws(SpaceError) -> Void) throws(SpaceError) {
+        var rows: [(name: String, row: SharedObjectRow)] = []
+        try lmdb { () throws(LMDBError) in
+            var cursor = try access.cursor(tables.objects)
+            while let entry = try cursor.next() {
+                guard let name = String(validating: entry.key, as: UTF8.self), let row = SharedObjectRow(entry.value)
+                else { continue }
+                rows.append((name, row))
+            }
+        }
+        for (name, row) in rows { try visit(name, row) }
+    }
+}
+
+extension WriteScope {
+    /// Makes an object, which must not exist.
+    ///
+    /// Returns: Its number.
+    /// Throws: `typeMismatch` when the name is held, or waited for, as something else.
+    func makeObject(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
+        try checkNotHeld(name, as: kind)
+        let number = counters.nextObject
+        counters.nextObject += 1
+        try store(name, SharedObjectRow(kind: kind, number: number, details: details))
+        return number
+    }
+
+    /// Replaces what is kept of an object.
+    func store(_ name: String, _ row: SharedObjectRow) throws(SpaceError) {
+        var key = name
+        let bytes = row.encoded
+        do throws(LMDBError) {
+            try key.withUTF8Bytes { (key) throws(LMDBError) in
+                try bytes.withBytes { (value) throws(LMDBError) in try access.put(tables.objects, key, value) }
+            }
+        } catch {
+            throw SpaceError(error, operation, namespace: namespace)
+        }
+        noteUpkeep()
+    }
+
+    /// Forgets an object; what it has in other tables is its kind's to remove first.
+    func removeObject(_ name: String) throws(SpaceError) {
+        var key = name
+        do throws(LMDBError) {
+            _ = try key.withUTF8Bytes { (key) throws(LMDBError) in try access.delete(tables.objects, key) }
+        } catch {
+            throw SpaceError(error, operation, namespace: namespace)
+        }
+        noteUpkeep()
+    }
+}
+
+extension Namespace {
+    /// Throws: `invalidArgument` for a name that no object can have.
+    func checkObjectName(_ name: String, _ operation: String) throws(SpaceError) {
+        guard (1...Limits.objectNameBytes).contains(name.utf8.count) else {
+            throw SpaceError(
+                .invalidArgument,
+                operation,
+                namespace: self.name,
+                reason: "the name has \(name.utf8.count) bytes",
+                advice: "give a name of 1 to \(Limits.objectNameBytes) bytes"
+            )
+        }
+    }
+}

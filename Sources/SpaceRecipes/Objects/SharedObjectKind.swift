@@ -1,0 +1,41 @@
+import LMDB
+import TupleCoding
+
+/// What a named object of a namespace is: every process that uses the name must mean the same.
+///
+/// Names are one room for all kinds: a lock and a collection can't bear one name at the same time.
+enum SharedObjectKind: UInt8, CaseIterable, Sendable {
+    case orderedSet = 1
+    case dictionary
+    case counter
+    case latch
+    case barrier
+    case queue
+    case rateLimit
+    case lock
+    case semaphore
+    case election
+    case responder
+    case request
+
+    /// Whether it holds elements of one type.
+    var isCollection: Bool { self == .orderedSet || self == .dictionary }
+
+    /// With its article, for errors and for people: "a lock".
+    var phrase: String {
+        switch self {
+        case .orderedSet: "an ordered set"
+        case .dictionary: "a dictionary"
+        case .counter: "a counter"
+        case .latch: "a latch"
+        case .barrier: "a barrier"
+        case .queue: "a queue"
+        case .rateLimit: "a rate limit"
+        case .lock: "a lock"
+        case .semaphore: "a semaphore"
+        case .election: "an election"
+        case .responder: "a responder"
+        case .request: "a request"
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import LMDB
+import TupleCoding
+
+/// The directory of an ordered set.
+///
+///     0  elements
+///     8  edits: rises with every change
+///     16 the id that the next chunk gets
+///     20 zero
+///     24 for each chunk its id and its count, 4 bytes each
+struct ElementDirectory: Equatable {
+    static let headerSize = 24
+
+    struct Chunk: Equatable {
+        var id: UInt32
+        var count: Int
+    }
+
+    var count = 0
+    var edits: UInt64 = 0
+    var nextChunk: UInt32 = 1
+    var chunks: [Chunk] = []
+
+    init() {}
+
+    /// `nil` where the counts contradict each other.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.headerSize, (bytes.count - Self.headerSize) % 8 == 0 else { return nil }
+        count = Int(clamping: bytes.little(0, UInt64.self))
+        edits = bytes.little(8)
+        nextChunk = bytes.little(16)
+        chunks.reserveCapacity((bytes.count - Self.headerSize) / 8)
+        var sum = 0
+        for offset in stride(from: Self.headerSize, to: bytes.count, by: 8) {
+            let chunk = Chunk(id: bytes.little(offset), count: Int(bytes.little(offset + 4, UInt32.self)))
+            guard (1...ElementList.chunkSize).contains(chunk.count), chunk.id < nextChunk else { return nil }
+            sum += chunk.count
+            chunks.append(chunk)
+        }
+        guard sum == count else { return nil }
+    }
+
+    var encoded: [UInt8] {
+        Array(unsafeUninitializedCapacity: size) { storage, written in
+            let bytes = UnsafeMutableRawBufferPointer(storage)
+            bytes.storeBytes(of: UInt64(count).littleEndian, toByteOffset: 0, as: UInt64.self)
+            bytes.storeBytes(of: edits.littleEndian, toByteOffset: 8, as: UInt64.self)
+            bytes.storeBytes(of: nextChunk.littleEndian, toByteOffset: 16, as: UInt32.self)
+            bytes.storeBytes(of: 0, toByteOffset: 20, as: UInt32.self)
+            var offset = Self.headerSize
+            for chunk in chunks {
+                bytes.storeBytes(of: chunk.id.littleEndian, toByteOffset: offset, as: UInt32.self)
+                bytes.storeBytes(of: UInt32(chunk.count).littleEndian, toByteOffset: offset + 4, as: UInt32.self)
+                offset += 8
+            }
+            written = offset
+        }
+    }
+
+    var size: Int { Self.headerSize + 8 * chunks.count }
+
+    /// The chunk in which an index lies, and where in it; the end is behind the last of all.
+    func place(of index: Int) -> (chunk: Int, offset: Int) {
+        var rest = index
+        for (position, chunk) in chunks.enumerated() {
+            if rest < chunk.count { return (position, rest) }
+            rest -= chunk.count
+        }
+        return (chunks.count, 0)
+    }
+}
+
+extension Limits {
+    /// How many elements an ordered set may have: 1,048,576.
+    public static let orderedSetElements = 1 << 20
+    /// What a change of an ordered set may need in the journal, in bytes: 4 MiB.
+    ///
+    /// Of a larger one observers are told as a reset: they get the elements as they are then.
+    public static let orderedSetChangeBytes = 4 << 20
+}

@@ -1,0 +1,34 @@
+import LMDB
+import TupleCoding
+
+/// What stands for an element in a chunk: the hash of its encoding, and a number that tells apart those of one hash.
+struct ElementReference: Hashable {
+    static let size = 12
+
+    let hash: UInt64
+    let number: UInt32
+}
+
+extension [ElementReference] {
+    /// The references of a chunk; `nil` when their number is not what the directory says.
+    init?(chunk bytes: UnsafeRawBufferPointer, count: Int) {
+        guard bytes.count == count * ElementReference.size else { return nil }
+        self = (0..<count).map { place in
+            let offset = place * ElementReference.size
+            return ElementReference(hash: bytes.little(offset), number: bytes.little(offset + 8))
+        }
+    }
+
+    var encodedChunk: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count * ElementReference.size) { storage, written in
+            let bytes = UnsafeMutableRawBufferPointer(storage)
+            var offset = 0
+            for reference in self {
+                bytes.storeBytes(of: reference.hash.littleEndian, toByteOffset: offset, as: UInt64.self)
+                bytes.storeBytes(of: reference.number.littleEndian, toByteOffset: offset + 8, as: UInt32.self)
+                offset += ElementReference.size
+            }
+            written = offset
+        }
+    }
+}

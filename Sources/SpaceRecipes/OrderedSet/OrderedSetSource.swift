@@ -1,0 +1,49 @@
+import TupleCoding
+
+/// What an ordered set tells its observers.
+struct OrderedSetSource<Element: Codable & Sendable>: CollectionSource {
+    let elements: SharedOrderedSet<Element>
+    let options: CollectionObservationOptions
+
+    var name: String { elements.name }
+    var namespace: Namespace { elements.namespace }
+
+    func telling(of change: Change) throws(SpaceError) -> Telling<CollectionChange<Element>> {
+        switch change.kind {
+        case .set, .unset:
+            // A cell whose key begins as a dictionary's entry of that name would.
+            return .nothing
+        default:
+            guard let edit = change.edit else { return .reset }
+            let decoded = try edit.map { (value) throws(SpaceError) in try decode(value, change) }
+            let edits = options.contains(.movesAsPairs) ? decoded.pairs : [decoded]
+            return .told(CollectionChange(.edits(edits), change))
+        }
+    }
+
+    func reset(for change: Change) throws(SpaceError) -> (told: CollectionChange<Element>, sequence: UInt64) {
+        let (all, sequence) = try elements.read(0..<Int.max, "observe")
+        return (CollectionChange(.reset(all), change, sequence: sequence), sequence)
+    }
+
+    func checkIsThere() throws(SpaceError) {
+        _ = try elements.read("observe") { (list) throws(SpaceError) in list.count }
+    }
+
+    func end(with change: Change) -> CollectionChange<Element> { CollectionChange(.removed, change) }
+
+    private func decode(_ value: Value, _ change: Change) throws(SpaceError) -> Element {
+        do throws(TupleCodingError) {
+            return try value.decode(Element.self)
+        } catch {
+            throw SpaceError(
+                .badData,
+                "observe",
+                namespace: namespace.name,
+                reason: "an element in change \(change.sequence) of \(name.quotedForPeople) does not decode as "
+                    + "\(Element.self): \(error)",
+                advice: "see that all processes use the same type"
+            )
+        }
+    }
+}

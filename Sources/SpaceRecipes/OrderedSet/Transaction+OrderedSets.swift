@@ -1,0 +1,23 @@
+import LMDB
+import TupleCoding
+
+extension Transaction {
+    /// An ordered set as a part of the transaction: its edits are seen by others with all else that the body does.
+    ///
+    /// ```swift
+    /// try party.transaction { t in
+    ///     guard let song = try t.orderedSet(requests).removeFirst() else { return }
+    ///     try t.orderedSet(playlist).append(song)
+    /// }
+    /// ```
+    ///
+    /// Observers are told of each edit, one after the other, all with one ``CollectionChange/batch``.
+    ///
+    /// - Parameter set: An ordered set of the same namespace.
+    /// - Returns: The same, for use in the body.
+    /// - Throws: `invalidArgument` for one of another namespace.
+    public func orderedSet<Element>(_ set: SharedOrderedSet<Element>) throws(SpaceError) -> SharedOrderedSet<Element> {
+        try state.checkIsHere(set.title, of: set.namespace)
+        return SharedOrderedSet(place: .transaction(state), name: set.name, number: set.number)
+    }
+}

@@ -1,0 +1,233 @@
+import LMDB
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+/// A registered watcher's place in the journal.
+final class ChangeSource: Sendable {
+    let registration: NamespaceCore.Registration
+    private let namespace: Namespace
+    private let filter: ChangeFilter
+    private let isSubscription: Bool
+    private let state: Mutex<State>
+    /// What is still to be told of what was there; locked while an iterator reads on, so that what two of them read comes
+    /// once, and in order.
+    private let present: Mutex<PresentState?>
+
+    private struct State {
+        /// The last change that was looked at.
+        var position: UInt64
+        var ready: ArraySlice<Change> = []
+        var hasEnded = false
+        /// The last change that was handed out, and the last that the consumer says it has dealt with.
+        var delivered: UInt64
+        var handled: UInt64
+        /// The position in the subscription's row, and how many bytes of rows were looked at since.
+        var saved: UInt64
+        var unsaved = 0
+
+        init(position: UInt64) {
+            self.position = position
+            (delivered, handled, saved) = (position, position, position)
+        }
+
+        mutating func next() -> Change? {
+            guard let change = ready.popFirst() else { return nil }
+            if !change.isPresent { delivered = max(delivered, change.lastSequence) }
+            return change
+        }
+
+        /// Up to where everything is dealt with: if that is all that was handed out, then also what was looked at since and
+        /// not wanted.
+        var settled: UInt64 {
+            guard handled >= delivered else { return handled }
+            // The gap before a life's first change has the number 0.
+            return max(handled, ready.first.map { max($0.sequence, 1) - 1 } ?? position)
+        }
+    }
+
+    /// After how many changes that nobody wants, or bytes of them, a subscription's position is written down: less than
+    /// the journal keeps, and seldom.
+    private static let restChanges: UInt64 = 4096
+    private static let restBytes = 1 << 20
+
+    /// `life`: Of a subscription: in which life the caller had it last; `nil`: unknown.
+    init(
+        _ namespace: Namespace,
+        _ filter: ChangeFilter,
+        from start: Changes.Start,
+        of life: NamespaceLife? = nil
+    ) throws(SpaceError) {
+        self.namespace = namespace
+        self.filter = filter
+        var (place, subscription, life) = (NamespaceCore.WatchStart.now, "", life)
+        switch start {
+        case .now, .initial: break
+        case .after(let sequence): place = .after(sequence)
+        case .resume(let point): (place, life) = (.after(point.sequence), point.life)
+        case .subscription(let name): subscription = name
+        }
+        isSubscription = !subscription.isEmpty
+        let core = try namespace.usableCore("watch")
+        BellRoom.shared.begin(core)
+        do throws(SpaceError) {
+            registration = try core.registerWatcher(filter, start: place, subscription: subscription, of: life)
+        } catch {
+            BellRoom.shared.end(core)
+            throw error
+        }
+        var state = State(position: registration.position)
+        if registration.tellsOfOtherLife { state.ready = [Change(gapFrom: 0, to: 0)] }
+        self.state = Mutex(state)
+        present = Mutex(start == .initial ? PresentState(registration, filter) : nil)
+        core.dropWatchersOfTheDead()
+    }
+
+    var life: NamespaceLife { namespace.life }
+
+    deinit {
+        BellRoom.shared.end(namespace.core)
+        let settled = isSubscription ? state.withLock { $0.settled } : 0
+        namespace.core.letGo { [number = registration.number, isSubscription] core, patience throws(SpaceError) in
+            try core.endWatcher(
+                number,
+                of: core.session.number,
+                isSubscription: isSubscription,
+                position: settled,
+                timeout: patience
+            )
+        }
+    }
+
+    func acknowledge(_ sequence: UInt64) throws(SpaceError) {
+        let settled = state.withLock { state in
+            state.handled = max(state.handled, sequence)
+            return state.settled
+        }
+        try save(settled, timeout: nil)
+    }
+
+    /// Writes a subscription's position down.
+    private func save(_ settled: UInt64, timeout: Duration?) throws(SpaceError) {
+        try namespace.core.acknowledge(registration.number, settled, timeout: timeout)
+        state.withLock { state in
+            state.saved = max(state.saved, settled)
+            state.unsaved = 0
+        }
+    }
+
+    /// Where nothing was wanted for long, a subscription's position follows by itself: else what nobody wanted would be
+    /// told as a gap one day.
+    private func saveIfDue() {
+        guard isSubscription else { return }
+        let settled = state.withLock { state -> UInt64? in
+            let settled = state.settled
+            guard settled > state.saved else { return nil }
+            return settled - state.saved >= Self.restChanges || state.unsaved >= Self.restBytes ? settled : nil
+        }
+        if let settled { try? save(settled, timeout: NamespaceCore.upkeepPatience) }
+    }
+
+    func next(until deadline: MonotonicInstant? = nil) async throws(SpaceError) -> Change? {
+        let core = namespace.core
+        while true {
+            let transaction = core.environment.lastTransaction
+            if let change = try take(core) { return change }
+            if state.withLock({ $0.hasEnded }) || Task.isCancelled || deadline?.hasPassed ?? false { return nil }
+            await BellRoom.shared.wait(for: core, since: transaction, until: deadline)
+        }
+    }
+
+    /// The same, blocking the thread.
+    func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> Change? {
+        let core = namespace.core
+        while true {
+            let transaction = core.environment.lastTransaction
+            if let change = try take(core) { return change }
+            if interruption?.isTriggered ?? false { throw core.cancelled("watch") }
+            if state.withLock({ $0.hasEnded }) || deadline?.hasPassed ?? false { return nil }
+            BellRoom.shared.block(for: core, since: transaction, until: deadline, interruption: interruption)
+        }
+    }
+
+    /// The next change that is there, from what was read or from the journal.
+    private func take(_ core: NamespaceCore) throws(SpaceError) -> Change? {
+        while true {
+            let (ready, hasEnded) = state.withLock { ($0.next(), $0.hasEnded) }
+            if let ready { return ready }
+            if hasEnded { return nil }
+            CrashPoint.reach(.nothingReady)
+            let reading = try present.withLock { (present) throws(SpaceError) in
+                // Another iterator has read meanwhile: what it made ready comes before all that is read now.
+                guard state.withLock({ $0.ready.isEmpty && !$0.hasEnded }) else { return Reading.ready }
+                return try readOn(core, &present)
+            }
+            if reading != .ready { saveIfDue() }
+            if reading == .nothing { return nil }
+        }
+    }
+
+    /// What reading on has found.
+    private enum Reading {
+        /// Changes, which are ready now; or the end.
+        case ready
+        /// Changes that the filter leaves out.
+        case unwanted
+        case nothing
+    }
+
+    /// Makes more ready, where nothing is: a part of what was there when the watcher registered, then what the journal has.
+    ///
+    /// `present`: Locked, so that one iterator reads at a time.
+    private func readOn(_ core: NamespaceCore, _ present: inout PresentState?) throws(SpaceError) -> Reading {
+        // Before the look: nothing is committed once this is set, so a look after it sees all that there will be.
+        let isLastLook = core.control.dead.load() != 0
+        do throws(SpaceError) {
+            if try readPresent(core, &present) { return .ready }
+            let position = state.withLock { $0.position }
+            var looked = 0
+            let (changes, reached) = try core.readJournal(after: position) { row in
+                looked += row.bytes.count
+                return filter.includes(row)
+            }
+            state.withLock { state in
+                state.position = reached
+                state.ready = changes[...]
+                state.unsaved += looked
+            }
+            guard changes.isEmpty else { return .ready }
+            guard reached == position else { return .unwanted }
+            guard isLastLook else { return .nothing }
+            end(core)
+        } catch  where error.code == .namespaceDeleted {
+            end(core)
+        } catch  where error.code == .closed {
+            state.withLock { $0.hasEnded = true }
+        }
+        return .ready
+    }
+
+    /// Makes a part of what was there when the watcher registered ready.
+    ///
+    /// Returns: Whether there was any left to be read.
+    private func readPresent(_ core: NamespaceCore, _ present: inout PresentState?) throws(SpaceError) -> Bool {
+        guard var part = present else { return false }
+        let changes = try core.read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
+            try part.read(snapshot)
+        }
+        state.withLock { $0.ready = changes[...] }
+        present = part.isDone ? nil : part
+        return true
+    }
+
+    /// Makes the last of all ready; a gap before it where the journal could not be read to its end, for want of a reader.
+    private func end(_ core: NamespaceCore) {
+        state.withLock { state in
+            state.hasEnded = true
+            let (position, last) = (state.position, core.control.sequence.load())
+            guard last > position else { return state.ready = [Change(gone: position)] }
+            state.position = last
+            state.ready = [Change(gapFrom: position + 1, to: last), Change(gone: last)]
+        }
+    }
+}

@@ -1,0 +1,283 @@
+import LMDB
+import TupleCoding
+
+/// What was there when a watcher registered, read bit by bit while others go on writing.
+///
+/// Guarantees: together the slices are the tuples and cells of one moment, the registration, whenever they are read and
+/// whatever was taken, returned or set meanwhile; so with the changes after that moment nothing is told twice and nothing is
+/// missing. No snapshot is held between slices, and memory is bounded by a slice and by what the journal holds.
+///
+/// How: a slice is read from a snapshot of its own, and the journal says what has happened between the registration and that
+/// snapshot. The *first* change since then to a tuple or a cell says what was there before it: a tuple that was then taken,
+/// claimed or has expired was visible (its row in the journal has it), one that then returned was not; a cell's row has the old
+/// value. What has no change since then is as it was. Rows of the journal are looked through once; of each tuple and
+/// cell that no slice has passed yet, the number of its first change is kept.
+///
+/// Should the journal have dropped rows from after the registration before the last slice was read, the rest is read as it is
+/// then; the gap that the watcher is told next says that the two don't fit.
+struct PresentState {
+    /// The last change before the registration.
+    let sequence: UInt64
+    /// Tuples from this id on were written later.
+    let nextTuple: UInt64
+    private let filter: ChangeFilter
+
+    private var phase: Phase
+    /// How far the journal was looked through.
+    private var scanned: UInt64
+    private var firstOfTuple: [UInt64: UInt64] = [:]
+    private var firstOfCell: [[UInt8]: UInt64] = [:]
+    private var isExact = true
+
+    private enum Phase {
+        /// Tuples from this id on are still to come, then the cells.
+        case tuples(from: UInt64)
+        /// Cells whose keys are greater are still to come.
+        case cells(after: [UInt8])
+        /// The ordered set of this name is still to come: one change, on which whoever wants its elements reads them.
+        case collection(String)
+        case done
+    }
+
+    /// How many rows of each table one snapshot is held for at most.
+    private static let rows = 4096
+    /// How many changes, and bytes of them, a slice has before it ends.
+    private static let sliceChanges = 256
+    private static let sliceBytes = 1 << 20
+
+    init(_ registration: NamespaceCore.Registration, _ filter: ChangeFilter) {
+        sequence = registration.present
+        nextTuple = registration.nextTuple
+        scanned = registration.present
+        self.filter = filter
+        phase = .tuples(from: 0)
+        if !filter.wantsPresentTuples { endTuples() }
+    }
+
+    private mutating func endTuples() { phase = filter.wantsPresentCells ? .cells(after: []) : afterCells }
+
+    private var afterCells: Phase {
+        guard case .named(let name) = filter.collections, filter.kinds?.contains(.reset) ?? true else { return .done }
+        return .collection(name)
+    }
+
+    var isDone: Bool { if case .done = phase { true } else { false } }
+
+    /// Reads on, in one snapshot.
+    ///
+    /// Returns: What of it the filter lets through; nothing when the journal was all there was time for.
+    mutating func read(_ snapshot: Snapshot) throws(SpaceError) -> [Change] {
+        guard try scanJournal(snapshot) else { return [] }
+        return switch phase {
+        case .tuples(let from): try readTuples(from: from, snapshot)
+        case .cells(let key):
+            if case .key(let path) = filter.cells {
+                try readCells(on: path, snapshot)
+            } else {
+                try readCells(after: key, snapshot)
+            }
+        case .collection(let name): readCollection(name)
+        case .done: []
+        }
+    }
+
+    // MARK: The journal
+
+    /// Looks through what the journal has got since the last look.
+    ///
+    /// Returns: Whether that was all: else there is no slice this time.
+    private mutating func scanJournal(_ snapshot: Snapshot) throws(SpaceError) -> Bool {
+        guard isExact else { return true }
+        let last = try snapshot.counters().sequence
+        guard last > scanned else { return true }
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.journal) }
+        var entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.seek(scanned + 1, .atLeast) }
+        for _ in 0..<Self.rows {
+            guard let found = entry, scanned < last else { break }
+            guard let row = JournalRow(key: found.key, value: found.value) else {
+                throw snapshot.damaged("a row of the journal does not decode")
+            }
+            guard row.sequence == scanned + 1 else {
+                giveUpExactness()
+                return true
+            }
+            scanned = row.sequence
+            note(row)
+            entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
+        }
+        if entry == nil, scanned < last { giveUpExactness() }
+        return !isExact || scanned == last
+    }
+
+    private mutating func note(_ row: JournalRow) {
+        switch (row.kind, phase) {
+        case (.post, _), (_, .collection), (_, .done): return
+        case (.set, .cells(let after)), (.unset, .cells(let after)):
+            let key = Array(row.name)
+            guard after.lexicographicallyPrecedes(key), firstOfCell[key] == nil else { return }
+            firstOfCell[key] = row.sequence
+        case (.set, .tuples), (.unset, .tuples):
+            guard filter.wantsPresentCells else { return }
+            let key = Array(row.name)
+            if firstOfCell[key] == nil { firstOfCell[key] = row.sequence }
+        case (_, .tuples(let from)):
+            guard row.id != 0, (from..<nextTuple).contains(row.id), firstOfTuple[row.id] == nil else { return }
+            firstOfTuple[row.id] = row.sequence
+        case (_, .cells): return
+        }
+    }
+
+    private mutating func giveUpExactness() {
+        isExact = false
+        firstOfTuple = [:]
+        firstOfCell = [:]
+    }
+
+    /// The row of a change since the registration; `nil` when the journal has dropped it.
+    private mutating func journalRow(_ number: UInt64, _ snapshot: Snapshot) throws(SpaceError) -> JournalRow? {
+        let bytes = try snapshot.lmdb { () throws(LMDBError) in
+            try snapshot.access.get(snapshot.tables.journal, number)
+        }
+        guard let bytes else {
+            giveUpExactness()
+            return nil
+        }
+        let row = number.withKey { (key) in JournalRow(key: key, value: bytes) }
+        guard let row else { throw snapshot.damaged("change \(number) of the journal does not decode") }
+        return row
+    }
+
+    // MARK: Tuples
+
+    private mutating func readTuples(from: UInt64, _ snapshot: Snapshot) throws(SpaceError) -> [Change] {
+        var slice = Slice()
+        var found: [(id: UInt64, tuple: Tuple)] = []
+        var end = nextTuple
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.tuples) }
+        var entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.seek(from, .atLeast) }
+        while let next = entry {
+            guard let id = UInt64(key: next.key), let row = TupleRow(next.value) else {
+                throw snapshot.damaged("a row of the table of tuples is too short")
+            }
+            guard id < nextTuple else { break }
+            guard slice.hasRoom else {
+                end = id
+                break
+            }
+            slice.looked += 1
+            let first = firstOfTuple.removeValue(forKey: id)
+            // One whose first change was a return was out of sight; all others that are here were here.
+            let wasVisible =
+                try first.map { (number) throws(SpaceError) in
+                    try journalRow(number, snapshot)?.endsVisibility ?? true
+                } ?? true
+            if wasVisible, filter.includes(present: row.encoded) {
+                found.append((id, try snapshot.tuple(id, row)))
+                slice.count(row.size)
+            }
+            entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
+        }
+        for (id, number) in firstOfTuple where id < end {
+            firstOfTuple[id] = nil
+            guard let row = try journalRow(number, snapshot) else { break }
+            guard row.endsVisibility, let tuple = row.tuple, filter.includes(present: tuple) else { continue }
+            guard let tuple = try snapshot.change(of: row).tuple else { continue }
+            found.append((id, tuple))
+        }
+        if end < nextTuple { phase = .tuples(from: end) } else { endTuples() }
+        found.sort { $0.id < $1.id }
+        return found.map { Change(present: $0.tuple, id: $0.id, at: sequence) }
+    }
+
+    // MARK: Cells
+
+    private mutating func readCells(after: [UInt8], _ snapshot: Snapshot) throws(SpaceError) -> [Change] {
+        var slice = Slice()
+        var found: [(key: [UInt8], value: Value)] = []
+        var end: [UInt8]?
+        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.cells) }
+        // No key is empty, and LMDB seeks none.
+        var entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in
+            guard !after.isEmpty else { return try cursor.first() }
+            return try after.withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
+        }
+        if !after.isEmpty, let next = entry, next.key.elementsEqual(after) {
+            entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
+        }
+        var last = after
+        while let next = entry {
+            guard slice.hasRoom else {
+                end = last
+                break
+            }
+            slice.looked += 1
+            last = Array(next.key)
+            let value = try valueBefore(last, next.value, snapshot)
+            if let value, filter.includes(presentCell: next.key, value) {
+                found.append((last, try snapshot.value(String(decoding: last, as: UTF8.self), value)))
+                slice.count(last.count + value.count)
+            }
+            entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
+        }
+        // Those that are no longer set.
+        for (key, number) in firstOfCell where end.map({ !$0.lexicographicallyPrecedes(key) }) ?? true {
+            firstOfCell[key] = nil
+            guard let row = try journalRow(number, snapshot) else { break }
+            guard let old = row.old, filter.includes(presentCell: row.name, old) else { continue }
+            found.append((key, try snapshot.value(String(decoding: key, as: UTF8.self), old)))
+        }
+        phase = end.map { .cells(after: $0) } ?? afterCells
+        found.sort { $0.key.lexicographicallyPrecedes($1.key) }
+        return found.map { Change(presentCell: String(decoding: $0.key, as: UTF8.self), value: $0.value, at: sequence) }
+    }
+
+    /// The few cells in which a path may end, of however many there are.
+    private mutating func readCells(on path: String, _ snapshot: Snapshot) throws(SpaceError) -> [Change] {
+        var found: [Change] = []
+        for key in ChangeFilter.keys(on: path) {
+            let now = try snapshot.lmdb { () throws(LMDBError) in
+                try key.withBytes { (key) throws(LMDBError) in try snapshot.access.get(snapshot.tables.cells, key) }
+            }
+            guard let value = try valueBefore(key, now, snapshot),
+                key.withUnsafeBytes({ filter.includes(presentCell: $0, value) })
+            else { continue }
+            let text = String(decoding: key, as: UTF8.self)
+            found.append(Change(presentCell: text, value: try snapshot.value(text, value), at: sequence))
+        }
+        phase = afterCells
+        return found
+    }
+
+    private mutating func readCollection(_ name: String) -> [Change] {
+        phase = .done
+        return [Change(presentCollection: name, at: sequence)]
+    }
+
+    /// A cell's value at the registration.
+    ///
+    /// `now`: Its value in the snapshot.
+    private mutating func valueBefore(
+        _ key: [UInt8],
+        _ now: UnsafeRawBufferPointer?,
+        _ snapshot: Snapshot
+    ) throws(SpaceError) -> UnsafeRawBufferPointer? {
+        guard let number = firstOfCell.removeValue(forKey: key), let row = try journalRow(number, snapshot) else {
+            return now
+        }
+        return row.old
+    }
+
+    /// How much a slice has got.
+    private struct Slice {
+        var looked = 0
+        private var changes = 0
+        private var bytes = 0
+
+        var hasRoom: Bool { looked < rows && changes < sliceChanges && bytes < sliceBytes }
+
+        mutating func count(_ size: Int) {
+            changes += 1
+            bytes += size
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// A place in the changes of one life of a namespace, which a watcher keeps to go on from there later.
+///
+/// ```swift
+/// var point = changes.resumePoint                             // kept in a file, say
+/// for try await change in changes { point = changes.resumePoint(after: change) }
+/// …
+/// let later = try jobs.changes(from: .resume(point))
+/// ```
+///
+/// In another life of the namespace it begins with a gap, where a number alone could be taken for one of that life.
+public struct ResumePoint: Sendable, Hashable, Codable {
+    /// The last change that is not wanted again.
+    public var sequence: UInt64
+    /// The life in which it has this number.
+    public var life: NamespaceLife
+
+    /// Makes a resume point of what was kept.
+    public init(sequence: UInt64, life: NamespaceLife) {
+        self.sequence = sequence
+        self.life = life
+    }
+}

@@ -1,0 +1,25 @@
+import LMDB
+import TupleCoding
+
+extension Snapshot {
+    /// Moves a cursor, with errors told as the operation's.
+    func step(
+        _ cursor: inout Cursor,
+        _ body: (inout Cursor) throws(LMDBError) -> Cursor.Entry?
+    ) throws(SpaceError) -> Cursor.Entry? {
+        do throws(LMDBError) {
+            return try body(&cursor)
+        } catch {
+            throw SpaceError(error, operation, namespace: namespace)
+        }
+    }
+
+    /// The change that a row tells of, copied out of the page.
+    func change(of row: JournalRow) throws(SpaceError) -> Change {
+        do throws(TupleCodingError) {
+            return try row.change()
+        } catch {
+            throw damaged("change \(row.sequence) of the journal: \(error)")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import SpaceSystem
+import Synchronization
+import SystemPackage
+import TupleCoding
+
+/// What a watcher of a root folder knows of it.
+///
+/// Guarantees: whatever inotify loses (its queue overflowed, no instance was left, the root itself was removed and made
+/// anew), the next tick finds the difference. An event says only that there may be one; what is told comes from comparing the
+/// folder with what was known of it, by name and by inode.
+final class SpaceChangeSource: Sendable {
+    private static let operation = "watch the namespaces"
+
+    private let root: SpaceRoot
+    private let bell = RootBell()
+    private let state: Mutex<State>
+
+    /// A namespace's folder and control file: a new one may get an old one's inode, but not both of them.
+    private struct Identity: Equatable {
+        let device: UInt64
+        let folder: UInt64
+        let control: UInt64
+    }
+
+    private struct State {
+        var known: [NamespaceName: Identity] = [:]
+        var pending: ArraySlice<SpaceChange> = []
+        /// The root's folder that inotify watches, and its watch.
+        var folder: NamespaceFolder.ID?
+        var watch: Int32?
+    }
+
+    init(_ root: SpaceRoot, isInitial: Bool) throws(SpaceError) {
+        self.root = root
+        state = Mutex(State())
+        // Refuses a root that is not ours. One that does not exist, or goes before the first look, ticks look for.
+        _ = try root.open(create: false, for: Self.operation)
+        let watch = BellRoom.shared.begin(bell, path: root.path)
+        do throws(SpaceError) {
+            try state.withLock { (state) throws(SpaceError) in
+                state.watch = watch
+                try look(&state)
+                if !isInitial { state.pending = [] }
+            }
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    deinit { end() }
+
+    private func end() {
+        BellRoom.shared.end(bell, watch: state.withLock { $0.watch })
+    }
+
+    func next() async throws(SpaceError) -> SpaceChange? {
+        while !Task.isCancelled {
+            let count = bell.count
+            if let change = try take() { return change }
+            await bell.wait(since: count)
+        }
+        return nil
+    }
+
+    func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> SpaceChange?
+    {
+        while true {
+            let count = bell.count
+            if let change = try take() { return change }
+            if interruption?.isTriggered ?? false {
+                throw SpaceError(.cancelled, Self.operation, reason: "the wait was cancelled")
+            }
+            if deadline?.hasPassed ?? false { return nil }
+            bell.block(since: count, atMost: min(Limits.tick, deadline?.remaining ?? Limits.tick))
+        }
+    }
+
+    private func take() throws(SpaceError) -> SpaceChange? {
+        try state.withLock { (state) throws(SpaceError) in
+            if state.pending.isEmpty { try look(&state) }
+            return state.pending.popFirst()
+        }
+    }
+
+    /// Compares the root with what is known of it.
+    private func look(_ state: inout State) throws(SpaceError) {
+        var found: [NamespaceName: Identity] = [:]
+        if let folder = try root.open(create: false, for: Self.operation) {
+            // Watched before the look: what comes in between rings.
+            try listen(folder, &state)
+            let entries = try system(Self.operation, root.path.quotedForPeople) { () throws(Errno) in
+                try Directory.list(folder.raw)
+            }
+            for entry in entries {
+                guard let name = NamespaceName(folder: entry), let identity = Self.identity(entry, folder) else {
+                    continue
+                }
+                found[name] = identity
+            }
+        }
+        var changes: [SpaceChange] = []
+        for (name, identity) in state.known where found[name] != identity { changes.append(.disappeared(name.text)) }
+        for (name, identity) in found where state.known[name] != identity { changes.append(.appeared(name.text)) }
+        state.known = found
+        state.pending = changes.sorted(by: Self.precedes)[...]
+    }
+
+    /// What has gone first, then by name.
+    private static func precedes(_ a: SpaceChange, _ b: SpaceChange) -> Bool {
+        switch (a, b) {
+        case (.disappeared, .appeared): true
+        case (.appeared, .disappeared): false
+        case (.appeared(let a), .appeared(let b)), (.disappeared(let a), .disappeared(let b)): Name(a) < Name(b)
+        }
+    }
+
+    /// `nil` for what is no namespace's folder, or went meanwhile.
+    private static func identity(_ entry: String, _ root: borrowing OwnedDescriptor) -> Identity? {
+        guard let folder = try? Directory.info(at: root.raw, entry), folder.kind == .directory else { return nil }
+        let control = try? Directory.info(at: root.raw, "\(entry)/\(NamespaceFolder.control)").inode
+        // One without a control file is damaged, and there; or it is no namespace's.
+        guard control != nil || NamespaceFolder.isNamespace(entry, in: root) ?? false else { return nil }
+        return Identity(device: folder.device, folder: folder.inode, control: control ?? 0)
+    }
+
+    /// Has inotify watch the root, also one that was made anew in the place of another.
+    private func listen(_ folder: borrowing OwnedDescriptor, _ state: inout State) throws(SpaceError) {
+        let raw = folder.raw
+        let info = try system(Self.operation, root.path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
+        let id = NamespaceFolder.ID(device: info.device, inode: info.inode)
+        if let watch = state.watch, state.folder == id, BellRoom.shared.roots.isHeard(bell, watch: watch) { return }
+        BellRoom.shared.end(bell, watch: state.watch)
+        state.watch = BellRoom.shared.begin(bell, path: folder.procPath)
+        state.folder = id
+    }
+}

@@ -1,0 +1,61 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// A row of `watchers`: who is to be told of changes.
+///
+///     key    number, eight bytes, big-endian
+///     value  0  session; 0: a subscription whose process is away
+///            8  the last change that needs not be delivered again
+///            16 length of the subscription's name; 0: none
+///            18 name, then the filter as text
+struct WatcherRow {
+    static let headerSize = 18
+
+    var session: UInt64
+    var position: UInt64
+    var subscription: String
+    var filter: String
+
+    init(session: UInt64, position: UInt64, subscription: String, filter: String) {
+        self.session = session
+        self.position = position
+        self.subscription = subscription
+        self.filter = filter
+    }
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= Self.headerSize else { return nil }
+        session = bytes.little(0)
+        position = bytes.little(8)
+        let length = Int(bytes.little(16, UInt16.self))
+        guard bytes.count >= Self.headerSize + length else { return nil }
+        subscription = String(decoding: bytes[Self.headerSize..<Self.headerSize + length], as: UTF8.self)
+        filter = String(decoding: bytes[(Self.headerSize + length)...], as: UTF8.self)
+    }
+
+    var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        withUnsafeBytes(of: session.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: position.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: UInt16(subscription.utf8.count).littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: subscription.utf8)
+        // For people: as much as is worth showing.
+        bytes.append(contentsOf: filter.utf8.prefix(400))
+        return bytes
+    }
+}
+
+extension Snapshot {
+    /// All rows of `watchers`; those that don't decode are left out.
+    func watchers() throws(SpaceError) -> [(number: UInt64, row: WatcherRow)] {
+        var rows: [(number: UInt64, row: WatcherRow)] = []
+        try lmdb { () throws(LMDBError) in
+            var cursor = try access.cursor(tables.watchers)
+            while let found = try cursor.next() {
+                if let number = UInt64(key: found.key), let row = WatcherRow(found.value) { rows.append((number, row)) }
+            }
+        }
+        return rows
+    }
+}

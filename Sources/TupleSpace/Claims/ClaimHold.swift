@@ -1,0 +1,75 @@
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+/// What a claim keeps beside its fields: whether it was ended, and the namespace, which must stay open as long.
+@usableFromInline
+final class ClaimHold: Sendable {
+    let claim: HeldClaim
+    let namespace: Namespace
+    private let hasEnded = Atomic<Bool>(false)
+
+    init(_ claim: HeldClaim, in namespace: Namespace) {
+        self.claim = claim
+        self.namespace = namespace
+    }
+
+    /// Ends the claim, once; one that could not be ended for a reason that passes is still held.
+    func end(
+        _ operation: String,
+        _ body: (NamespaceCore, HeldClaim) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
+        let core = try begin(operation)
+        do throws(SpaceError) {
+            try body(core, claim)
+        } catch {
+            undo(error)
+            throw error
+        }
+    }
+
+    @usableFromInline
+    func complete() throws(SpaceError) {
+        try end("complete a claim") { (core, claim) throws(SpaceError) in try core.complete([claim]) }
+    }
+
+    func begin(_ operation: String) throws(SpaceError) -> NamespaceCore {
+        let core = try namespace.usableCore(operation)
+        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { throw endedBefore(operation) }
+        return core
+    }
+
+    func undo(_ error: any Error) {
+        if (error as? SpaceError)?.code != .claimLost { hasEnded.store(false, ordering: .releasing) }
+    }
+
+    func use(
+        _ operation: String,
+        _ body: (NamespaceCore, HeldClaim) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
+        guard !hasEnded.load(ordering: .acquiring) else { throw endedBefore(operation) }
+        try body(try namespace.usableCore(operation), claim)
+    }
+
+    private func endedBefore(_ operation: String) -> SpaceError {
+        SpaceError(
+            .invalidArgument,
+            operation,
+            namespace: namespace.name,
+            reason: "the claim on tuple \(claim.id) was ended before",
+            advice: "end a claim once"
+        )
+    }
+
+    func detached() -> HeldClaim {
+        hasEnded.store(true, ordering: .releasing)
+        return claim
+    }
+
+    /// At the end of the claim's life: releases the tuple if nothing else has ended the claim.
+    @usableFromInline
+    func drop() {
+        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        namespace.core.releaseOrRemember(claim)
+    }
+}

@@ -1,0 +1,51 @@
+package import SpaceSystem
+import Synchronization
+
+extension NamespaceCore {
+    /// The processes, other than this one, that have claimed something, or for which somebody has.
+    package func claimants() -> Set<ProcessIdentity> {
+        var processes: Set<ProcessIdentity> = []
+        let operation = "look at the claimers"
+        let folder = (try? engine.openFolder(operation)) ?? nil
+        for sighting in (try? folder?.sightings(operation)) ?? [] {
+            guard let record = sighting.record, record.isClaimant, sighting.name != session.name else { continue }
+            processes.insert(record.process)
+        }
+        for case .process(let process) in (try? claimHolders()) ?? [] { processes.insert(process) }
+        return processes
+    }
+
+    package func returnClaimsOfTheDead(patience: Duration) { returnClaimsOfTheDead(timeout: patience) }
+
+    /// Before a session's first claim: marks the session, and has those who wait listen for its end.
+    ///
+    /// A failure costs them a tick, should this process die with a claim.
+    func announceClaimant() {
+        guard !isClaimant.load(ordering: .relaxed),
+            !isClaimant.exchange(true, ordering: .acquiringAndReleasing)
+        else { return }
+        let operation = "announce a claim"
+        if let folder = (try? engine.openFolder(operation)) ?? nil, let sessions = try? folder.sessions(operation) {
+            try? session.setClaimant(in: sessions, mode: folder.fileMode)
+        }
+        ringForClaimants()
+    }
+
+    /// Has those who wait look for new claimants: one waiter of each process is enough.
+    func ringForClaimants() {
+        control.claimants.add(1)
+        SharedWord64.fence()
+        guard slots.isAnybodyWaiting else { return }
+        let wakes = WakeList()
+        var rung: Set<UInt64> = [session.number]
+        for index in slots.range {
+            let slot = slots.slot(index)
+            guard slot.current.state == .active || slot.current.state == .granted,
+                slot.interest.form != .cell, rung.insert(slot.session.load()).inserted
+            else { continue }
+            wakes.add(slot)
+        }
+        wakes.addOverflow(of: slots)
+        wakes.takeAlong().carryOut(slots, root.doorbellFile)
+    }
+}

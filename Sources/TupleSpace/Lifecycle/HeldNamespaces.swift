@@ -1,0 +1,21 @@
+import Synchronization
+import TupleCoding
+
+/// Namespaces that a space holds open for its one-liners, until the process exits or lets go of them.
+final class HeldNamespaces: Sendable {
+    private let namespaces = Mutex<[Name: Namespace]>([:])
+
+    func namespace(_ name: String, open: () throws(SpaceError) -> Namespace) throws(SpaceError) -> Namespace {
+        // Before the lock, which may have been held at a fork.
+        try LibraryUse.begin(Opening.operation, namespace: name)
+        if let held = namespaces.withLock({ $0[Name(name)] }), held.isAlive { return held }
+        let opened = try open()
+        return namespaces.withLock { namespaces in
+            if let held = namespaces[Name(name)], held.isAlive { return held }
+            namespaces[Name(name)] = opened
+            return opened
+        }
+    }
+
+    func remove(_ name: String) -> Namespace? { namespaces.withLock { $0.removeValue(forKey: Name(name)) } }
+}

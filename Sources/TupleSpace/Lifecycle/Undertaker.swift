@@ -1,0 +1,131 @@
+import Glibc
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// Looks at namespaces from outside, without becoming a user of them: for reapers, listers, and `delete`.
+struct Undertaker {
+    let root: SpaceRoot
+    let timeout: Duration
+
+    enum Verdict: Equatable {
+        case stays, deleted, vanished
+    }
+
+    /// Deletes a namespace if nobody owns it.
+    func reap(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
+        guard let rootFolder = try root.open(create: false, for: Reaping.operation),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
+        else { return .vanished }
+        let finding = try ControlFinding.look(at: folder, host: host, for: Reaping.operation)
+        if case .foreign(let difference) = finding.standing {
+            try Adoption(root: root, timeout: timeout, host: host).run(folder, rootFolder, finding, difference)
+            return folder.isInPlace(in: rootFolder) ? try reap(name, host: host) : .deleted
+        }
+        guard try finding.enter(timeout: timeout, Reaping.operation, name.text) else { return .stays }
+        let control = try system(Reaping.operation, "the control file", namespace: name.text) { () throws(Errno) in
+            try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
+        }
+        // A look without the door spares it where somebody lives, which is the usual case.
+        if control.dead.load() == 0, try isOwned(folder, control) { return .stays }
+        return try underDoor(folder, control, rootFolder) { () throws(SpaceError) in
+            if control.dead.load() != 0 || !Safeguard.lookUnderDoor.stands { return true }
+            return try !isOwned(folder, control)
+        }
+    }
+
+    /// Deletes a namespace whoever owns it.
+    ///
+    /// A folder that has anything in it that no namespace has is refused, and so is one that is no namespace's: its files may be
+    /// all that there is of something. Only in a folder that a group shares, and whose control file is whole, does a member's
+    /// file prevent nothing.
+    func delete(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
+        guard let rootFolder = try root.open(create: false, for: Reaping.operation),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
+        else { return .vanished }
+        let control: ControlFile?
+        do throws(SpaceError) {
+            let finding = try ControlFinding.look(at: folder, host: host, for: Reaping.operation)
+            if finding.standing == .current, try finding.enter(timeout: timeout, Reaping.operation, name.text) {
+                let file = finding.descriptor.raw
+                control = try? ControlFile(descriptor: file, header: finding.header, identity: finding.info)
+            } else {
+                control = nil
+            }
+        } catch  where error.code == .damaged || error.code == .incompatible || error.code == .permissionDenied {
+            // Nobody of our kind can use it. Who has it open learns of it when its folder is gone.
+            control = nil
+        }
+        if control == nil || !folder.isShared { try checkContents(folder, rootFolder) }
+        guard let control else {
+            guard folder.isInPlace(in: rootFolder) else { return .vanished }
+            let corpse = try Reaping.rename(folder, in: rootFolder, of: root)
+            corpse.delete()
+            return .deleted
+        }
+        return try underDoor(folder, control, rootFolder) { true }
+    }
+
+    /// - Throws: `namespaceNotFound` for a folder that is no namespace's, `incompatible` for one with another's files in it.
+    private func checkContents(
+        _ folder: borrowing NamespaceFolder,
+        _ rootFolder: borrowing OwnedDescriptor
+    ) throws(SpaceError) {
+        let name = folder.name
+        let path = "\(root.path)/\(name.encoded)".quotedForPeople
+        guard folder.isNamespace else {
+            // Another process may be deleting it.
+            guard folder.isInPlace(in: rootFolder) else { return }
+            throw SpaceError(
+                .namespaceNotFound,
+                Reaping.operation,
+                namespace: name.text,
+                reason: "\(path) is a folder without a namespace's files, and stays as it is",
+                advice: "look for a typing error in the name and the root; space list shows the namespaces"
+            )
+        }
+        let found = try system(Reaping.operation, path, namespace: name.text) { () throws(Errno) in
+            try folder.foreignEntry()
+        }
+        guard let foreign = found else { return }
+        throw SpaceError(
+            .incompatible,
+            Reaping.operation,
+            namespace: name.text,
+            reason: "\(path) also holds \(foreign.quotedForPeople), which is no file of a namespace",
+            advice: "move it out of the folder, then try again"
+        )
+    }
+
+    private func isOwned(_ folder: borrowing NamespaceFolder, _ control: ControlFile) throws(SpaceError) -> Bool {
+        if control.persistent.load() != 0 { return true }
+        let sessions = try folder.sessions(Reaping.operation, makingAnew: true)
+        return try system(Reaping.operation, "its sessions", namespace: folder.name.text) { () throws(Errno) in
+            try sessions.hasLivingOwner()
+        }
+    }
+
+    private func underDoor(
+        _ folder: borrowing NamespaceFolder,
+        _ control: ControlFile,
+        _ rootFolder: borrowing OwnedDescriptor,
+        if condition: () throws(SpaceError) -> Bool
+    ) throws(SpaceError) -> Verdict {
+        do throws(ProcessLock.Failure) {
+            _ = try control.enterDoor { () throws(ProcessLock.Failure) in
+                try control.door.acquire(timeout: timeout, of: folder)
+            }
+        } catch {
+            throw SpaceError(error, Reaping.operation, namespace: folder.name.text)
+        }
+        var isDoorHeld = true
+        defer { if isDoorHeld { control.door.release() } }
+        guard folder.isInPlace(in: rootFolder) else { return .vanished }
+        guard try condition() else { return .stays }
+        let corpse = try Reaping.bury(folder, control, in: rootFolder, of: root, timeout: timeout)
+        control.door.release()
+        isDoorHeld = false
+        corpse.delete()
+        return .deleted
+    }
+}

@@ -1,0 +1,194 @@
+import LMDB
+import TupleCoding
+
+// Reading, taking and counting, without waiting.
+//
+// A take first looks on a snapshot, outside the gate: that is where ranges, patterns and long scans cost their time, and a
+// look that finds nothing needs no lock. Under the gate only the candidate's id is looked up again, and not even that if
+// nobody has written since: what stands under an id never changes, and an id is never used twice.
+
+extension NamespaceCore {
+    /// How often a take looks anew when others were quicker, before it looks under the gate.
+    private static let optimisticAttempts = 4
+
+    private func search(_ snapshot: Snapshot, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Search {
+        Search(snapshot, try engine.shapeCache.table(of: snapshot), template, order)
+    }
+
+    func readIfExists(_ operation: String, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
+        repeat {
+            let found = try read(operation) { (snapshot) throws(SpaceError) in
+                var found: Match?
+                var search = try search(snapshot, template, order)
+                try search.forEach { (id, row) throws(SpaceError) in
+                    found = Match(id, row)
+                    return false
+                }
+                return found
+            }
+            if let found { return found }
+        } while try returnEndedClaims(operation)
+        return nil
+    }
+
+    /// All matches of one snapshot, at most `max`, and, the first apart, no more than `maxBytes`.
+    func readAll(
+        _ operation: String,
+        _ template: Template,
+        _ order: MatchOrder,
+        max: Int,
+        maxBytes: Int = .max
+    ) throws(SpaceError) -> [Match] {
+        guard max > 0 else { return [] }
+        while true {
+            let (found, mayBeMore) = try read(operation) { (snapshot) throws(SpaceError) -> ([Match], Bool) in
+                var found: [Match] = []
+                var bytes = 0
+                var search = try search(snapshot, template, order)
+                try search.forEach { (id, row) throws(SpaceError) in
+                    let match = Match(id, row)
+                    bytes += match.bytes.count
+                    guard bytes <= maxBytes || found.isEmpty else { return false }
+                    found.append(match)
+                    return found.count < max
+                }
+                guard found.count < max, bytes <= maxBytes else { return (found, false) }
+                return (found, try snapshot.counters().claimed > 0)
+            }
+            guard mayBeMore, try returnEndedClaims(operation) else { return found }
+        }
+    }
+
+    func count(_ template: Template) throws(SpaceError) -> Int {
+        while true {
+            let (count, mayBeMore) = try read("count") { (snapshot) throws(SpaceError) -> (Int, Bool) in
+                let counters = try snapshot.counters()
+                let mayBeMore = counters.claimed > 0
+                if template.shape == .anything, counters.expiring == 0 {
+                    let count = try snapshot.lmdb { () throws(LMDBError) in
+                        try snapshot.access.statistics(engine.tables.tuples).entries
+                    }
+                    return (count, mayBeMore)
+                }
+                var count = 0
+                var search = try search(snapshot, template, .oldestFirst)
+                try search.forEach { (_, _) throws(SpaceError) in
+                    count += 1
+                    return true
+                }
+                return (count, mayBeMore)
+            }
+            guard mayBeMore, try returnEndedClaims("count") else { return count }
+        }
+    }
+
+    /// Takes the first match out of sight, and does with it what `end` does under the gate.
+    ///
+    /// - `isMoving`: Whether `end` copies the tuple to another table, which takes room.
+    /// - `decode`: Makes the result. Before the tuple is touched: one that does not decode stays where it is.
+    func takeIfExists<T, R>(
+        _ operation: String,
+        _ template: Template,
+        _ order: MatchOrder,
+        isMoving: Bool = false,
+        decode: (Match) throws(SpaceError) -> T,
+        _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
+    ) throws(SpaceError) -> Taken<T, R>? {
+        var attempt = 0
+        while true {
+            var candidate: Match?
+            let (commit, shapes, examined) = try read(operation) { (snapshot) throws(SpaceError) in
+                var search = try search(snapshot, template, order)
+                try search.forEach { (id, row) throws(SpaceError) in
+                    candidate = Match(id, row)
+                    return false
+                }
+                return (snapshot.access.id, search.shapes, search.examined)
+            }
+            guard let candidate else {
+                // Claims that are overdue, and those of dead processes, return first: there may have been no write and no tick.
+                if try returnEndedClaims(operation) { continue }
+                engine.followUp(template.shape, shapes, examined: examined)
+                return nil
+            }
+            let content = try decode(candidate)
+            attempt += 1
+            // Room is reserved for the candidate alone: what is found in its stead under the gate must be no larger.
+            let underGate = attempt > Self.optimisticAttempts && !template.usesPattern && !isMoving
+            let demand = Room.Demand.removing(
+                1,
+                bytes: isMoving ? candidate.bytes.count + 64 : 0,
+                removed: candidate.bytes.count
+            )
+            let taken = try write(operation, demand) { (scope) throws(SpaceError) -> Taken<T, R>? in
+                if scope.isUnchanged(since: commit) || !Safeguard.secondLook.stands {
+                    return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
+                        // Its time may have passed since it was found.
+                        guard scope.snapshot.isVisible(row) else { return nil }
+                        return Taken(candidate.id, content, try end(scope, candidate.id.rawValue, row))
+                    }
+                }
+                if let row = try scope.snapshot.tupleRow(candidate.id.rawValue) {
+                    return Taken(candidate.id, content, try end(scope, candidate.id.rawValue, row))
+                }
+                guard underGate else { return nil }
+                var found: (UInt64, TupleRow)?
+                var search = Search(scope.snapshot, scope.shapes, template, order)
+                try search.forEach { (id, row) throws(SpaceError) in
+                    found = (id, row)
+                    return false
+                }
+                guard let (id, row) = found else { return nil }
+                let content = try decode(Match(id, row))
+                return Taken(TupleID(rawValue: id), content, try end(scope, id, row))
+            }
+            if let taken {
+                engine.followUp(template.shape, shapes, examined: examined)
+                return taken
+            }
+        }
+    }
+
+    /// Takes all matches, at most `max`, and, the first apart, no more than `maxBytes`, in one transaction; none if one does
+    /// not decode.
+    func takeAll<T, R>(
+        _ operation: String,
+        _ template: Template,
+        _ order: MatchOrder,
+        max: Int,
+        maxBytes: Int = .max,
+        isMoving: Bool = false,
+        decode: (Match) throws(SpaceError) -> T,
+        _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
+    ) throws(SpaceError) -> [Taken<T, R>] {
+        var (fruitless, last) = (0, 0)
+        while true {
+            let candidates = try readAll(operation, template, order, max: max, maxBytes: maxBytes)
+            guard !candidates.isEmpty else { return [] }
+            var contents: [T] = []
+            contents.reserveCapacity(candidates.count)
+            for candidate in candidates { contents.append(try decode(candidate)) }
+            let bytes = candidates.reduce(0) { $0 + $1.bytes.count + 64 }
+            let demand = Room.Demand.removing(candidates.count, bytes: isMoving ? bytes : 0, removed: bytes)
+            var transaction = 0
+            let taken = try write(operation, demand) { (scope) throws(SpaceError) in
+                transaction = scope.access.id
+                var taken: [Taken<T, R>] = []
+                for (candidate, content) in zip(candidates, contents) {
+                    let id = candidate.id.rawValue
+                    guard let row = try scope.snapshot.tupleRow(id) else { continue }
+                    taken.append(Taken(candidate.id, content, try end(scope, id, row)))
+                }
+                return taken
+            }
+            if !taken.isEmpty { return taken }
+            // Others took all of them meanwhile, or their time has passed; there may be more. But nothing was committed between
+            // rounds with one transaction's number: many of them find what can't be taken.
+            fruitless = transaction == last ? fruitless + 1 : 0
+            last = transaction
+            guard fruitless < 100 else {
+                throw .damaged(operation, namespace: name.text, "tuples that a walk finds are not found by their ids")
+            }
+        }
+    }
+}
