@@ -10,7 +10,7 @@ struct TortureTests {
 
     @Test(arguments: [
         "kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
-        "objects", "churn", "hostile", "surroundings", "damage",
+        "objects",
     ])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {
         try await torture.expectGood(part, seconds: 2)
