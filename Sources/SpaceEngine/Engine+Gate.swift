@@ -40,7 +40,7 @@ extension Engine {
         let wakes = wakes.isEmpty ? nil : wakes.takeAlong()
         control.gate.release()
         CrashPoint.reach(.gateReleased)
-        if let wakes { wakes.carryOut(slots, root.doorbellFile) }
+        if let wakes { wakes.carryOut(slots, root.wakeupFile) }
         CrashPoint.reach(.woken)
     }
 
@@ -62,7 +62,7 @@ extension Engine {
             // Not `wakes`, which is the gate's holder's.
             let others = WakeList()
             slots.wakeEverybody(into: others)
-            others.takeAlong().carryOut(slots, root.doorbellFile)
+            others.takeAlong().carryOut(slots, root.wakeupFile)
         }
     }
 
@@ -88,7 +88,7 @@ extension Engine {
         }
         wakeEverybody()
         // Who was killed may have committed and not rung.
-        ringBell()
+        signalChange()
         control.gateNeedsRecovery.store(0)
     }
 

@@ -9,7 +9,7 @@ extension Engine {
     /// effects but on the scope and its result.
     func write<R>(
         _ operation: String,
-        _ demand: Room.Demand,
+        _ demand: DiskReserve.Demand,
         timeout: Duration? = nil,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
@@ -27,7 +27,7 @@ extension Engine {
     /// One transaction, under the gate.
     func commit<R>(
         _ operation: String,
-        _ demand: Room.Demand,
+        _ demand: DiskReserve.Demand,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         let transaction: WriteTransaction
@@ -66,7 +66,7 @@ extension Engine {
     ///
     /// The tuple of a claim takes its bytes anew where it returns. Where those are not to be had, it stays claimed for now:
     /// else nothing could be taken any more that would make the room.
-    private func removeWhatIsDue(besides demand: Room.Demand) throws(SpaceError) {
+    private func removeWhatIsDue(besides demand: DiskReserve.Demand) throws(SpaceError) {
         let all = scope.counters.expiring == 0 ? [] : try scope.snapshot.due(limit: 64)
         if !all.isEmpty {
             // All, or without large claims, or one by one.
@@ -90,7 +90,7 @@ extension Engine {
     /// Sees that the blocks for all that a transaction does are there, from its beginning on; under the gate.
     ///
     /// Asked again with more, before that is done, while the transaction goes on.
-    func ensureRoom(_ demand: Room.Demand) throws(SpaceError) {
+    func ensureRoom(_ demand: DiskReserve.Demand) throws(SpaceError) {
         let shapes = scope.shapes.indexed.count
         if scope.isJournaling {
             try room.ensure(try demand.journaled(scope.snapshot), shapes: shapes, scope.access)
@@ -109,7 +109,7 @@ extension Engine {
         }
         // The waiter's side: publish, fence, look. Ours: commit, fence, scan.
         SharedWord64.fence()
-        if scope.hasNews { ringIfAwaited() }
+        if scope.hasNews { signalIfAwaited() }
         CrashPoint.reach(.rung)
         if slots.isAnybodyWaiting {
             grantAppeared()
@@ -125,20 +125,20 @@ extension Engine {
     /// A burst of writes so rings once for each time that its watchers have read all. Under the gate: a writer stopped
     /// between taking the word back and ringing would leave the others to believe that the bell had rung; here they wait
     /// for him, and learn who he is, and one who is killed here is noticed by the next, who rings.
-    private func ringIfAwaited() {
-        guard control.isBellAwaited.load() != 0, control.isBellAwaited.exchange(0) != 0 else { return }
-        ringBell()
+    private func signalIfAwaited() {
+        guard control.isSignalAwaited.load() != 0, control.isSignalAwaited.exchange(0) != 0 else { return }
+        signalChange()
     }
 
     /// Rings the bell, whether or not a process waits for it.
-    func ringBell() { bell.ring { (try? self.openFolder("ring the bell")) ?? nil } }
+    func signalChange() { bell.ring { (try? self.openFolder("ring the bell")) ?? nil } }
 
     /// Asks the next writer with news to ring.
     ///
     /// The listener's side: ask, fence, look. What is committed before the look is seen by it, and what comes after sees
     /// that the bell is awaited.
-    func awaitBell() {
-        control.isBellAwaited.storeSequential(1)
+    func awaitSignal() {
+        control.isSignalAwaited.storeSequential(1)
         SharedWord64.fence()
     }
 

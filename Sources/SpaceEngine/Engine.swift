@@ -35,10 +35,10 @@ package final class Engine: @unchecked Sendable {
     /// The write transaction in progress; for the holder of the gate.
     let scope: WriteScope
     /// The blocks that are reserved; for the holder of the gate.
-    let room: Room
+    let room: DiskReserve
     /// The waiters that the holder of the gate has found to wake.
     let wakes = WakeList()
-    let bell = Bell()
+    let bell = ChangeSignal()
     let combiner = WriteCombiner()
     /// Whether a commit has passed a multiple of 4,096 changes since somebody last asked.
     private let hasPassedMark = Atomic<Bool>(false)
@@ -72,7 +72,7 @@ package final class Engine: @unchecked Sendable {
             byteLimit: control.header.byteLimit,
             idle: access
         )
-        room = Room(environment: use.environment, control: control, tables: tables)
+        room = DiskReserve(environment: use.environment, control: control, tables: tables)
     }
 
     deinit {

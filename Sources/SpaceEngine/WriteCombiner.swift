@@ -48,7 +48,7 @@ final class WriteCombiner: Sendable {
     }
 
     private let queue = Mutex(Queue())
-    private let collecting = Habit()
+    private let collecting = SpinPolicy()
     /// The last queue that was ended, of those with even and of those with odd numbers: futexes on which its threads sleep,
     /// and the first of the queue behind it.
     ///
@@ -62,12 +62,16 @@ final class WriteCombiner: Sendable {
     /// word that says so orders the two.
     private final class Job: @unchecked Sendable {
         let operation: String
-        let demand: Room.Demand
+        let demand: DiskReserve.Demand
         /// Given up before the queue is ended: the job outlives its caller's closure, which must not escape.
         var body: ((WriteScope) throws(SpaceError) -> Void)?
         var failure: SpaceError?
 
-        init(_ operation: String, _ demand: Room.Demand, _ body: @escaping (WriteScope) throws(SpaceError) -> Void) {
+        init(
+            _ operation: String,
+            _ demand: DiskReserve.Demand,
+            _ body: @escaping (WriteScope) throws(SpaceError) -> Void
+        ) {
             self.operation = operation
             self.demand = demand
             self.body = body
@@ -78,7 +82,7 @@ final class WriteCombiner: Sendable {
 
     func run<R>(
         _ operation: String,
-        _ demand: Room.Demand,
+        _ demand: DiskReserve.Demand,
         on engine: Engine,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
@@ -211,7 +215,7 @@ final class WriteCombiner: Sendable {
 
     private func commit(_ jobs: [Job], on engine: Engine) {
         if jobs.count > 1 {
-            let demand = jobs.reduce(Room.Demand()) { $0 + $1.demand }
+            let demand = jobs.reduce(DiskReserve.Demand()) { $0 + $1.demand }
             let isShared =
                 (try? engine.commit("write", demand) { (scope) throws(SpaceError) -> Void in
                     for job in jobs { try job.run(scope) }

@@ -71,7 +71,7 @@ final class ControlFile: Sendable {
     /// Set while the gate was taken over from a killed holder and what he left is not yet mended.
     let gateNeedsRecovery: SharedWord32
     /// Whether somebody who listens to the bell has nothing left to read: the next writer with news takes it back and rings.
-    let isBellAwaited: SharedWord32
+    let isSignalAwaited: SharedWord32
     /// The number that the next session gets.
     ///
     /// Survives a kill, as mapped memory does; after a reboot no session lives.
@@ -103,7 +103,7 @@ final class ControlFile: Sendable {
         persistent = SharedWord32(at: base + Self.persistentOffset)
         gateNeedsRecovery = SharedWord32(at: base + Self.flagsOffset + 8)
         isAdopted = SharedWord32(at: base + Self.flagsOffset + 4)
-        isBellAwaited = SharedWord32(at: base + Self.flagsOffset + 12)
+        isSignalAwaited = SharedWord32(at: base + Self.flagsOffset + 12)
         nextSession = SharedWord64(at: base + Self.flagsOffset + 16)
         claimants = SharedWord32(at: base + Self.flagsOffset + 24)
         lockFile = SharedWord64(at: base + Self.flagsOffset + 32)

@@ -109,7 +109,7 @@ struct NamespaceFolder: ~Copyable {
     }
 
     /// Raises an event for everybody whose inotify watches the bell.
-    func ringBell() {
+    func signalChange() {
         // write(2): beyond RLIMIT_FSIZE it raises SIGXFSZ. A limit of nothing leaves the watchers to the tick.
         guard ResourceLimits.fileSize != 0 else { return }
         guard let bell = try? files.open(Self.bell, flags: O_WRONLY) else { return }

@@ -19,7 +19,7 @@ final class SpaceRoot: Sendable {
     let isNamed: Bool
 
     private static let counter = Atomic<UInt64>(0)
-    private let doorbellCache = Mutex<DoorbellFile?>(nil)
+    private let wakeupCache = Mutex<TaskWakeupFile?>(nil)
 
     /// - Parameter path: `nil`: `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`, whatever else the environment
     ///   says (`XDG_RUNTIME_DIR` is missing under cron, sudo and services, and processes would silently meet elsewhere).
@@ -224,19 +224,19 @@ final class SpaceRoot: Sendable {
     }
 
     /// Where processes with waiting tasks are rung; `nil` as long as no process ever had one.
-    var doorbellFile: DoorbellFile? {
-        doorbellCache.withLock { cache in
+    var wakeupFile: TaskWakeupFile? {
+        wakeupCache.withLock { cache in
             if let file = cache, !file.isLinked { cache = nil }
-            if cache == nil { cache = try? DoorbellFile.open(in: self, create: false) }
+            if cache == nil { cache = try? TaskWakeupFile.open(in: self, create: false) }
             return cache
         }
     }
 
     /// The same, made if need be.
-    func makeDoorbellFile() throws(SpaceError) -> DoorbellFile {
-        if let file = doorbellFile { return file }
-        let file = try DoorbellFile.open(in: self, create: true)
-        return doorbellCache.withLock { cache in
+    func makeWakeupFile() throws(SpaceError) -> TaskWakeupFile {
+        if let file = wakeupFile { return file }
+        let file = try TaskWakeupFile.open(in: self, create: true)
+        return wakeupCache.withLock { cache in
             cache = cache ?? file
             return cache ?? file
         }

@@ -17,11 +17,11 @@ final class WakeList {
         /// Wakes them.
         ///
         /// A wake-up that fails is a lost hint, which costs its waiter one tick.
-        func carryOut(_ slots: WaitSlots, _ doorbellFile: DoorbellFile?) {
+        func carryOut(_ slots: WaitSlots, _ wakeupFile: TaskWakeupFile?) {
             if sleeper >= 0 { _ = slots.slot(sleeper).bellFutex.wake() }
             for index in otherSleepers { _ = slots.slot(index).bellFutex.wake() }
             if wakesOverflow { _ = slots.overflowFutex.wake() }
-            for doorbell in doorbells { doorbellFile?.ring(doorbell) }
+            for doorbell in doorbells { wakeupFile?.ring(doorbell) }
         }
     }
 

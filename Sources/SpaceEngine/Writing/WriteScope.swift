@@ -28,11 +28,11 @@ final class WriteScope {
     /// Whether anything was removed or returned because its time had come.
     private(set) var hasRemovedDue = false
     /// What became visible, for those who wait.
-    let appeared = Appeared()
+    let appeared = CommittedChanges()
     /// While a transaction's body runs: its changes, not yet numbered.
     var net: NetChanges?
     /// What room was made for before the body.
-    var demand = Room.Demand()
+    var demand = DiskReserve.Demand()
     /// This process, and the time of the transaction, for the journal.
     let process = getpid()
     private var journalTime: Int64 = 0

@@ -76,7 +76,7 @@ extension Namespace {
 extension NamespaceCore {
     /// Makes a collection as a dump has it, as a part of a transaction; an ordered set that is there gets what it has not.
     func load(_ dump: CollectionDump, in scope: WriteScope) throws(SpaceError) {
-        var making = Room.Demand.adding(1, bytes: 1024)
+        var making = DiskReserve.Demand.adding(1, bytes: 1024)
         making.elements = 1
         scope.demand = scope.demand + making
         try engine.ensureRoom(scope.demand)

@@ -41,7 +41,7 @@ extension Namespace {
         try recipes.check(for: self, operation)
         guard !tuples.isEmpty || !values.isEmpty || !collections.isEmpty || !recipes.isEmpty else { return }
         let now = Clock.realtimeMilliseconds()
-        var demand = Room.Demand.adding(tuples.count + values.count, bytes: bytes) + recipes.demand
+        var demand = DiskReserve.Demand.adding(tuples.count + values.count, bytes: bytes) + recipes.demand
         for loaded in tuples where loaded.isBuried {
             demand = demand + .removing(1, bytes: loaded.tuple.encoded.count + 64)
         }

@@ -75,8 +75,8 @@ extension RecipesDump {
     /// What loading it demands, once it has been checked.
     ///
     /// An item has up to four rows, and is perhaps served at once, which changes three.
-    var demand: Room.Demand {
-        var demand = Room.Demand()
+    var demand: DiskReserve.Demand {
+        var demand = DiskReserve.Demand()
         for queue in queues {
             demand = demand + .adding(1, bytes: queue.name.utf8.count + 64)
             for item in queue.items {

@@ -1,7 +1,7 @@
 import SpaceSystem
 import Synchronization
 
-/// What one kind of collection tells its observers; when, is a ``CollectionTeller``'s to say.
+/// What one kind of collection tells its observers; when, is a ``CollectionFeed``'s to say.
 protocol CollectionSource: Sendable {
     associatedtype Told: Sendable
 
@@ -11,7 +11,7 @@ protocol CollectionSource: Sendable {
     /// What is told of a change, of which there may also be some that are not the collection's.
     ///
     /// Throws: Where the observer's copy is not to be had without a reset; the next change brings it.
-    func telling(of change: Change) throws(SpaceError) -> Telling<Told>
+    func telling(of change: Change) throws(SpaceError) -> FeedStep<Told>
 
     /// All that is there now, and the number of the last change that it holds.
     ///

@@ -25,7 +25,7 @@ extension Namespace {
             try snapshot.collection(name, kind, elementType: elementType)
         }
         if let found { return found }
-        var demand = Room.Demand.adding(1, bytes: 1024)
+        var demand = DiskReserve.Demand.adding(1, bytes: 1024)
         demand.elements = 1
         return try core.write(operation, demand) { (scope) throws(SpaceError) in
             if let found = try scope.snapshot.collection(name, kind, elementType: elementType) { return found }

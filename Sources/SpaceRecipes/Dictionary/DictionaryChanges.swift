@@ -6,7 +6,7 @@ import TupleCoding
 /// When the dictionary is removed, or the namespace deleted, the last one says so, and the sequence ends.
 public struct DictionaryChanges<Value: Codable & Sendable>: AsyncSequence, Sendable {
     let source: Changes
-    let teller: CollectionTeller<DictionarySource<Value>>
+    let teller: CollectionFeed<DictionarySource<Value>>
 
     /// An iterator.
     ///

@@ -16,7 +16,7 @@ struct DictionarySource<Value: Codable & Sendable>: CollectionSource {
     var name: String { dictionary.name }
     var namespace: Namespace { dictionary.namespace }
 
-    func telling(of change: Change) throws(SpaceError) -> Telling<DictionaryChange<Value>> {
+    func telling(of change: Change) throws(SpaceError) -> FeedStep<DictionaryChange<Value>> {
         guard change.kind == .set || change.kind == .unset, !change.isPresent else { return .reset }
         guard let key = change.key.flatMap(keys.key(ofCell:)),
             self.key.map({ $0.utf8.elementsEqual(key.utf8) }) ?? true

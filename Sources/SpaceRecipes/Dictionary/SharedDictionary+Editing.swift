@@ -149,7 +149,7 @@ extension SharedDictionary {
         switch place {
         case .namespace(let namespace):
             let core = try namespace.usableCore(operation)
-            try core.write(operation, Room.Demand()) { (scope) throws(SpaceError) in
+            try core.write(operation, DiskReserve.Demand()) { (scope) throws(SpaceError) in
                 try scope.snapshot.checkDictionary(name, number)
                 try core.removeEntries(ofDictionary: name, in: scope)
             }
@@ -187,7 +187,7 @@ extension SharedDictionary {
         _ body: (WriteScope, _ cell: String) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         let cell = try cellKey(key, operation)
-        var demand = bytes.map { Room.Demand.adding(1, bytes: $0 + cell.utf8.count + 16) } ?? .removing(1)
+        var demand = bytes.map { DiskReserve.Demand.adding(1, bytes: $0 + cell.utf8.count + 16) } ?? .removing(1)
         switch place {
         case .namespace(let namespace):
             return try namespace.usableCore(operation).write(operation, demand.replacing(cell: cell)) {

@@ -113,14 +113,14 @@ extension SharedDictionary {
     private func teller(
         _ key: String?,
         _ options: CollectionObservationOptions
-    ) throws(SpaceError) -> CollectionTeller<DictionarySource<Value>> {
+    ) throws(SpaceError) -> CollectionFeed<DictionarySource<Value>> {
         if let key { _ = try cellKey(key, "observe") }
         let dictionary = SharedDictionary(place: .namespace(namespace), name: name, number: number)
-        return CollectionTeller(DictionarySource(dictionary, key: key), options)
+        return CollectionFeed(DictionarySource(dictionary, key: key), options)
     }
 
     private func add(
-        _ teller: CollectionTeller<DictionarySource<Value>>,
+        _ teller: CollectionFeed<DictionarySource<Value>>,
         _ subject: Observer.Subject?,
         _ handler: ObserverHandler,
         _ onError: ObservationErrorHandler?

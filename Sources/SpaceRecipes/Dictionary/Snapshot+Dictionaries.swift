@@ -48,7 +48,7 @@ extension Snapshot {
     }
 
     /// The cells of a dictionary, and what removing them demands.
-    func cells(ofDictionary name: String) throws(SpaceError) -> (keys: [String], demand: Room.Demand) {
+    func cells(ofDictionary name: String) throws(SpaceError) -> (keys: [String], demand: DiskReserve.Demand) {
         let prefix = name + "/"
         var keys: [String] = []
         var bytes = 0
@@ -58,7 +58,7 @@ extension Snapshot {
             bytes += prefix.utf8.count + key.utf8.count + value.count
             return true
         }
-        var demand = Room.Demand.removing(keys.count, removed: bytes)
+        var demand = DiskReserve.Demand.removing(keys.count, removed: bytes)
         demand.cells = keys.count
         return (keys, demand)
     }

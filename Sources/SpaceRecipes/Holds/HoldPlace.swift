@@ -12,7 +12,7 @@ struct HoldPlace: Sendable, Hashable {
 
 extension HoldPlace {
     /// What ending it demands: at a queue also the rows of the items that return and are served.
-    var endDemand: Room.Demand { kind == .queue ? .removing(16, bytes: 4096) : .removing(1) }
+    var endDemand: DiskReserve.Demand { kind == .queue ? .removing(16, bytes: 4096) : .removing(1) }
 
     /// For those who look who waits, as JSON.
     var text: String { Value.string("\(kind.word) \(name)").json }

@@ -13,7 +13,7 @@ struct HoldRequest: Sendable {
     ///
     /// It may use the room that is kept for removals, as claiming a tuple may: on a full disk a queue must be emptied, and
     /// be it under a lock. The row goes with who asks.
-    var demand: Room.Demand {
+    var demand: DiskReserve.Demand {
         let bytes = 2 * name.utf8.count + details.knownElement.count + 64
         return kind == .queue ? .removing(16, bytes: bytes + 4096) : .removing(1, bytes: bytes)
     }

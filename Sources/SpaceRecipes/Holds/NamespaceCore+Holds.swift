@@ -151,7 +151,7 @@ extension NamespaceCore {
         }
     }
 
-    // MARK: Telling
+    // MARK: FeedStep
 
     func lost(_ place: HoldPlace, _ operation: String) -> SpaceError {
         SpaceError(

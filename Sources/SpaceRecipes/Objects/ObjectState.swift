@@ -35,7 +35,7 @@ struct ObjectState: Sendable {
     private func change<Result>(
         _ core: NamespaceCore,
         _ operation: String,
-        _ demand: Room.Demand,
+        _ demand: DiskReserve.Demand,
         noRoomToMake refusal: SpaceError? = nil,
         _ body: (inout Value?, Snapshot) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {

@@ -6,7 +6,7 @@ import TupleCoding
 /// When the ordered set is removed, or the namespace deleted, the last one says so, and the sequence ends.
 public struct CollectionChanges<Element: Codable & Sendable>: AsyncSequence, Sendable {
     let source: Changes
-    let teller: CollectionTeller<OrderedSetSource<Element>>
+    let teller: CollectionFeed<OrderedSetSource<Element>>
 
     /// An iterator.
     ///

@@ -31,10 +31,10 @@ extension ElementList {
     /// What an edit demands of the data file.
     ///
     /// Of the old values, which the journal keeps, too.
-    func demand(of edit: ElementEdit, isJournaling: Bool) throws(SpaceError) -> Room.Demand {
+    func demand(of edit: ElementEdit, isJournaling: Bool) throws(SpaceError) -> DiskReserve.Demand {
         // The directory, and two chunks that are split or joined with all of whose elements the rows are written.
         let overhead = directory.size + 64 + 4 * 4096
-        var demand = Room.Demand.adding(1, bytes: overhead)
+        var demand = DiskReserve.Demand.adding(1, bytes: overhead)
         demand.elements = 4
         switch edit {
         case .insert(let elements, let index):

@@ -14,7 +14,7 @@ extension NamespaceCore {
         _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
     ) throws(SpaceError) -> R {
         // How much room it takes is known only with the plan.
-        try write(operation, Room.Demand()) { (scope) throws(SpaceError) in
+        try write(operation, DiskReserve.Demand()) { (scope) throws(SpaceError) in
             let list = try scope.snapshot.elementList(name, number)
             let (edit, result) = try plan(list)
             guard let edit else { return result }
@@ -44,13 +44,13 @@ extension TransactionState {
         _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
     ) throws(SpaceError) -> R {
         let (edit, result, demand) = try look {
-            (scope) throws(SpaceError) -> (ElementEdit?, R, Room.Demand) in
+            (scope) throws(SpaceError) -> (ElementEdit?, R, DiskReserve.Demand) in
             let list = try scope.snapshot.elementList(name, number)
             let (edit, result) = try plan(list)
             let demand = try edit.map { (edit) throws(SpaceError) in
                 try list.checkedDemand(of: edit, isJournaling: scope.isJournaling)
             }
-            return (edit, result, demand ?? Room.Demand())
+            return (edit, result, demand ?? DiskReserve.Demand())
         }
         guard let edit else { return result }
         try change(demand) { (scope) throws(SpaceError) in
@@ -65,7 +65,7 @@ extension ElementList {
     /// What an edit demands, if it is one that may be made at all.
     ///
     /// Throws: `tooLarge`, `limitReached`.
-    fileprivate func checkedDemand(of edit: ElementEdit, isJournaling: Bool) throws(SpaceError) -> Room.Demand {
+    fileprivate func checkedDemand(of edit: ElementEdit, isJournaling: Bool) throws(SpaceError) -> DiskReserve.Demand {
         if case .insert(let elements, _) = edit {
             let bytes = elements.reduce(0) { $0 + $1.count }
             guard bytes <= Limits.valueBytes else {

@@ -8,7 +8,7 @@ struct OrderedSetSource<Element: Codable & Sendable>: CollectionSource {
     var name: String { elements.name }
     var namespace: Namespace { elements.namespace }
 
-    func telling(of change: Change) throws(SpaceError) -> Telling<CollectionChange<Element>> {
+    func telling(of change: Change) throws(SpaceError) -> FeedStep<CollectionChange<Element>> {
         switch change.kind {
         case .set, .unset:
             // A cell whose key begins as a dictionary's entry of that name would.

@@ -125,13 +125,13 @@ extension SharedOrderedSet {
     private var core: NamespaceCore { namespace.core }
 
     /// It reads in the namespace, also where this handle belongs to a transaction.
-    private func teller(_ options: CollectionObservationOptions) -> CollectionTeller<OrderedSetSource<Element>> {
+    private func teller(_ options: CollectionObservationOptions) -> CollectionFeed<OrderedSetSource<Element>> {
         let set = SharedOrderedSet(place: .namespace(namespace), name: name, number: number)
-        return CollectionTeller(OrderedSetSource(elements: set, options: options), options)
+        return CollectionFeed(OrderedSetSource(elements: set, options: options), options)
     }
 
     private func add(
-        _ teller: CollectionTeller<OrderedSetSource<Element>>,
+        _ teller: CollectionFeed<OrderedSetSource<Element>>,
         _ subject: Observer.Subject?,
         _ handler: ObserverHandler,
         _ onError: ObservationErrorHandler?
@@ -145,7 +145,7 @@ extension Namespace {
     ///
     /// Throws: `closed` where the collection has been removed.
     func add<Source>(
-        toldBy teller: CollectionTeller<Source>,
+        toldBy teller: CollectionFeed<Source>,
         _ subject: Observer.Subject?,
         _ handler: ObserverHandler,
         _ onError: ObservationErrorHandler?

@@ -150,7 +150,7 @@ extension NamespaceCore {
                 guard value.count <= Limits.valueBytes else {
                     throw SpaceError(.tooLarge, "respond", reason: "it has \(value.count) bytes")
                 }
-                let demand = Room.Demand.adding(2, bytes: RequestRow.size(name: request.name, body: value.count))
+                let demand = DiskReserve.Demand.adding(2, bytes: RequestRow.size(name: request.name, body: value.count))
                 try write("respond", demand) { scope throws(SpaceError) in
                     try scope.answer(request.asking, at: request.position, .answered, value)
                 }
@@ -164,7 +164,7 @@ extension NamespaceCore {
     /// May use the reserve: who asks is told also when the namespace is full.
     private func fail(_ request: IncomingRequest, _ failure: ResponderFailure) throws(SpaceError) {
         let message = failure.encoded
-        let demand = Room.Demand.removing(2, bytes: RequestRow.size(name: request.name, body: message.count))
+        let demand = DiskReserve.Demand.removing(2, bytes: RequestRow.size(name: request.name, body: message.count))
         try write("respond", demand) { scope throws(SpaceError) in
             try scope.answer(request.asking, at: request.position, .failed, message)
         }

@@ -275,7 +275,7 @@ public struct WorkQueue: Sendable {
                 guard let object = try snapshot.object(name, .queue) else { return 0 }
                 return try snapshot.queueValueSize(QueueRows(number: object.number), id)
             }
-            let demand = Room.Demand.adding(16, bytes: size + 4096)
+            let demand = DiskReserve.Demand.adding(16, bytes: size + 4096)
             do throws(SpaceError) {
                 let hasMoved = try core.write(operation, demand) { scope throws(SpaceError) in
                     guard let (rows, _) = try scope.queue(name) else { return false }

@@ -166,7 +166,8 @@ extension Namespace {
     }
 
     /// A value's encoding, and what setting a cell to it demands, the old value aside.
-    func setting(_ key: String, _ value: Value, _ operation: String) throws(SpaceError) -> ([UInt8], Room.Demand) {
+    func setting(_ key: String, _ value: Value, _ operation: String) throws(SpaceError) -> ([UInt8], DiskReserve.Demand)
+    {
         try check(key, operation)
         let encoded = try encodedElement(of: value, operation)
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }

@@ -69,11 +69,11 @@ final class ChangeSource: Sendable {
         }
         isSubscription = !subscription.isEmpty
         let core = try namespace.usableCore("watch")
-        BellRoom.shared.begin(core)
+        EventLoop.shared.begin(core)
         do throws(SpaceError) {
             registration = try core.registerWatcher(filter, start: place, subscription: subscription, of: life)
         } catch {
-            BellRoom.shared.end(core)
+            EventLoop.shared.end(core)
             throw error
         }
         var state = State(position: registration.position)
@@ -86,7 +86,7 @@ final class ChangeSource: Sendable {
     var life: NamespaceLife { namespace.life }
 
     deinit {
-        BellRoom.shared.end(namespace.core)
+        EventLoop.shared.end(namespace.core)
         let settled = isSubscription ? state.withLock { $0.settled } : 0
         namespace.core.letGo { [number = registration.number, isSubscription] core, patience throws(SpaceError) in
             try core.endWatcher(
@@ -134,7 +134,7 @@ final class ChangeSource: Sendable {
             let transaction = core.environment.lastTransaction
             if let change = try take(core) { return change }
             if state.withLock({ $0.hasEnded }) || Task.isCancelled || deadline?.hasPassed ?? false { return nil }
-            await BellRoom.shared.wait(for: core, since: transaction, until: deadline)
+            await EventLoop.shared.wait(for: core, since: transaction, until: deadline)
         }
     }
 
@@ -146,7 +146,7 @@ final class ChangeSource: Sendable {
             if let change = try take(core) { return change }
             if interruption?.isTriggered ?? false { throw core.cancelled("watch") }
             if state.withLock({ $0.hasEnded }) || deadline?.hasPassed ?? false { return nil }
-            BellRoom.shared.block(for: core, since: transaction, until: deadline, interruption: interruption)
+            EventLoop.shared.block(for: core, since: transaction, until: deadline, interruption: interruption)
         }
     }
 

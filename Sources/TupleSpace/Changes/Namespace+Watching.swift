@@ -123,7 +123,7 @@ extension Namespace {
         _ value: Value,
         _ sender: (any AnyObject & Sendable)?,
         _ operation: String
-    ) throws(SpaceError) -> (encoded: [UInt8], sender: [UInt8]?, demand: Room.Demand) {
+    ) throws(SpaceError) -> (encoded: [UInt8], sender: [UInt8]?, demand: DiskReserve.Demand) {
         guard (1...Limits.cellKeyBytes).contains(name.utf8.count) else {
             throw SpaceError(
                 .tooLarge,

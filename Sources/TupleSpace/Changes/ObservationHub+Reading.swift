@@ -27,7 +27,7 @@ extension ObservationHub {
             return state.isReading
         }
         // After those who were started now.
-        if goesOn { BellRoom.shared.crew.post { self.hear(core) } }
+        if goesOn { EventLoop.shared.crew.post { self.hear(core) } }
     }
 
     /// Returns: Whether there may be more.
@@ -65,7 +65,7 @@ extension ObservationHub {
     /// Whether anything was committed since a transaction; if not, the next writer with news rings.
     private func hasNews(_ core: NamespaceCore, since transaction: Int) -> Bool {
         if core.environment.lastTransaction != transaction { return true }
-        core.engine.awaitBell()
+        core.engine.awaitSignal()
         return core.environment.lastTransaction != transaction
     }
 

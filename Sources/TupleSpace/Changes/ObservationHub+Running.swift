@@ -7,7 +7,7 @@ import TupleCoding
 extension ObservationHub {
     /// Has a batch delivered, and then what has come meanwhile.
     func start(_ observer: Observer, _ batch: Observer.Batch, _ core: NamespaceCore, isCrew: Bool) {
-        observer.deliver(batch, by: BellRoom.shared.crew, isCrew: isCrew) { [self, isLast = batch.isLast] in
+        observer.deliver(batch, by: EventLoop.shared.crew, isCrew: isCrew) { [self, isLast = batch.isLast] in
             if isLast || observer.isGone { return end(observer, of: core) }
             // On a task's thread, or a queue's, the next batch is submitted; on the crew's it comes after what waits there.
             if let next = next(observer, core) { start(observer, next, core, isCrew: false) }
@@ -117,7 +117,7 @@ extension ObservationHub {
     /// Looks for what no bell told, for objects that have gone, and for what could not be done before.
     package func tick(_ core: NamespaceCore) {
         // A job, since the handle may go with the last observation, and with it the namespace.
-        if all.contains(where: \.isGone) { BellRoom.shared.crew.post { self.end(core) { $0.isGone } } }
+        if all.contains(where: \.isGone) { EventLoop.shared.crew.post { self.end(core) { $0.isGone } } }
         let (stalled, mustLook) = state.withLock { state in
             defer { state.stalled = [] }
             return (

@@ -87,18 +87,18 @@ package final class ObservationHub: NamespacePart {
         let core = handle.core
         let isFirst = state.withLock { $0.entries.isEmpty }
         // Before the registration: what is written from then on rings.
-        BellRoom.shared.begin(core)
+        EventLoop.shared.begin(core)
         let registration: NamespaceCore.Registration
         do throws(SpaceError) {
             registration = try core.registerWatcher(request.filter, start: .now, subscription: "")
         } catch {
-            BellRoom.shared.end(core)
+            EventLoop.shared.end(core)
             throw error
         }
         do throws(SpaceError) {
             try afterRegistering()
         } catch {
-            BellRoom.shared.end(core)
+            EventLoop.shared.end(core)
             remove([registration.number], core)
             throw error
         }
@@ -120,10 +120,12 @@ package final class ObservationHub: NamespacePart {
             return entry.isRunning
         }
         if mustRun, let first = next(observer, core) { start(observer, first, core, isCrew: false) }
-        core.engine.awaitBell()
+        core.engine.awaitSignal()
         // What was written since the registration may have rung before there was somebody to look; and left, or deleted, in
         // between, nobody else looks.
-        if core.control.sequence.load() > position || !core.isUsable { BellRoom.shared.crew.submit { self.hear(core) } }
+        if core.control.sequence.load() > position || !core.isUsable {
+            EventLoop.shared.crew.submit { self.hear(core) }
+        }
         // The ticks do it from now on.
         if isFirst { core.dropWatchersOfTheDead() }
         return observer
@@ -147,13 +149,13 @@ package final class ObservationHub: NamespacePart {
     package func endAll(of core: NamespaceCore) {
         let ended = all.filter { $0.end() }
         take(ended)
-        if !ended.isEmpty { BellRoom.shared.end(core, users: ended.count) }
+        if !ended.isEmpty { EventLoop.shared.end(core, users: ended.count) }
     }
 
     private func forget(_ observers: [Observer], _ core: NamespaceCore) {
         guard !observers.isEmpty else { return }
         take(observers)
-        BellRoom.shared.end(core, users: observers.count)
+        EventLoop.shared.end(core, users: observers.count)
         remove(observers.map(\.row), core)
     }
 

@@ -90,9 +90,9 @@ final class Observer: Sendable {
     // MARK: Delivering
 
     /// Has a batch delivered where the handler wants it, and `then` called.
-    func deliver(_ batch: Batch, by crew: BellCrew, isCrew: Bool, then: @escaping @Sendable () -> Void) {
+    func deliver(_ batch: Batch, by crew: HandlerThreads, isCrew: Bool, then: @escaping @Sendable () -> Void) {
         guard let handler else { return then() }
-        let job: BellCrew.Job
+        let job: HandlerThreads.Job
         switch handler {
         case .prompt:
             job = {

@@ -12,7 +12,7 @@ final class SpaceChangeSource: Sendable {
     private static let operation = "watch the namespaces"
 
     private let root: SpaceRoot
-    private let bell = RootBell()
+    private let bell = RootSignal()
     private let state: Mutex<State>
 
     /// A namespace's folder and control file: a new one may get an old one's inode, but not both of them.
@@ -35,7 +35,7 @@ final class SpaceChangeSource: Sendable {
         state = Mutex(State())
         // Refuses a root that is not ours. One that does not exist, or goes before the first look, ticks look for.
         _ = try root.open(create: false, for: Self.operation)
-        let watch = BellRoom.shared.begin(bell, path: root.path)
+        let watch = EventLoop.shared.begin(bell, path: root.path)
         do throws(SpaceError) {
             try state.withLock { (state) throws(SpaceError) in
                 state.watch = watch
@@ -51,7 +51,7 @@ final class SpaceChangeSource: Sendable {
     deinit { end() }
 
     private func end() {
-        BellRoom.shared.end(bell, watch: state.withLock { $0.watch })
+        EventLoop.shared.end(bell, watch: state.withLock { $0.watch })
     }
 
     func next() async throws(SpaceError) -> SpaceChange? {
@@ -129,9 +129,9 @@ final class SpaceChangeSource: Sendable {
         let raw = folder.raw
         let info = try system(Self.operation, root.path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
         let id = NamespaceFolder.ID(device: info.device, inode: info.inode)
-        if let watch = state.watch, state.folder == id, BellRoom.shared.roots.isHeard(bell, watch: watch) { return }
-        BellRoom.shared.end(bell, watch: state.watch)
-        state.watch = BellRoom.shared.begin(bell, path: folder.procPath)
+        if let watch = state.watch, state.folder == id, EventLoop.shared.roots.isHeard(bell, watch: watch) { return }
+        EventLoop.shared.end(bell, watch: state.watch)
+        state.watch = EventLoop.shared.begin(bell, path: folder.procPath)
         state.folder = id
     }
 }

@@ -46,6 +46,6 @@ extension NamespaceCore {
             wakes.add(slot)
         }
         wakes.addOverflow(of: slots)
-        wakes.takeAlong().carryOut(slots, root.doorbellFile)
+        wakes.takeAlong().carryOut(slots, root.wakeupFile)
     }
 }

@@ -89,7 +89,7 @@ extension Namespace {
         try core.checkUsable("claim")
         core.announceClaimant()
         // It looks before it writes, and what this process has let go of is to be there.
-        core.carryOutArrears()
+        core.carryOutDeferred()
         return (core, ClaimTerms(holder: .session(core.session.number), deadline: deadline))
     }
 

@@ -48,8 +48,8 @@ struct Adoption {
         // A persistent one is never discarded, whatever its mode.
         if marks.isDead || !marks.isPersistent && enrolments.living.isEmpty {
             guard marks.isDead || enrolments.unknown.isEmpty else { throw unknownOwners(enrolments, name) }
-            let corpse = try Reaping.rename(folder, in: rootFolder, of: root)
-            corpse.delete()
+            let removed = try Reaping.rename(folder, in: rootFolder, of: root)
+            removed.delete()
             return
         }
         try adopt(folder, control, finding.header, finding.info, keeping: enrolments)

@@ -94,7 +94,7 @@ public final class Namespace: Sendable {
         let core = try usableCore("add an owner")
         try core.checkUsable("add an owner")
         try CoreRegistry.shared.addOwner(object, to: core, entry)
-        DoorbellRoom.of(core.root).watch(core)
+        TaskWakeups.of(core.root).watch(core)
     }
 
     /// Undoes ``addOwner(_:)``.

@@ -39,10 +39,10 @@ extension NamespaceCore {
             try sessions.hasLivingOwner()
         }
         guard !hasOwner else { return () }
-        let corpse = try Reaping.bury(folder, control, in: rootFolder, of: root, timeout: timeout)
+        let removed = try Reaping.moveAway(folder, control, in: rootFolder, of: root, timeout: timeout)
         control.door.release()
         isDoorHeld = false
-        corpse.delete()
+        removed.delete()
         return ()
     }
 
@@ -135,9 +135,9 @@ extension NamespaceCore {
         for part in parts.all { part.endAll(of: self) }
         dropOwnWatchers(timeout: timeout)
         guard engine.markLeft() else { return }
-        arrears.forget()
+        deferred.forget()
         wakeOwnWaiters()
-        BellRoom.wake(self)
+        EventLoop.wake(self)
         _ = try underDoor("leave the namespace", timeout: timeout) { (sessions, _) throws(SpaceError) in
             try system("leave the namespace", "its session file", namespace: name.text) { () throws(Errno) in
                 try session.end(in: sessions)

@@ -14,14 +14,14 @@ package final class NamespaceCore: ListeningNamespace {
     /// The objects of this process that keep the namespace.
     let owners = ObjectOwners()
     /// What this process has let go of and could not end then.
-    let arrears = Arrears()
+    let deferred = DeferredReleases()
     /// When this process last looked after the namespace, monotonic ns.
     let lastTick = Atomic<UInt64>(0)
     /// How often a wait found its tuple at a tick, unheard, or a dead claimer's tuples returned at one.
     ///
     /// A hint was lost then, which does not happen unless a process is killed.
     let lateFinds = Atomic<Int>(0)
-    let spinHabit = Habit()
+    let spinPolicy = SpinPolicy()
     /// From when on a look that finds nothing asks again whether those who have claims live, monotonic ns.
     let nextAskForTheDead = Atomic<Int64>(0)
     /// Whether the other processes know that this session claims.
@@ -74,13 +74,13 @@ package final class NamespaceCore: ListeningNamespace {
     @inline(__always)
     func write<R>(
         _ operation: String,
-        _ demand: Room.Demand,
+        _ demand: DiskReserve.Demand,
         timeout: Duration? = nil,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        if arrears.isDue {
+        if deferred.isDue {
             try checkUsable(operation)
-            carryOutArrears()
+            carryOutDeferred()
         }
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
         return try engine.write(operation, demand, timeout: timeout, body)

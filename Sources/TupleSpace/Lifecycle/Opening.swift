@@ -137,10 +137,10 @@ struct Opening {
         }
         let hasOwner = control.persistent.load() != 0 || hasLivingOwner
         if control.dead.load() != 0 || !hasOwner {
-            let corpse = try Reaping.bury(folder, control, in: rootFolder, of: root, timeout: timeout)
+            let removed = try Reaping.moveAway(folder, control, in: rootFolder, of: root, timeout: timeout)
             control.door.release()
             isDoorOpen = false
-            corpse.delete()
+            removed.delete()
             return nil
         }
         // Only now: one that nobody owns any more is no obstacle.

@@ -18,7 +18,7 @@ enum Reaping {
     private static let counter = Atomic<UInt64>(0)
 
     /// A folder in the graveyard.
-    struct Corpse: ~Copyable {
+    struct RemovedFolder: ~Copyable {
         let graveyard: OwnedDescriptor
         let name: String
 
@@ -31,13 +31,13 @@ enum Reaping {
     /// Marks a namespace dead and takes it out of the root.
     ///
     /// The caller holds the door.
-    static func bury(
+    static func moveAway(
         _ folder: borrowing NamespaceFolder,
         _ control: ControlFile,
         in rootFolder: borrowing OwnedDescriptor,
         of root: SpaceRoot,
         timeout: Duration
-    ) throws(SpaceError) -> Corpse {
+    ) throws(SpaceError) -> RemovedFolder {
         // Before anything is marked: where the graveyard can't be made, the namespace stays as it is.
         let grave = try Grave.open(in: rootFolder, of: root)
         var isGateHeld = false
@@ -54,7 +54,7 @@ enum Reaping {
         control.dead.store(1)
         CrashPoint.reach(.markedDead)
         // Where it stays in place, those who live in it go on.
-        let corpse = try grave.bury(folder, from: rootFolder) { control.dead.store(wasDead) }
+        let removed = try grave.receive(folder, from: rootFolder) { control.dead.store(wasDead) }
         CrashPoint.reach(.buried)
         let wakes = WakeList()
         control.slots.wakeEverybody(into: wakes)
@@ -62,10 +62,10 @@ enum Reaping {
             control.gate.release()
             isGateHeld = false
         }
-        wakes.takeAlong().carryOut(control.slots, root.doorbellFile)
-        folder.ringBell()
+        wakes.takeAlong().carryOut(control.slots, root.wakeupFile)
+        folder.signalChange()
         CrashPoint.reach(.beforeDeleting)
-        return corpse
+        return removed
     }
 
     /// Takes a folder out of the root, whatever state it is in.
@@ -73,8 +73,8 @@ enum Reaping {
         _ folder: borrowing NamespaceFolder,
         in rootFolder: borrowing OwnedDescriptor,
         of root: SpaceRoot
-    ) throws(SpaceError) -> Corpse {
-        try Grave.open(in: rootFolder, of: root).bury(folder, from: rootFolder)
+    ) throws(SpaceError) -> RemovedFolder {
+        try Grave.open(in: rootFolder, of: root).receive(folder, from: rootFolder)
     }
 
     /// A place in the graveyard, not yet taken.
@@ -91,24 +91,24 @@ enum Reaping {
             return Grave(graveyard: graveyard, process: process)
         }
 
-        consuming func bury(
+        consuming func receive(
             _ folder: borrowing NamespaceFolder,
             from rootFolder: borrowing OwnedDescriptor,
             orElse undo: () -> Void = {}
-        ) throws(SpaceError) -> Corpse {
+        ) throws(SpaceError) -> RemovedFolder {
             let number = counter.add(1, ordering: .relaxed).newValue
             let name = folder.name
-            let corpse = "\(name.encoded).\(process.pid).\(process.startTime).\(number)"
+            let removed = "\(name.encoded).\(process.pid).\(process.startTime).\(number)"
             let (root, yard) = (rootFolder.raw, graveyard.raw)
             do throws(SpaceError) {
                 try system(operation, "moving it to the graveyard", namespace: name.text) { () throws(Errno) in
-                    try Directory.renameNoReplace(from: root, name.encoded, to: yard, corpse)
+                    try Directory.renameNoReplace(from: root, name.encoded, to: yard, removed)
                 }
             } catch {
                 undo()
                 throw error
             }
-            return Corpse(graveyard: graveyard, name: corpse)
+            return RemovedFolder(graveyard: graveyard, name: removed)
         }
     }
 

@@ -127,7 +127,7 @@ public final class Space: Sendable {
     /// Deletes a namespace if nobody owns it, or leaves it for later.
     func reap(_ name: NamespaceName) -> Bool {
         guard let host = try? HostIdentity.current() else { return false }
-        let verdict = try? Undertaker(root: folder, timeout: timeout).reap(name, host: host)
+        let verdict = try? NamespaceRemover(root: folder, timeout: timeout).reap(name, host: host)
         return verdict == .deleted
     }
 
@@ -137,7 +137,7 @@ public final class Space: Sendable {
     ///   that no namespace has; `holderStopped` and `holderBusy` when its locks can't be had.
     public func delete(_ name: String) throws(SpaceError) {
         let name = try NamespaceName(name, for: Reaping.operation)
-        let verdict = try Undertaker(root: folder, timeout: timeout).delete(name, host: try .current())
+        let verdict = try NamespaceRemover(root: folder, timeout: timeout).delete(name, host: try .current())
         guard verdict == .deleted else {
             throw SpaceError(
                 .namespaceNotFound,
@@ -158,14 +158,14 @@ public final class Space: Sendable {
         }
         Reaping.tidy(rootFolder, entries, host: host)
         var survey = Survey()
-        let undertaker = Undertaker(root: folder, timeout: timeout)
+        let remover = NamespaceRemover(root: folder, timeout: timeout)
         for entry in entries {
             // A namespace is a folder. Links are not followed, and files are none of ours.
             guard let name = NamespaceName(folder: entry),
                 (try? Directory.info(at: rootFolder.raw, entry))?.kind == .directory
             else { continue }
             do throws(SpaceError) {
-                switch try undertaker.reap(name, host: host) {
+                switch try remover.reap(name, host: host) {
                 case .stays: survey.names.append(name.text)
                 case .deleted: survey.deleted.append(name.text)
                 case .vanished: break

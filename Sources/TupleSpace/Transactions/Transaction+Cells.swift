@@ -92,7 +92,7 @@ extension Transaction {
     }
 
     /// With the old value, which the journal keeps a copy of: measured now, since the cell changes.
-    private func replacing(_ key: String, _ demand: Room.Demand) throws(SpaceError) -> Room.Demand {
+    private func replacing(_ key: String, _ demand: DiskReserve.Demand) throws(SpaceError) -> DiskReserve.Demand {
         var demand = demand
         demand.cells = 1
         demand.removedBytes += try state.look { (scope) throws(SpaceError) in

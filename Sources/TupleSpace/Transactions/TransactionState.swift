@@ -16,9 +16,9 @@ final class TransactionState {
     let namespace: Namespace
     private let core: NamespaceCore
     private let scope: WriteScope
-    private var demand: Room.Demand
+    private var demand: DiskReserve.Demand
     /// What there is room for.
-    private var ensured: Room.Demand
+    private var ensured: DiskReserve.Demand
     private var changes = 0
     private var bytes = 0
     private var isOpen = true
@@ -61,7 +61,7 @@ final class TransactionState {
 
     /// Changes something, for which there is room then.
     func change<Result>(
-        _ more: Room.Demand,
+        _ more: DiskReserve.Demand,
         _ body: (WriteScope) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
         try check()
@@ -90,7 +90,7 @@ final class TransactionState {
     }
 
     /// Makes room for as much again, so that a long transaction measures the tables a few times, and not at each change.
-    private func makeRoom(for whole: Room.Demand) throws(SpaceError) {
+    private func makeRoom(for whole: DiskReserve.Demand) throws(SpaceError) {
         guard !whole.isCovered(by: ensured) else { return }
         let ahead = whole + whole.bounded(bytes: 1 << 18)
         do throws(SpaceError) {
@@ -184,15 +184,15 @@ final class TransactionState {
     }
 }
 
-extension Room.Demand {
-    fileprivate func isCovered(by other: Room.Demand) -> Bool {
+extension DiskReserve.Demand {
+    fileprivate func isCovered(by other: DiskReserve.Demand) -> Bool {
         // Without additions the reserve was reckoned in.
         isRemoval == other.isRemoval && additions <= other.additions && removals <= other.removals
             && bytes <= other.bytes && cells <= other.cells && elements <= other.elements
             && removedBytes <= other.removedBytes
     }
 
-    fileprivate func bounded(bytes limit: Int) -> Room.Demand {
+    fileprivate func bounded(bytes limit: Int) -> DiskReserve.Demand {
         var demand = self
         demand.bytes = min(bytes, limit)
         demand.removedBytes = min(removedBytes, limit)
@@ -211,15 +211,15 @@ extension NamespaceCore {
         _ body: (borrowing Transaction) throws -> Result
     ) throws -> Result {
         try checkUsable(operation)
-        if arrears.isDue { carryOutArrears() }
+        if deferred.isDue { carryOutDeferred() }
         // What the body has let go of, whether it is committed or not.
-        defer { if arrears.isDue { carryOutArrears() } }
+        defer { if deferred.isDue { carryOutDeferred() } }
         var outcome: Swift.Result<Result, any Error>?
         var state: TransactionState?
         defer { state?.askForTheDead() }
         do throws(SpaceError) {
             try engine.underGate(operation) { () throws(SpaceError) in
-                try engine.commit(operation, Room.Demand()) { (scope) throws(SpaceError) in
+                try engine.commit(operation, DiskReserve.Demand()) { (scope) throws(SpaceError) in
                     let current = TransactionState(namespace, self, scope)
                     state = current
                     scope.beginNet()

@@ -166,7 +166,7 @@ extension Namespace {
         SpaceError(error, operation, namespace: name)
     }
 
-    /// What a match is looked for for.
+    /// Whether a match is read or taken.
     @usableFromInline
     enum Purpose { case read, take }
 
@@ -182,19 +182,19 @@ extension Namespace {
         _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Fields
     ) throws(SpaceError) -> Fields? {
         var fields: Fields?
-        let isFound = try hasMatch(to: purpose, template, order, within: timeout) {
+        let isFound = try carryOut(purpose, template, order, within: timeout) {
             (decoder) throws(TupleCodingError) in
             fields = try decode(&decoder)
         }
         return isFound ? fields : nil
     }
 
-    /// The same, without generics.
+    /// Reads or takes, without generics; whether there was a match.
     ///
     /// `decode`: Called last for the tuple that was read or taken; when others were quicker, for theirs before.
     @usableFromInline
-    func hasMatch(
-        to purpose: Purpose,
+    func carryOut(
+        _ purpose: Purpose,
         _ template: Template,
         _ order: MatchOrder,
         within timeout: Duration?,

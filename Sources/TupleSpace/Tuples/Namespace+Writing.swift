@@ -77,7 +77,7 @@ extension Namespace {
         let core = try usableCore("write")
         let expiry = try Expiry(expires, core)
         guard !tuples.isEmpty else { return [] }
-        var whole = Room.Demand()
+        var whole = DiskReserve.Demand()
         for tuple in tuples { whole = whole + (try demand(of: tuple.encoded.count)) }
         return try core.write("write", whole) { (scope) throws(SpaceError) in
             var ids: [TupleID] = []
@@ -104,7 +104,7 @@ extension Namespace {
     }
 
     /// `count`: The bytes of an encoded tuple.
-    func demand(of count: Int) throws(SpaceError) -> Room.Demand {
+    func demand(of count: Int) throws(SpaceError) -> DiskReserve.Demand {
         guard count <= Limits.valueBytes else { throw tooLarge("write", count) }
         return .adding(1, bytes: count + TupleRow.headerSize + 24)
     }

@@ -115,7 +115,7 @@ extension NamespaceCore {
             attempt += 1
             // Room is reserved for the candidate alone: what is found in its stead under the gate must be no larger.
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern && !isMoving
-            let demand = Room.Demand.removing(
+            let demand = DiskReserve.Demand.removing(
                 1,
                 bytes: isMoving ? candidate.bytes.count + 64 : 0,
                 removed: candidate.bytes.count
@@ -169,7 +169,7 @@ extension NamespaceCore {
             contents.reserveCapacity(candidates.count)
             for candidate in candidates { contents.append(try decode(candidate)) }
             let bytes = candidates.reduce(0) { $0 + $1.bytes.count + 64 }
-            let demand = Room.Demand.removing(candidates.count, bytes: isMoving ? bytes : 0, removed: bytes)
+            let demand = DiskReserve.Demand.removing(candidates.count, bytes: isMoving ? bytes : 0, removed: bytes)
             var transaction = 0
             let taken = try write(operation, demand) { (scope) throws(SpaceError) in
                 transaction = scope.access.id

@@ -21,7 +21,7 @@ extension NamespaceCore {
         var hindrance: SpaceError?
         if let found = try lookIfPossible(&hindrance, look) { return found.result }
         if deadline?.hasPassed ?? false { return try nothing(hindrance) }
-        let room = DoorbellRoom.of(root)
+        let room = TaskWakeups.of(root)
         var wait = Wait(self, interest, doorbell: room.doorbell)
         wait.slot?.text = text()
         var took: UInt64?
@@ -57,6 +57,6 @@ extension NamespaceCore {
             let slot = slots.slot(index)
             if slot.current.state != .free, slot.session.load() == session.number { wakes.add(slot) }
         }
-        wakes.takeAlong().carryOut(slots, root.doorbellFile)
+        wakes.takeAlong().carryOut(slots, root.wakeupFile)
     }
 }

@@ -49,9 +49,9 @@ extension NamespaceCore {
                 if deadline?.hasPassed ?? false { return try nothing(hindrance) }
                 if !hasSpun {
                     hasSpun = true
-                    if Spin.isWorthwhile, spinHabit.isDue() {
+                    if Spin.isWorthwhile, spinPolicy.isDue() {
                         let isAnswered = Spin.wait(rounds: Self.spinRounds, until: { wait.hasRung })
-                        spinHabit.note(isAnswered: isAnswered)
+                        spinPolicy.note(isAnswered: isAnswered)
                         if isAnswered { break }
                     }
                     // Only now: who is served while spinning has no need to be described.
@@ -139,7 +139,7 @@ extension NamespaceCore {
         engine.noticeRemoval()
         guard (try? checkUsable("tick")) != nil else { return }
         restoreSession()
-        carryOutArrears()
+        carryOutDeferred()
         guard takeTurn() else { return }
         engine.lookForAbandonedGate()
         sweepSlots(isThorough: now / 250_000_000 % Self.turnsToThoroughSweep == 0)

@@ -2,8 +2,8 @@ import Glibc
 import SpaceSystem
 import SystemPackage
 
-extension DoorbellFile {
-    static func open(in root: SpaceRoot, create: Bool) throws(SpaceError) -> DoorbellFile {
+extension TaskWakeupFile {
+    static func open(in root: SpaceRoot, create: Bool) throws(SpaceError) -> TaskWakeupFile {
         let operation = "wait"
         guard let folder = try root.open(create: create, for: operation) else {
             throw SpaceError(
@@ -31,7 +31,7 @@ extension DoorbellFile {
         _ mode: UInt32,
         _ operation: String,
         _ path: String
-    ) throws(SpaceError) -> DoorbellFile {
+    ) throws(SpaceError) -> TaskWakeupFile {
         let raw = file.raw
         try system(operation, path) { () throws(Errno) in
             // Reserved before it is mapped by anybody: a hole on a full disk would be a SIGBUS. fallocate(2) also lengthens.
@@ -45,7 +45,7 @@ extension DoorbellFile {
             }
         }
         do throws(Errno) {
-            return try DoorbellFile(file)
+            return try TaskWakeupFile(file)
         } catch {
             throw SpaceError(error, operation, subject: path)
         }

@@ -10,7 +10,7 @@ import Synchronization
 /// The initial state is read once the watcher is registered and before the observer is handed to its caller. So each edit that the
 /// caller makes later is told as an edit, however late the first call comes; an edit that another process makes between the
 /// registration and the reading is in the initial state, and is not told again.
-final class CollectionTeller<Source: CollectionSource>: Sendable {
+final class CollectionFeed<Source: CollectionSource>: Sendable {
     private let source: Source
     private let options: CollectionObservationOptions
     private let state = Mutex(State())
@@ -118,7 +118,7 @@ extension Changes {
     /// The next of a collection's changes, as its teller tells them; `nil` when there is none in time, after the end, and after
     /// cancellation.
     func next<Source>(
-        toldBy teller: CollectionTeller<Source>,
+        toldBy teller: CollectionFeed<Source>,
         timeout: Duration?
     ) async throws(SpaceError) -> Source.Told? {
         if let initial = try teller.initial() { return initial }

@@ -16,7 +16,7 @@ import SystemPackage
 /// against a still more generous bound that needs no statistics.
 ///
 /// Everything here happens under the gate.
-final class Room {
+final class DiskReserve {
     /// What a transaction is about to do, for the bound.
     struct Demand {
         /// Tuples or cells added or changed.

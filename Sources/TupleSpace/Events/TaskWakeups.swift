@@ -12,11 +12,11 @@ import TupleCoding
 /// whichever comes first. Without a doorbell (the table is full, the disk is) the tick alone does it: slower, never stuck.
 ///
 /// Unchecked Sendable for `localWord` alone, which never changes and is reached by atomic operations.
-final class DoorbellRoom: @unchecked Sendable {
-    private static let rooms = Mutex<[Name: DoorbellRoom]>([:])
+final class TaskWakeups: @unchecked Sendable {
+    private static let rooms = Mutex<[Name: TaskWakeups]>([:])
 
     /// The room of a root; made, with its thread, at the first wait.
-    static func of(_ root: SpaceRoot) -> DoorbellRoom {
+    static func of(_ root: SpaceRoot) -> TaskWakeups {
         rooms.withLock { rooms in
             // After fork the room's thread is not here.
             if let room = rooms[Name(root.path)], room.forkGeneration == ForkGuard.generation,
@@ -24,7 +24,7 @@ final class DoorbellRoom: @unchecked Sendable {
             {
                 return room
             }
-            let room = DoorbellRoom(root)
+            let room = TaskWakeups(root)
             rooms[Name(root.path)] = room
             return room
         }
@@ -33,7 +33,7 @@ final class DoorbellRoom: @unchecked Sendable {
     /// The process's doorbell, if one was to be had.
     let doorbell: UInt32?
 
-    private let file: DoorbellFile?
+    private let file: TaskWakeupFile?
     /// Stands in for the doorbell's word where there is none.
     private let localWord: UnsafeMutablePointer<UInt32>
     private let state = Mutex(State())
@@ -60,7 +60,7 @@ final class DoorbellRoom: @unchecked Sendable {
     }
 
     private init(_ root: SpaceRoot) {
-        let file = try? root.makeDoorbellFile()
+        let file = try? root.makeWakeupFile()
         doorbell = (try? file?.acquire()) ?? nil
         self.file = doorbell == nil ? nil : file
         localWord = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)

@@ -4,19 +4,19 @@ import Synchronization
 
 /// Who in this process waits for namespaces to come and go: rung by the thread that hears the namespaces' bells, for every
 /// event in a root folder, and at every tick.
-final class RootBells: Sendable {
+final class RootSignals: Sendable {
     /// By inotify's watch, one for each folder; those without one are served by ticks alone.
-    private let bells = Mutex<[Int32: [RootBell]]>([:])
+    private let bells = Mutex<[Int32: [RootSignal]]>([:])
 
     static let mask: INotify.Mask = [.movedTo, .movedFrom, .created, .deleted, .deletedItself, .movedItself]
     private static let unheard: Int32 = -1
 
-    func begin(_ bell: RootBell, watch: Int32?) {
+    func begin(_ bell: RootSignal, watch: Int32?) {
         bells.withLock { $0[watch ?? Self.unheard, default: []].append(bell) }
     }
 
     /// Returns: The watch, if nobody needs it any longer.
-    func end(_ bell: RootBell, watch: Int32?) -> Int32? {
+    func end(_ bell: RootSignal, watch: Int32?) -> Int32? {
         bells.withLock { bells in
             // One whose folder went is among the unheard, whatever its watch was.
             for key in Set([watch ?? Self.unheard, Self.unheard]) {
@@ -31,7 +31,7 @@ final class RootBells: Sendable {
     }
 
     /// Whether a watch still is one: the folder may have gone with it.
-    func isHeard(_ bell: RootBell, watch: Int32) -> Bool {
+    func isHeard(_ bell: RootSignal, watch: Int32) -> Bool {
         bells.withLock { $0[watch]?.contains { $0 === bell } ?? false }
     }
 

@@ -15,7 +15,7 @@ import SystemPackage
 /// The threads are as many as jobs block, and one more; the bound is the number of observers, because each has one job at a time.
 /// Where the process can have no more threads (RLIMIT_NPROC, a cgroup's pids.max), the last one keeps listening and leaves
 /// the jobs to those that come back; it asks for a thread again at every tick.
-final class BellCrew: Sendable {
+final class HandlerThreads: Sendable {
     typealias Job = @Sendable () -> Void
 
     /// How long jobs wait behind one that is running until another thread takes them over; half as long for each more that runs.
@@ -49,8 +49,8 @@ final class BellCrew: Sendable {
             epoll = try Epoll()
             wakeUp = try EventFD()
             alarm = try TimerFD()
-            try epoll.add(wakeUp.raw, .readable, token: BellCrew.wakeToken)
-            try epoll.add(alarm.raw, .readable, token: BellCrew.alarmToken)
+            try epoll.add(wakeUp.raw, .readable, token: HandlerThreads.wakeToken)
+            try epoll.add(alarm.raw, .readable, token: HandlerThreads.alarmToken)
         }
     }
 
@@ -80,14 +80,14 @@ final class BellCrew: Sendable {
         wake()
     }
 
-    private func work(_ room: BellRoom) {
+    private func work(_ room: EventLoop) {
         while let job = nextJob(room) {
             job()
             queue.withLock { $0.running -= 1 }
         }
     }
 
-    private func nextJob(_ room: BellRoom) -> Job? {
+    private func nextJob(_ room: EventLoop) -> Job? {
         guard queue.withLock({ !$0.jobs.isEmpty }) else { return nil }
         let hasRelief = hasRelief(room)
         return queue.withLock { queue in
@@ -106,7 +106,7 @@ final class BellCrew: Sendable {
     }
 
     /// Sees to it that somebody listens while this thread runs a job.
-    private func hasRelief(_ room: BellRoom) -> Bool {
+    private func hasRelief(_ room: EventLoop) -> Bool {
         if listening.load(ordering: .sequentiallyConsistent) > 0 { return true }
         threads.add(1, ordering: .sequentiallyConsistent)
         if startThread(room) { return true }
@@ -117,7 +117,7 @@ final class BellCrew: Sendable {
     // MARK: Threads
 
     /// Sees to it that there is a thread.
-    func start(_ room: BellRoom) {
+    func start(_ room: EventLoop) {
         guard threads.compareExchange(expected: 0, desired: 1, ordering: .sequentiallyConsistent).exchanged else {
             return
         }
@@ -129,7 +129,7 @@ final class BellCrew: Sendable {
     ///
     /// Returns: Whether there was one to be had.
     @discardableResult
-    private func startThread(_ room: BellRoom) -> Bool {
+    private func startThread(_ room: EventLoop) -> Bool {
         // Counted before it comes to it: who looks meanwhile needs not start another.
         listening.add(1, ordering: .sequentiallyConsistent)
         do throws(Errno) {
@@ -142,13 +142,13 @@ final class BellCrew: Sendable {
         }
     }
 
-    private func run(_ room: BellRoom) {
+    private func run(_ room: EventLoop) {
         while true {
             let ready = sleep(room)
             listening.subtract(1, ordering: .sequentiallyConsistent)
             for event in ready {
                 if event.token == Self.wakeToken { _ = try? ears?.wakeUp.drain() }
-                if event.token == Self.bellToken { room.hearBells() }
+                if event.token == Self.bellToken { room.hearSignals() }
             }
             let now = MonotonicInstant.now
             if isTick(now) { room.tick() }
@@ -163,7 +163,7 @@ final class BellCrew: Sendable {
         }
     }
 
-    private func sleep(_ room: BellRoom) -> [Epoll.Ready] {
+    private func sleep(_ room: EventLoop) -> [Epoll.Ready] {
         guard let ears else {
             poll(nil, 0, Limits.tick.pollMilliseconds)
             return []

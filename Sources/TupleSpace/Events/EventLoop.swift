@@ -12,26 +12,26 @@ import SystemPackage
 /// tick, never a hang. Everything that is delivered is read from the journal; a bell says only that there may be news.
 ///
 /// Short handlers run on the thread that heard the bell, because a hand-over to another thread would cost as much again as
-/// the bell did. So that one that blocks holds up nobody else, `BellCrew` has another thread listen meanwhile.
-final class BellRoom: Sendable {
-    private static let current = Mutex<BellRoom?>(nil)
+/// the bell did. So that one that blocks holds up nobody else, `HandlerThreads` has another thread listen meanwhile.
+final class EventLoop: Sendable {
+    private static let current = Mutex<EventLoop?>(nil)
 
     /// The room of this process.
     ///
     /// A child made by fork begins with one of its own: its parent's threads are not there, and what it heard through the
     /// inherited descriptors its parent would miss.
-    static var shared: BellRoom {
+    static var shared: EventLoop {
         current.withLock { current in
             if let room = current, room.forkGeneration == ForkGuard.generation { return room }
-            let room = BellRoom()
+            let room = EventLoop()
             current = room
             return room
         }
     }
 
-    let crew = BellCrew()
+    let crew = HandlerThreads()
     /// Who waits for namespaces to come and go.
-    let roots = RootBells()
+    let roots = RootSignals()
     private let state = Mutex(State())
     private let notifier = Mutex<Notifier?>(nil)
     private let forkGeneration = ForkGuard.generation
@@ -158,18 +158,18 @@ final class BellRoom: Sendable {
     /// Has inotify watch a root folder for somebody; where that fails the tick serves.
     ///
     /// Returns: The watch, one for all who watch that folder.
-    func begin(_ bell: RootBell, path: String) -> Int32? {
+    func begin(_ bell: RootSignal, path: String) -> Int32? {
         defer { crew.start(self) }
         return notifier.withLock { notifier in
             makeIfNeeded(&notifier)
-            let watch = try? notifier?.notify.add(path, RootBells.mask)
+            let watch = try? notifier?.notify.add(path, RootSignals.mask)
             // Under this lock, or the watch could go with another who ends meanwhile.
             roots.begin(bell, watch: watch)
             return watch
         }
     }
 
-    func end(_ bell: RootBell, watch: Int32?) {
+    func end(_ bell: RootSignal, watch: Int32?) {
         notifier.withLock { notifier in
             if let unused = roots.end(bell, watch: watch) { try? notifier?.notify.remove(unused) }
         }
@@ -251,7 +251,7 @@ final class BellRoom: Sendable {
         guard isEntered else { return resume() }
         // The threads may sleep past the deadline.
         if deadline != nil { crew.wake() }
-        core.engine.awaitBell()
+        core.engine.awaitSignal()
         // What happened between the look and the entry rang nobody.
         if core.engine.environment.lastTransaction != transaction || !core.engine.isUsable { self.resume(id, core) }
     }
@@ -286,7 +286,7 @@ final class BellRoom: Sendable {
     var nextDeadline: MonotonicInstant? { state.withLock { $0.deadlines.values.map(\.time).min() } }
 
     /// Looks which bells have rung, and tells those concerned.
-    func hearBells() {
+    func hearSignals() {
         while true {
             let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }
             guard !events.isEmpty else { return }
@@ -304,7 +304,7 @@ final class BellRoom: Sendable {
         for core in state.withLock({ $0.watches.values.map(\.core) }) {
             core.tick()
             // Should the word have been lost to somebody who was killed.
-            core.engine.awaitBell()
+            core.engine.awaitSignal()
             let (last, isUsable) = (core.engine.environment.lastTransaction, core.engine.isUsable)
             let due = takeListeners(ObjectIdentifier(core)) { !isUsable || $0.transaction != last }
             for listener in due { listener.resume() }

@@ -5,7 +5,7 @@ import Synchronization
 /// A word that rises when there may be news, for one watcher of a root folder.
 ///
 /// Unchecked: the word's address stays, and it is reached by atomic operations alone.
-final class RootBell: @unchecked Sendable {
+final class RootSignal: @unchecked Sendable {
     private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
     private let tasks = Mutex<[UInt64: CheckedContinuation<Void, Never>]>([:])
     private let nextTask = Atomic<UInt64>(0)

@@ -7,7 +7,7 @@ import SystemPackage
 ///
 /// Which doorbell is whose is told by the kernel: a process holds an OFD lock on the byte with its doorbell's number, so
 /// the doorbell of a killed process is free again at once. Ringing one that nobody has any more is harmless.
-final class DoorbellFile: Sendable {
+final class TaskWakeupFile: Sendable {
     private static let capacity = 4096
     private static let stride = 64
     static let size = capacity * stride

@@ -4,7 +4,7 @@ import Synchronization
 import SystemPackage
 
 /// Looks at namespaces from outside, without becoming a user of them: for reapers, listers, and `delete`.
-struct Undertaker {
+struct NamespaceRemover {
     let root: SpaceRoot
     let timeout: Duration
 
@@ -59,8 +59,8 @@ struct Undertaker {
         if control == nil || !folder.isShared { try checkContents(folder, rootFolder) }
         guard let control else {
             guard folder.isInPlace(in: rootFolder) else { return .vanished }
-            let corpse = try Reaping.rename(folder, in: rootFolder, of: root)
-            corpse.delete()
+            let removed = try Reaping.rename(folder, in: rootFolder, of: root)
+            removed.delete()
             return .deleted
         }
         return try underDoor(folder, control, rootFolder) { true }
@@ -122,10 +122,10 @@ struct Undertaker {
         defer { if isDoorHeld { control.door.release() } }
         guard folder.isInPlace(in: rootFolder) else { return .vanished }
         guard try condition() else { return .stays }
-        let corpse = try Reaping.bury(folder, control, in: rootFolder, of: root, timeout: timeout)
+        let removed = try Reaping.moveAway(folder, control, in: rootFolder, of: root, timeout: timeout)
         control.door.release()
         isDoorHeld = false
-        corpse.delete()
+        removed.delete()
         return .deleted
     }
 }
