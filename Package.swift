@@ -60,13 +60,27 @@ let package = Package(
             dependencies: ["TupleCoding", "LMDB", "SpaceSystem", system, atomics, orderedCollections],
             path: "Sources",
             exclude: [
-                "CGuardedLMDB", "CLMDB", "CSpaceShims", "LMDB", "SharedSpace", "SpaceCommands", "SpaceSystem",
-                "TupleCoding", "space", "space-dump",
+                "CGuardedLMDB", "CLMDB", "CSpaceShims", "LMDB", "SharedSpace", "SpaceCommands", "SpaceInspection",
+                "SpaceRecipes", "SpaceSystem", "TupleCoding", "space", "space-dump",
             ],
-            sources: ["SpaceEngine", "TupleSpace", "SpaceRecipes", "SpaceInspection"],
+            sources: ["SpaceEngine", "TupleSpace"],
             swiftSettings: settings
         ),
-        .target(name: "SharedSpace", dependencies: ["TupleCoding", "TupleSpace"], swiftSettings: settings),
+        .target(
+            name: "SpaceRecipes",
+            dependencies: ["TupleSpace", "TupleCoding", "LMDB", "SpaceSystem", system, orderedCollections],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SpaceInspection",
+            dependencies: ["SpaceRecipes", "TupleSpace", "TupleCoding", "LMDB", "SpaceSystem", system],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SharedSpace",
+            dependencies: ["SpaceInspection", "SpaceRecipes", "TupleSpace", "TupleCoding"],
+            swiftSettings: settings
+        ),
 
         // The commands.
         .target(

@@ -8,7 +8,7 @@ extension Engine {
     private static let threadsInTransaction = Mutex<[UInt: Int]>([:])
 
     @inline(__always)
-    var isInTransactionHere: Bool {
+    package var isInTransactionHere: Bool {
         let thread = transactionThread.load(ordering: .relaxed)
         return thread != 0 && thread == UInt(pthread_self())
     }
@@ -29,7 +29,7 @@ extension Engine {
     }
 
     /// Refuses what would wait within a transaction's body, for whatever namespace.
-    func checkMayWait(_ operation: String) throws(SpaceError) {
+    package func checkMayWait(_ operation: String) throws(SpaceError) {
         if Self.isInTransactionOnThisThread { throw SpaceError(waitingWithinTransaction: operation, name.text) }
     }
 
@@ -53,7 +53,7 @@ extension Engine {
 
 extension SpaceError {
     /// What would wait within a transaction's body is refused.
-    init(waitingWithinTransaction operation: String, _ namespace: String) {
+    package init(waitingWithinTransaction operation: String, _ namespace: String) {
         self.init(
             .invalidArgument,
             operation,

@@ -4,13 +4,13 @@ import SpaceSystem
 /// The gate: one lock under which a namespace's processes write, one after the other.
 extension Engine {
     /// How long upkeep waits for the gate: it is done in others' time, and what it leaves is found at the next tick.
-    static let upkeepPatience = Duration.milliseconds(10)
+    package static let upkeepPatience = Duration.milliseconds(10)
 
     /// Runs `body` under the gate, and afterwards, with the gate released, wakes whom it found to wake.
     ///
     /// - `timeout`: `nil`: the space's.
     /// - `evenAfterLeaving`: For what a waiter still owes to others when its process has left.
-    func underGate<R>(
+    package func underGate<R>(
         _ operation: String,
         timeout: Duration? = nil,
         evenAfterLeaving: Bool = false,

@@ -10,7 +10,7 @@ extension Engine {
     /// Runs `body` on a snapshot.
     ///
     /// `body` must copy out what it returns, and is short: a snapshot keeps freed pages from being used again.
-    func read<R>(
+    package func read<R>(
         _ operation: String,
         holdsGate: Bool = false,
         evenAfterLeaving: Bool = false,

@@ -7,7 +7,7 @@ extension Engine {
     ///
     /// `body` may run more than once (in `.durable`, when it shares a transaction with another that fails), so it has no
     /// effects but on the scope and its result.
-    func write<R>(
+    package func write<R>(
         _ operation: String,
         _ demand: DiskReserve.Demand,
         timeout: Duration? = nil,
@@ -25,7 +25,7 @@ extension Engine {
     }
 
     /// One transaction, under the gate.
-    func commit<R>(
+    package func commit<R>(
         _ operation: String,
         _ demand: DiskReserve.Demand,
         _ body: (WriteScope) throws(SpaceError) -> R
@@ -90,7 +90,7 @@ extension Engine {
     /// Sees that the blocks for all that a transaction does are there, from its beginning on; under the gate.
     ///
     /// Asked again with more, before that is done, while the transaction goes on.
-    func ensureRoom(_ demand: DiskReserve.Demand) throws(SpaceError) {
+    package func ensureRoom(_ demand: DiskReserve.Demand) throws(SpaceError) {
         let shapes = scope.shapes.indexed.count
         if scope.isJournaling {
             try room.ensure(try demand.journaled(scope.snapshot), shapes: shapes, scope.access)

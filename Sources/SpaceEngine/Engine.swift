@@ -1,5 +1,5 @@
-import LMDB
-import SpaceSystem
+package import LMDB
+package import SpaceSystem
 import Synchronization
 import SystemPackage
 
@@ -12,17 +12,17 @@ import SystemPackage
 /// Unchecked Sendable: what is mutable is atomic, behind a Mutex, or (`scope`, `room`, `wakes`) touched by the holder of the
 /// gate alone, and the gate is a mutex between threads as well as between processes.
 package final class Engine: @unchecked Sendable {
-    let name: NamespaceName
-    let root: SpaceRoot
-    let folder: FileInfo
-    let control: ControlFile
-    let environment: Environment
+    package let name: NamespaceName
+    package let root: SpaceRoot
+    package let folder: FileInfo
+    package let control: ControlFile
+    package let environment: Environment
     /// Keeps the environment open until the last reader has gone.
-    let use: EnvironmentUse
-    let tables: Tables
-    let clock: NamespaceClock
+    package let use: EnvironmentUse
+    package let tables: Tables
+    package let clock: NamespaceClock
     /// How long an operation waits for the gate unless it says otherwise.
-    let timeout: Duration
+    package let timeout: Duration
 
     let readers = ReaderPool()
     let shapeCache = ShapeCache()
@@ -33,9 +33,9 @@ package final class Engine: @unchecked Sendable {
     let transactionThread = Atomic<UInt>(0)
 
     /// The write transaction in progress; for the holder of the gate.
-    let scope: WriteScope
+    package let scope: WriteScope
     /// The blocks that are reserved; for the holder of the gate.
-    let room: DiskReserve
+    package let room: DiskReserve
     /// The waiters that the holder of the gate has found to wake.
     let wakes = WakeList()
     let bell = ChangeSignal()
@@ -82,12 +82,12 @@ package final class Engine: @unchecked Sendable {
         use.end()
     }
 
-    var mode: StorageMode { control.header.mode }
-    var slots: WaitSlots { control.slots }
+    package var mode: StorageMode { control.header.mode }
+    package var slots: WaitSlots { control.slots }
 
     // MARK: Usable or not
 
-    var isLeft: Bool { hasLeft.load(ordering: .acquiring) }
+    package var isLeft: Bool { hasLeft.load(ordering: .acquiring) }
 
     /// Marks the namespace as left by this process.
     ///
@@ -95,7 +95,7 @@ package final class Engine: @unchecked Sendable {
     func markLeft() -> Bool { !hasLeft.exchange(true, ordering: .acquiringAndReleasing) }
 
     @inline(__always)
-    func checkUsable(
+    package func checkUsable(
         _ operation: String,
         evenAfterLeaving: Bool = false,
         evenAfterDeletion: Bool = false
@@ -111,7 +111,7 @@ package final class Engine: @unchecked Sendable {
     var isInherited: Bool { ForkGuard.generation != forkGeneration }
 
     /// The folder has gone, or another stands in its place.
-    func goneError(_ operation: String) -> SpaceError {
+    package func goneError(_ operation: String) -> SpaceError {
         noticeRemoval()
         return unusable(operation)
     }
@@ -154,12 +154,12 @@ package final class Engine: @unchecked Sendable {
         if !control.isLinked { control.dead.store(1) }
     }
 
-    var isUsable: Bool { (try? checkUsable("watch")) != nil }
+    package var isUsable: Bool { (try? checkUsable("watch")) != nil }
 
     // MARK: The folder
 
     /// The namespace's folder, if the path still leads to it.
-    func openFolder(_ operation: String) throws(SpaceError) -> NamespaceFolder? {
+    package func openFolder(_ operation: String) throws(SpaceError) -> NamespaceFolder? {
         guard let rootFolder = try root.open(create: false, for: operation),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation),
             folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)

@@ -215,7 +215,7 @@ final class WriteCombiner: Sendable {
 
     private func commit(_ jobs: [Job], on engine: Engine) {
         if jobs.count > 1 {
-            let demand = jobs.reduce(DiskReserve.Demand()) { $0 + $1.demand }
+            let demand = jobs.reduce(DiskReserve.Demand.none) { $0 + $1.demand }
             let isShared =
                 (try? engine.commit("write", demand) { (scope) throws(SpaceError) -> Void in
                     for job in jobs { try job.run(scope) }

@@ -16,7 +16,7 @@ extension Namespace {
 }
 
 extension Snapshot {
-    func objectInfos() throws(SpaceError) -> [SharedObjectInfo] {
+    package func objectInfos() throws(SpaceError) -> [SharedObjectInfo] {
         var infos: [SharedObjectInfo] = []
         try forEachObject { (name, object) throws(SpaceError) in
             // Who looks on is shown also what is damaged.

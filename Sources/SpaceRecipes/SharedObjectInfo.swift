@@ -5,7 +5,7 @@ import TupleCoding
 public struct SharedObjectInfo: Sendable, Hashable {
     /// The name.
     public var name: String { named.text }
-    let named: Name
+    package let named: Name
     /// What it is: `orderedSet`, `dictionary` and so on.
     public let kind: String
     /// Of an ordered set, the name of the type of its elements; of a dictionary, of its values.

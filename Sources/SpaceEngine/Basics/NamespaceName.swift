@@ -3,25 +3,25 @@
 /// The folder's name is the percent-encoded name: letters, digits, `-`, `_` and inner dots stand for themselves, all other
 /// bytes of the UTF-8 form are `%XX`. So no folder name begins with a dot, and the root's own folders (`.nursery`,
 /// `.graveyard`) can't be mistaken for namespaces.
-struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
+package struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
     /// The longest folder name that Linux file systems take, in bytes (NAME_MAX), less room for a graveyard suffix.
     static let maximumEncodedLength = 200
 
-    let text: String
+    package let text: String
     /// ASCII, and of one name alone: what names are compared and ordered by.
-    let encoded: String
+    package let encoded: String
 
-    static func == (left: NamespaceName, right: NamespaceName) -> Bool { left.encoded == right.encoded }
+    package static func == (left: NamespaceName, right: NamespaceName) -> Bool { left.encoded == right.encoded }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(encoded) }
 
-    var description: String { text }
+    package var description: String { text }
 
     /// Checks a name.
     ///
     /// - Throws: `invalidName` for the empty name, `.`, `..`, names with `/` or NUL, and names whose encoded form is
     ///   longer than 200 bytes.
-    init(_ text: String, for operation: String = "use a namespace") throws(SpaceError) {
+    package init(_ text: String, for operation: String = "use a namespace") throws(SpaceError) {
         func refuse(_ reason: String) -> SpaceError {
             SpaceError(
                 .invalidName,
@@ -54,7 +54,7 @@ struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The name that a folder stands for; `nil` for a folder that no name encodes to.
-    init?(folder: String) {
+    package init?(folder: String) {
         var bytes: [UInt8] = []
         var rest = folder.utf8[...]
         while let byte = rest.popFirst() {

@@ -40,7 +40,7 @@ package enum Safeguard: String, CaseIterable, Sendable {
     }
 
     @inline(__always)
-    var stands: Bool { Self.leftOut.load(ordering: .relaxed) & bit == 0 }
+    package var stands: Bool { Self.leftOut.load(ordering: .relaxed) & bit == 0 }
 
     private var bit: UInt32 {
         switch self {

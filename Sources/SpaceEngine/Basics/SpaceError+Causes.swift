@@ -1,6 +1,6 @@
-import LMDB
-import SpaceSystem
-import SystemPackage
+package import LMDB
+package import SpaceSystem
+package import SystemPackage
 import TupleCoding
 
 // The one place where errors of the layers below become errors of the space.
@@ -9,7 +9,7 @@ extension SpaceError {
     /// An error of the operating system.
     ///
     /// `subject` is what it happened to, in words.
-    init(_ errno: Errno, _ operation: String, namespace: String? = nil, subject: String) {
+    package init(_ errno: Errno, _ operation: String, namespace: String? = nil, subject: String) {
         let code: Code
         var advice: String?
         switch errno {
@@ -43,7 +43,7 @@ extension SpaceError {
     /// A file of a folder that is not what the library made there.
     ///
     /// `subject` is the file, in words.
-    init(
+    package init(
         _ refusal: TrustedFolder.Refusal,
         _ operation: String,
         namespace: String? = nil,
@@ -81,7 +81,7 @@ extension SpaceError {
     }
 
     /// An error of LMDB.
-    init(_ error: LMDBError, _ operation: String, namespace: String? = nil) {
+    package init(_ error: LMDBError, _ operation: String, namespace: String? = nil) {
         switch error {
         case .mapFull:
             self.init(
@@ -124,7 +124,7 @@ extension SpaceError {
         self.init(.badData, operation, namespace: namespace, reason: "\(error)")
     }
 
-    static func damaged(_ operation: String, namespace: String?, _ reason: String) -> SpaceError {
+    package static func damaged(_ operation: String, namespace: String?, _ reason: String) -> SpaceError {
         SpaceError(
             .damaged,
             operation,
@@ -138,7 +138,7 @@ extension SpaceError {
 
 /// Runs system calls with their errors told as the operation's, on what they happened to.
 @inline(__always)
-func system<R: ~Copyable>(
+package func system<R: ~Copyable>(
     _ operation: String,
     _ subject: @autoclosure () -> String,
     namespace: String? = nil,

@@ -1,5 +1,5 @@
 import Glibc
-import LMDB
+package import LMDB
 import SpaceSystem
 import SystemPackage
 
@@ -9,12 +9,12 @@ import SystemPackage
 /// user can swap them after the check, and the path is the folder's own. In a folder that a group shares a member can; there
 /// LMDB is given a folder of this process alone, with two links to the descriptors of the checked files. That folder lies
 /// in the root's nursery under this process's name, so that a later process removes it if this one is killed.
-struct DataPlace: ~Copyable {
+package struct DataPlace: ~Copyable {
     private let data: OwnedDescriptor?
     private let lock: OwnedDescriptor?
     private let links: LinkFolder?
     /// For LMDB; good for as long as this value and the namespace's folder are there.
-    let path: String
+    package let path: String
 
     /// Checks a folder's data file and lock file, and finds the path by which LMDB may open them.
     ///
@@ -27,7 +27,7 @@ struct DataPlace: ~Copyable {
     ///   - operation: What the caller attempts.
     /// - Throws: `permissionDenied` for a file that is not the folder's own; `holderBusy` when another process holds LMDB's
     ///   lock for too long; an error of the system.
-    init(
+    package init(
         _ folder: borrowing NamespaceFolder,
         creates: Bool,
         timeout: Duration?,
@@ -87,7 +87,7 @@ struct DataPlace: ~Copyable {
     }
 
     /// Checks that LMDB has opened the data file that was checked.
-    func check(_ environment: Environment, _ operation: String, _ name: String) throws(SpaceError) {
+    package func check(_ environment: Environment, _ operation: String, _ name: String) throws(SpaceError) {
         guard let raw = Self.number(of: data) else { return }
         let isSame = try system(operation, "the data file", namespace: name) { () throws(Errno) in
             let (checked, opened) = (try FileInfo.of(raw), try FileInfo.of(environment.descriptor))

@@ -1,12 +1,12 @@
 import Glibc
-import LMDB
+package import LMDB
 import SpaceSystem
 import Synchronization
 import SystemPackage
 
 /// That a namespace of this process uses an environment, which stays open until this ends.
-final class EnvironmentUse: Sendable {
-    let environment: Environment
+package final class EnvironmentUse: Sendable {
+    package let environment: Environment
     let lockFile: OpenEnvironment.FileID
     private let place: OpenEnvironment
     private let forkGeneration = ForkGuard.generation
@@ -21,14 +21,14 @@ final class EnvironmentUse: Sendable {
     deinit { end() }
 
     /// The environment's tables, once a first user has opened them.
-    var tables: Tables? { place.tables }
+    package var tables: Tables? { place.tables }
 
-    func set(_ tables: Tables) { place.set(tables) }
+    package func set(_ tables: Tables) { place.set(tables) }
 
     /// Ends it; no reader of this use may be left.
     ///
     /// A second time nothing happens.
-    func end() {
+    package func end() {
         // What a child made by fork inherited is its parent's; the place's lock may be held by a thread that the child hasn't got.
         guard ForkGuard.generation == forkGeneration else { return }
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }

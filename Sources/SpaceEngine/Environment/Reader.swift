@@ -1,16 +1,16 @@
 import Glibc
-import LMDB
+package import LMDB
 import SpaceSystem
 import Synchronization
 
 /// A read transaction that is kept: renewing it takes neither a lock nor memory.
 ///
 /// Unchecked: it is owned by the pool's array or by the one thread that took it out.
-final class Reader: @unchecked Sendable {
-    let transaction: ReadTransaction
-    let names: SnapshotNames
+package final class Reader: @unchecked Sendable {
+    package let transaction: ReadTransaction
+    package let names: SnapshotNames
 
-    init(_ transaction: consuming ReadTransaction, namespace: String) {
+    package init(_ transaction: consuming ReadTransaction, namespace: String) {
         self.transaction = transaction
         names = SnapshotNames(namespace: namespace)
     }

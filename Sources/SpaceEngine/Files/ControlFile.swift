@@ -1,6 +1,6 @@
 import Glibc
-import SpaceSystem
-import SystemPackage
+package import SpaceSystem
+package import SystemPackage
 
 /// A namespace's control file, mapped: the header, the door, the gate, the words that processes tell each other, and the
 /// waiters' slots.
@@ -15,7 +15,7 @@ import SystemPackage
 ///   trust the header. So an exclusive lock on the whole file, which an `Adoption` takes, proves that no process uses it.
 /// - `sessionByte(n)`, exclusive: held by the process of session n as long as that lasts. Its file in `sessions/` only says
 ///   whose it is.
-final class ControlFile: Sendable {
+package final class ControlFile: Sendable {
     // Layout, in bytes. Words that different processes write often lie on cache lines of their own.
     private static let reinitialiserOffset = 256
     private static let doorOffset = 320
@@ -30,7 +30,7 @@ final class ControlFile: Sendable {
     /// What is reserved from the beginning on: all but the segments of slots that a crowd adds.
     static let firstSize = slotsOffset + WaitSlots.segmentByteCount
     /// The file's length; beyond `firstSize` it is sparse at first.
-    static let size = slotsOffset + WaitSlots.mostSegments * WaitSlots.segmentByteCount
+    package static let size = slotsOffset + WaitSlots.mostSegments * WaitSlots.segmentByteCount
 
     static let adoptedElsewhere: UInt32 = 1
     static let adoptedHere: UInt32 = 2
@@ -49,27 +49,27 @@ final class ControlFile: Sendable {
     /// Open for its locks; shares them with the descriptor that it was made from.
     private let descriptor: OwnedDescriptor
     private let map: MappedFile
-    let header: ControlHeader
-    let identity: FileInfo
+    package let header: ControlHeader
+    package let identity: FileInfo
 
     /// For opening, enrolling, leaving, reaping.
     ///
     /// Taken before the gate.
-    let door: ProcessLock
+    package let door: ProcessLock
     /// For writing, and for new reader slots.
-    let gate: ProcessLock
+    package let gate: ProcessLock
 
     /// Set once, under the door, by whoever reaps.
-    let dead: SharedWord32
+    package let dead: SharedWord32
     /// Whether the namespace stays without owners.
     ///
     /// Changed under the door.
-    let persistent: SharedWord32
+    package let persistent: SharedWord32
     /// Set when the namespace was adopted, until its claims have returned: `adoptedElsewhere`, or `adoptedHere` if the PIDs of
     /// before mean the same processes now.
-    let isAdopted: SharedWord32
+    package let isAdopted: SharedWord32
     /// Set while the gate was taken over from a killed holder and what he left is not yet mended.
-    let gateNeedsRecovery: SharedWord32
+    package let gateNeedsRecovery: SharedWord32
     /// Whether somebody who listens to the bell has nothing left to read: the next writer with news takes it back and rings.
     let isSignalAwaited: SharedWord32
     /// The number that the next session gets.
@@ -84,13 +84,13 @@ final class ControlFile: Sendable {
     /// The number of the last change whose commit was announced.
     ///
     /// A hint: the database knows better.
-    let sequence: SharedWord64
+    package let sequence: SharedWord64
     /// How far the data file's blocks are reserved, in bytes.
-    let reserved: SharedWord64
-    let slots: WaitSlots
+    package let reserved: SharedWord64
+    package let slots: WaitSlots
 
     /// With `isPrivate` the words are a copy of this process's own: for a file that can only be read.
-    init(descriptor: CInt, header: ControlHeader, identity: FileInfo, isPrivate: Bool = false) throws(Errno) {
+    package init(descriptor: CInt, header: ControlHeader, identity: FileInfo, isPrivate: Bool = false) throws(Errno) {
         self.descriptor = try OwnedDescriptor.duplicate(of: descriptor)
         if !isPrivate { try Blocks.unshare(descriptor, to: Self.firstSize) }
         map = try MappedFile(descriptor: descriptor, length: Self.size, isPrivate: isPrivate)
@@ -121,7 +121,7 @@ final class ControlFile: Sendable {
     private static func reservedSize(segments: Int) -> Int { slotsOffset + segments * WaitSlots.segmentByteCount }
 
     /// Reserves what a new file needs, and gives it its length; the descriptor is the file's.
-    static func reserve(_ descriptor: CInt) throws(Errno) {
+    package static func reserve(_ descriptor: CInt) throws(Errno) {
         try Blocks.reserve(descriptor, from: 0, to: firstSize, keepSize: false)
         guard try FileInfo.of(descriptor).size < size else { return }
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw Errno(rawValue: errno) }
@@ -185,7 +185,7 @@ final class ControlFile: Sendable {
     /// Locks a session's byte for as long as this object and its descriptor last, or until `unlock(session:)`.
     ///
     /// - Returns: `false` when another process has a session of that number.
-    func lock(session number: UInt64) throws(Errno) -> Bool {
+    package func lock(session number: UInt64) throws(Errno) -> Bool {
         guard let byte = Self.sessionByte(number) else { return false }
         return try FileLock.tryExclusive(descriptor.raw, byte: byte)
     }
@@ -201,7 +201,7 @@ final class ControlFile: Sendable {
     }
 
     /// Whether a session's lock is held by another, or can't be asked.
-    func mayLive(session number: UInt64) -> Bool { (try? isLocked(session: number)) ?? true }
+    package func mayLive(session number: UInt64) -> Bool { (try? isLocked(session: number)) ?? true }
 
     static func isLocked(session number: UInt64, in descriptor: CInt) throws(Errno) -> Bool {
         guard let byte = sessionByte(number) else { return false }
@@ -232,7 +232,7 @@ final class ControlFile: Sendable {
     /// Takes the door by `acquire`, and says who stands in the way where that fails.
     ///
     /// The door's holder may itself wait for the gate: then the gate's holder stands in the way of both, if it is stopped.
-    func enterDoor<R>(_ acquire: () throws(ProcessLock.Failure) -> R) throws(ProcessLock.Failure) -> R {
+    package func enterDoor<R>(_ acquire: () throws(ProcessLock.Failure) -> R) throws(ProcessLock.Failure) -> R {
         let before = gate.progress
         do throws(ProcessLock.Failure) {
             return try acquire()

@@ -1,10 +1,10 @@
 import Glibc
-import SpaceSystem
+package import SpaceSystem
 import SystemPackage
 
 /// What an opener learns from a control file before it takes any lock.
-struct ControlFinding: ~Copyable {
-    enum Standing: Equatable {
+package struct ControlFinding: ~Copyable {
+    package enum Standing: Equatable {
         /// Made by this boot, on this file, for this PID namespace.
         case current
         /// Made by another system, or on another file, as far as identifiers tell: whether its locks and sessions mean
@@ -13,12 +13,12 @@ struct ControlFinding: ~Copyable {
     }
 
     /// The identifier in the header that is not ours.
-    enum Difference: Equatable { case boot, pidNamespace, timeNamespace, cLibrary, file }
+    package enum Difference: Equatable { case boot, pidNamespace, timeNamespace, cLibrary, file }
 
-    let descriptor: OwnedDescriptor
-    let header: ControlHeader
-    let info: FileInfo
-    let standing: Standing
+    package let descriptor: OwnedDescriptor
+    package let header: ControlHeader
+    package let info: FileInfo
+    package let standing: Standing
 
     /// Reads and checks the header.
     ///
@@ -26,7 +26,7 @@ struct ControlFinding: ~Copyable {
     ///
     /// - Throws: `damaged`, `incompatible`, or an error of the system. `namespaceNotFound` when the file has gone with its
     ///   folder.
-    static func look(
+    package static func look(
         at folder: borrowing NamespaceFolder,
         host: HostIdentity,
         for operation: String,
@@ -42,7 +42,7 @@ struct ControlFinding: ~Copyable {
         return ControlFinding(descriptor: descriptor, header: header, info: info, standing: standing)
     }
 
-    static func header(in file: CInt, _ operation: String, _ name: String) throws(SpaceError) -> (
+    package static func header(in file: CInt, _ operation: String, _ name: String) throws(SpaceError) -> (
         ControlHeader, FileInfo
     ) {
         let (bytes, info) = try system(operation, "the control file", namespace: name) { () throws(Errno) in
@@ -68,7 +68,7 @@ struct ControlFinding: ~Copyable {
     ///
     /// - Returns: `false` when the header is no longer the one that was found.
     /// - Throws: `holderStopped` or `holderBusy` when an adoption takes longer than the time-out.
-    func enter(timeout: Duration, _ operation: String, _ name: String) throws(SpaceError) -> Bool {
+    package func enter(timeout: Duration, _ operation: String, _ name: String) throws(SpaceError) -> Bool {
         let file = descriptor.raw
         let deadline = MonotonicInstant.now.advanced(by: timeout)
         while try !system(
@@ -145,7 +145,7 @@ extension ControlFile {
     /// - Returns: Whether another process has the namespace open.
     /// - Throws: `damaged` when its lock file was removed or replaced meanwhile.
     @discardableResult
-    func checkLockFile(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) -> Bool {
+    package func checkLockFile(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) -> Bool {
         let (name, directory, known) = (folder.name.text, folder.descriptor.raw, lockFile.load())
         let isUsed = try system(operation, "the control file", namespace: name) { () throws(Errno) in
             try isUsedByOthers()
@@ -167,7 +167,7 @@ extension ControlFile {
 }
 
 extension SpaceError {
-    init(_ refusal: ControlHeader.Refusal, _ operation: String, namespace: String) {
+    package init(_ refusal: ControlHeader.Refusal, _ operation: String, namespace: String) {
         switch refusal {
         case .notAControlFile:
             self = .damaged(operation, namespace: namespace, "the control file is none of ours")

@@ -1,4 +1,4 @@
-import SpaceSystem
+package import SpaceSystem
 import SystemPackage
 import TupleCoding
 
@@ -6,18 +6,18 @@ import TupleCoding
 /// anything, because the mode decides LMDB's flags and the boot id decides whether the mutexes behind it mean anything.
 ///
 /// 256 bytes, little-endian, the last eight a checksum (`hash64` of what precedes).
-struct ControlHeader: Equatable, Sendable {
-    static let size = 256
+package struct ControlHeader: Equatable, Sendable {
+    package static let size = 256
     /// Raised with every change of the on-disk format; an older or newer one is refused.
     static let currentVersion: UInt32 = 5
     static let magic: UInt64 = 0x4543_4150_5344_4853  // "SHDSPACE", read as little-endian
 
-    var version: UInt32 = currentVersion
-    var mode: StorageMode
+    package var version: UInt32 = currentVersion
+    package var mode: StorageMode
     var slotCount: UInt32
-    var maxReaders: UInt32
-    var mapSize: UInt64
-    var byteLimit: UInt64
+    package var maxReaders: UInt32
+    package var mapSize: UInt64
+    package var byteLimit: UInt64
     var bootID: [UInt8]
     var pidNamespace: UInt64
     /// Start times in /proc, by which a PID that is used again is told, differ between time namespaces.
@@ -26,10 +26,10 @@ struct ControlHeader: Equatable, Sendable {
     var device: UInt64
     var inode: UInt64
     /// The group that shares the namespace; `UInt32.max`: none.
-    var group: UInt32
-    var createdMilliseconds: Int64
+    package var group: UInt32
+    package var createdMilliseconds: Int64
     /// Kept as long as the namespace is: a copy stands in the data file (`LifeRow`).
-    var life: NamespaceLife
+    package var life: NamespaceLife
     /// The first number of a claim in this life: smaller ones are of earlier lives.
     var firstClaim: UInt64
     /// Real time less the namespace's, in milliseconds: as it was at the creation, and what an adopter reckons with.
@@ -37,7 +37,7 @@ struct ControlHeader: Equatable, Sendable {
     /// The namespace's time less the time since boot, in milliseconds: fixed by who creates or adopts it.
     var clockOffset: Int64
 
-    func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.size)
         func append(_ value: some FixedWidthInteger) {
@@ -68,7 +68,7 @@ struct ControlHeader: Equatable, Sendable {
     }
 
     /// Why bytes are no header that this version of the library can use.
-    enum Refusal: Error, Equatable {
+    package enum Refusal: Error, Equatable {
         case notAControlFile
         case version(UInt32)
         case damaged(String)
@@ -79,7 +79,7 @@ struct ControlHeader: Equatable, Sendable {
         bytes.starts(with: withUnsafeBytes(of: magic.littleEndian) { Array($0) })
     }
 
-    init(decoding bytes: [UInt8]) throws(Refusal) {
+    package init(decoding bytes: [UInt8]) throws(Refusal) {
         var position = 0
         func next<I: FixedWidthInteger>(_: I.Type) -> I {
             let value = bytes[position..<position + I.bitWidth / 8].withUnsafeBytes { $0.loadUnaligned(as: I.self) }
@@ -126,7 +126,7 @@ struct ControlHeader: Equatable, Sendable {
     /// Sets the namespace's clock by the real time, which is read for that once in a boot.
     mutating func setClock() { clockOffset = NamespaceClock.realtimeAtBoot &- clockBase }
 
-    init(
+    package init(
         mode: StorageMode,
         mapSize: Int,
         byteLimit: Int,

@@ -3,13 +3,13 @@ import SystemPackage
 import TupleCoding
 
 /// The running system, as far as mutexes, PIDs and locks in a file mean anything only on it.
-struct HostIdentity: Equatable, Sendable {
+package struct HostIdentity: Equatable, Sendable {
     var bootID: [UInt8]
     var pidNamespace: UInt64
     var timeNamespace: UInt64
 
     /// Reads the identity from /proc.
-    static func current() throws(SpaceError) -> HostIdentity {
+    package static func current() throws(SpaceError) -> HostIdentity {
         HostIdentity(
             bootID: try read("/proc/sys/kernel/random/boot_id") { (path) throws(Errno) in
                 try SystemIdentity.bootID(path: path).bytes

@@ -7,41 +7,41 @@ import TupleCoding
 /// Guarantees: it runs with the time since boot (`CLOCK_BOOTTIME`, suspended time included), which nobody sets, so that setting the
 /// machine's clock ends nothing before its time. Whoever creates or adopts the namespace says how far it is ahead of that: after a
 /// reboot, or in another time namespace, it goes on by the real time that has passed.
-struct NamespaceClock: Sendable {
+package struct NamespaceClock: Sendable {
     /// What it is ahead of the time since boot, in milliseconds (`ControlHeader.clockOffset`).
-    let offset: Int64
+    package let offset: Int64
 
-    init(_ header: ControlHeader) { offset = header.clockOffset }
+    package init(_ header: ControlHeader) { offset = header.clockOffset }
 
     /// A clock that is so many milliseconds ahead of the time since boot.
-    init(offset: Int64) { self.offset = offset }
+    package init(offset: Int64) { self.offset = offset }
 
     /// The clock of a namespace that was made current elsewhere, as who adopts it here would set it.
-    init(_ header: ControlHeader, seenFrom host: HostIdentity) {
+    package init(_ header: ControlHeader, seenFrom host: HostIdentity) {
         var header = header
         if !header.countsTime(as: host) { header.setClock() }
         self.init(header)
     }
 
     /// The real time of the boot: now, less the time since boot.
-    static var realtimeAtBoot: Int64 { Clock.realtimeMilliseconds() &- Clock.boottimeMilliseconds() }
+    package static var realtimeAtBoot: Int64 { Clock.realtimeMilliseconds() &- Clock.boottimeMilliseconds() }
 
     /// Milliseconds since the boot in which the namespace was created, or since 1970 in `.durable`.
-    var milliseconds: Int64 { Clock.boottimeMilliseconds() &+ offset }
+    package var milliseconds: Int64 { Clock.boottimeMilliseconds() &+ offset }
 
     /// A time of this clock as milliseconds since 1970, for people.
-    func realtime(_ milliseconds: Int64) -> Int64 {
+    package func realtime(_ milliseconds: Int64) -> Int64 {
         // What stands in a damaged file may be any number.
         milliseconds &- self.milliseconds &+ Clock.realtimeMilliseconds()
     }
 
     /// A time since 1970 on this clock.
-    func time(ofRealtime milliseconds: Int64) -> Int64 {
+    package func time(ofRealtime milliseconds: Int64) -> Int64 {
         milliseconds &- Clock.realtimeMilliseconds() &+ self.milliseconds
     }
 
     /// The time after a duration, in milliseconds, rounded up; at most a few hundred million years ahead.
-    func time(after duration: Duration) -> Int64 {
+    package func time(after duration: Duration) -> Int64 {
         let (seconds, attoseconds) = duration.components
         let span = Int64(clamping: seconds.multipliedFullWidth(by: 1000).high == 0 ? seconds &* 1000 : .max)
         let bounded = min(max(span, 0), 1 << 60) + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

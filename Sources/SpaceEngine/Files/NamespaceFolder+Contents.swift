@@ -1,5 +1,5 @@
 import Glibc
-import SpaceSystem
+package import SpaceSystem
 import SystemPackage
 
 /// What lies in a folder of the root: a namespace, damaged or not, or something that only shares the root with namespaces.
@@ -14,7 +14,7 @@ extension NamespaceFolder {
     /// Whether a folder of the root is a namespace's; one that can't be looked into counts as one.
     ///
     /// - Returns: `nil` when no folder has this name.
-    static func isNamespace(_ name: String, in rootFolder: borrowing OwnedDescriptor) -> Bool? {
+    package static func isNamespace(_ name: String, in rootFolder: borrowing OwnedDescriptor) -> Bool? {
         do throws(Errno) {
             let folder = try OwnedDescriptor.directory(at: rootFolder.raw, name)
             return try isNamespace(folder.raw)
@@ -26,7 +26,7 @@ extension NamespaceFolder {
     }
 
     /// Whether this folder is a namespace's; one that can't be looked into counts as one.
-    var isNamespace: Bool { (try? Self.isNamespace(descriptor.raw)) ?? true }
+    package var isNamespace: Bool { (try? Self.isNamespace(descriptor.raw)) ?? true }
 
     private static func isNamespace(_ folder: CInt) throws(Errno) -> Bool {
         let found = try Directory.allNames(folder)

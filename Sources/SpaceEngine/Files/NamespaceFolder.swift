@@ -1,23 +1,23 @@
 import Glibc
-import SpaceSystem
+package import SpaceSystem
 import SystemPackage
 
 /// A namespace's folder, opened and checked: whose it is, and that no symbolic link led here.
 ///
 /// All files are reached through its descriptor, so a path swapped in between can't mix two namespaces.
-struct NamespaceFolder: ~Copyable {
-    static let control = "control"
+package struct NamespaceFolder: ~Copyable {
+    package static let control = "control"
     static let bell = "bell"
-    static let data = "data.mdb"
-    static let lock = "lock.mdb"
+    package static let data = "data.mdb"
+    package static let lock = "lock.mdb"
 
-    let name: NamespaceName
-    let root: SpaceRoot
-    let descriptor: OwnedDescriptor
-    let info: FileInfo
+    package let name: NamespaceName
+    package let root: SpaceRoot
+    package let descriptor: OwnedDescriptor
+    package let info: FileInfo
 
     /// - Returns: `nil` when there is no such namespace.
-    static func open(
+    package static func open(
         _ name: NamespaceName,
         in rootFolder: borrowing OwnedDescriptor,
         of root: SpaceRoot,
@@ -46,7 +46,7 @@ struct NamespaceFolder: ~Copyable {
         return folder
     }
 
-    init(name: NamespaceName, root: SpaceRoot, descriptor: consuming OwnedDescriptor, info: FileInfo) {
+    package init(name: NamespaceName, root: SpaceRoot, descriptor: consuming OwnedDescriptor, info: FileInfo) {
         self.name = name
         self.root = root
         self.descriptor = descriptor
@@ -54,12 +54,12 @@ struct NamespaceFolder: ~Copyable {
     }
 
     /// The identity under which a process keeps track of what it has open.
-    struct ID: Hashable, Sendable {
+    package struct ID: Hashable, Sendable {
         let device: UInt64
         let inode: UInt64
     }
 
-    var id: ID { ID(device: info.device, inode: info.inode) }
+    package var id: ID { ID(device: info.device, inode: info.inode) }
 
     /// Whether the path still leads here.
     func isInPlace(in rootFolder: borrowing OwnedDescriptor) -> Bool {
@@ -71,7 +71,7 @@ struct NamespaceFolder: ~Copyable {
     var files: TrustedFolder { TrustedFolder(descriptor.raw, info, checks: Safeguard.ownFiles.stands) }
 
     /// Whether other users may put something else in a file's place.
-    var isShared: Bool { info.mode & 0o020 != 0 }
+    package var isShared: Bool { info.mode & 0o020 != 0 }
 
     func openControl(_ operation: String, flags: CInt = O_RDWR) throws(SpaceError) -> OwnedDescriptor {
         do throws(TrustedFolder.Refusal) {
@@ -91,7 +91,7 @@ struct NamespaceFolder: ~Copyable {
     }
 
     /// `makingAnew`: Makes the folder if it is missing: a clean-up may have removed it.
-    func sessions(_ operation: String, makingAnew: Bool = false) throws(SpaceError) -> SessionFolder {
+    package func sessions(_ operation: String, makingAnew: Bool = false) throws(SpaceError) -> SessionFolder {
         let mode = info.mode & 0o2770
         return try system(operation, "the folder of sessions", namespace: name.text) { () throws(Errno) in
             do throws(Errno) {

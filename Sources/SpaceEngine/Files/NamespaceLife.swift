@@ -8,12 +8,12 @@ import TupleCoding
 /// begin anew. A reboot, and the adoption of a durable namespace after it, ends no life. The text is 16 hexadecimal digits.
 public struct NamespaceLife: Sendable, Hashable, LosslessStringConvertible, Codable {
     /// A random number, never 0.
-    let number: UInt64
+    package let number: UInt64
 
-    init(number: UInt64) { self.number = number }
+    package init(number: UInt64) { self.number = number }
 
     /// A new life: random, so that two are alike only once in 2⁶⁴.
-    static var new: NamespaceLife { NamespaceLife(number: .random(in: 1...UInt64.max)) }
+    package static var new: NamespaceLife { NamespaceLife(number: .random(in: 1...UInt64.max)) }
 
     /// Reads a life from its 16 hexadecimal digits; `nil` for any other text.
     public init?(_ description: String) {

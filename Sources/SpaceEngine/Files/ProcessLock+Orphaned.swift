@@ -1,5 +1,5 @@
 import Glibc
-import SpaceSystem
+package import SpaceSystem
 import SystemPackage
 
 // Locks whose holder's thread does not exist, and of whose death the mutex does not tell.
@@ -23,7 +23,7 @@ extension ProcessLock {
     /// `openControl`: Opens the namespace's control file, if the path still leads to it.
     ///
     /// - Returns: Whether the last holder was killed while it held the lock.
-    func acquire(timeout: Duration, openControl: () -> OwnedDescriptor?) throws(Failure) -> Bool {
+    package func acquire(timeout: Duration, openControl: () -> OwnedDescriptor?) throws(Failure) -> Bool {
         do throws(Failure) {
             return try acquire(timeout: timeout)
         } catch {
@@ -34,7 +34,7 @@ extension ProcessLock {
     }
 
     /// The same, by who has the namespace's folder open.
-    func acquire(timeout: Duration, of folder: borrowing NamespaceFolder) throws(Failure) -> Bool {
+    package func acquire(timeout: Duration, of folder: borrowing NamespaceFolder) throws(Failure) -> Bool {
         let files = folder.files
         return try acquire(timeout: timeout) { try? files.open(NamespaceFolder.control, flags: O_RDWR) }
     }

@@ -1,6 +1,6 @@
 import Glibc
-import SpaceSystem
-import SystemPackage
+package import SpaceSystem
+package import SystemPackage
 
 /// A lock between processes with a time-out, which knows its holder: the door and the gate.
 ///
@@ -12,18 +12,18 @@ import SystemPackage
 ///
 /// A crowd must not be kept busy by its own waiting. So of the threads of a process one at a time waits for the mutex; the
 /// others queue up within the process, asleep. And that one asks for politeness after 10 ms, then 20, 40, up to 160.
-struct ProcessLock: Sendable {
-    enum Name: String, Sendable { case door, gate }
+package struct ProcessLock: Sendable {
+    package enum Name: String, Sendable { case door, gate }
 
     /// Why a lock was not obtained in time.
-    struct Failure: Error, Sendable {
-        let lock: Name
-        let pid: Int32
+    package struct Failure: Error, Sendable {
+        package let lock: Name
+        package let pid: Int32
         /// Why the holder, which has not moved, does not run; `nil`: it does, or that can't be told.
-        let halt: ProcessIdentity.Halt?
+        package let halt: ProcessIdentity.Halt?
         /// Others took the lock and released it meanwhile.
-        let hasMoved: Bool
-        let errno: Errno?
+        package let hasMoved: Bool
+        package let errno: Errno?
         /// The thread that holds it, if that thread doesn't exist any more; 0: it does, or none holds it.
         var orphanedBy: Int32 = 0
     }
@@ -34,7 +34,7 @@ struct ProcessLock: Sendable {
     /// How many times its time-out an opener waits at the door of a namespace as long as others pass through it.
     private static let patienceAtTheDoor = 12
 
-    let name: Name
+    package let name: Name
     /// getpid(2) is a system call; a child made by fork uses no lock that its parent mapped.
     private let pid = getpid()
     let mutex: SharedMutex
@@ -43,7 +43,7 @@ struct ProcessLock: Sendable {
     private let politeUntil: SharedWord64
     private let queue: ThreadQueue
 
-    init(_ name: Name, at address: UnsafeMutableRawPointer) throws(Errno) {
+    package init(_ name: Name, at address: UnsafeMutableRawPointer) throws(Errno) {
         self.name = name
         mutex = SharedMutex(at: address)
         holder = SharedWord32(at: address + Self.mutexSpan)
@@ -66,7 +66,7 @@ struct ProcessLock: Sendable {
     ///
     /// - Returns: Whether the last holder was killed while he held it. The lock is consistent again then; what it protects
     ///   is the caller's to mend.
-    func acquire(timeout: Duration) throws(Failure) -> Bool {
+    package func acquire(timeout: Duration) throws(Failure) -> Bool {
         if let abandoned = try tryAcquire() { return abandoned }
         // The door of a crowd is busy for longer than one time-out: an opener waits as long as it moves, with a limit.
         for _ in 1..<(name == .door ? Self.patienceAtTheDoor : 1) {
@@ -115,7 +115,7 @@ struct ProcessLock: Sendable {
     /// Takes the lock if nobody holds it.
     ///
     /// - Returns: `nil` if somebody does, else whether the last holder was killed.
-    func tryAcquire() throws(Failure) -> Bool? {
+    package func tryAcquire() throws(Failure) -> Bool? {
         do throws(Errno) {
             switch try mutex.tryLock() {
             case .acquired: return try note(abandoned: false)
@@ -127,7 +127,7 @@ struct ProcessLock: Sendable {
         }
     }
 
-    func release() {
+    package func release() {
         let taken = acquisitions.loadRelaxed()
         holder.store(0)
         CrashPoint.reach(.lockForgotten)

@@ -1,5 +1,5 @@
 import Glibc
-import SpaceSystem
+package import SpaceSystem
 import SystemPackage
 import TupleCoding
 
@@ -13,23 +13,23 @@ import TupleCoding
 /// and an empty session's record is the text of a symbolic link beside it, `.<number>`, which lies in the link's inode
 /// (ext4 keeps up to 59 bytes there, tmpfs 127). So a full namespace can be opened, and emptied, by any number of
 /// processes.
-struct SessionFile: Equatable, Sendable {
-    static let size = 64
+package struct SessionFile: Equatable, Sendable {
+    package static let size = 64
     private static let magic: UInt32 = 0x5353_4853  // "SHSS"
 
-    enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         case session(UInt64)
         case enrolled
     }
 
-    var kind: Kind
-    var process: ProcessIdentity
-    var isOwning: Bool
+    package var kind: Kind
+    package var process: ProcessIdentity
+    package var isOwning: Bool
     /// Whether the session has ever claimed: who waits listens for its end.
     var isClaimant = false
-    var sinceMilliseconds: Int64
+    package var sinceMilliseconds: Int64
 
-    var name: String {
+    package var name: String {
         switch kind {
         case .session(let number): String(number)
         case .enrolled: Self.enrolledName(process)
@@ -44,13 +44,13 @@ struct SessionFile: Equatable, Sendable {
 
     /// Whether a file of `sessions/` can have this name: a session's or an enrolment's, the link beside a session's file, or
     /// the draft of an enrolment.
-    static func isName(_ name: String) -> Bool {
+    package static func isName(_ name: String) -> Bool {
         let name = name.hasPrefix(".") ? name.dropFirst() : name[...]
         if UInt64(name) != nil { return true }
         return SessionFile(enrolledName: String(name), sinceMilliseconds: 0) != nil
     }
 
-    func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] {
         var bytes: [UInt8] = []
         func append(_ value: some FixedWidthInteger) {
             withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }

@@ -1,17 +1,17 @@
 import Glibc
-import SpaceSystem
-import SystemPackage
+package import SpaceSystem
+package import SystemPackage
 import TupleCoding
 
 /// A namespace's folder of sessions, opened for the time of one operation.
-struct SessionFolder: ~Copyable {
-    static let name = "sessions"
+package struct SessionFolder: ~Copyable {
+    package static let name = "sessions"
 
     private let descriptor: OwnedDescriptor
     private let files: TrustedFolder
 
     /// `namespace`: The namespace's folder.
-    init(in namespace: borrowing OwnedDescriptor) throws(Errno) {
+    package init(in namespace: borrowing OwnedDescriptor) throws(Errno) {
         let opened = try OwnedDescriptor.directory(at: namespace.raw, Self.name)
         files = TrustedFolder(opened.raw, try FileInfo.of(opened.raw))
         descriptor = opened
@@ -27,7 +27,7 @@ struct SessionFolder: ~Copyable {
     }
 
     /// Makes the file of a new session, whose lock is held.
-    func create(_ file: SessionFile, mode: UInt32) throws(Errno) {
+    package func create(_ file: SessionFile, mode: UInt32) throws(Errno) {
         let target = try OwnedDescriptor.openat(
             directory: descriptor.raw,
             file.name,
@@ -58,7 +58,7 @@ struct SessionFolder: ~Copyable {
     /// Writes a session's file, which may be missing.
     ///
     /// A reader may find it empty, or half new and half old: until it decodes, the session counts as owning.
-    func write(_ file: SessionFile, mode: UInt32) throws(Errno) {
+    package func write(_ file: SessionFile, mode: UInt32) throws(Errno) {
         let target: OwnedDescriptor
         do throws(TrustedFolder.Refusal) {
             target = try files.open(file.name, flags: O_RDWR)
@@ -73,7 +73,7 @@ struct SessionFolder: ~Copyable {
     }
 
     /// Writes an enrolled process's file; enrolling twice is one enrolment.
-    func enrol(_ file: SessionFile, mode: UInt32) throws(Errno) {
+    package func enrol(_ file: SessionFile, mode: UInt32) throws(Errno) {
         // One enrolment, from its first time on: commands enrol their caller again and again.
         if contains(file.name) { return }
         // Written under another name and renamed, so that nobody ever reads half of it.
@@ -103,7 +103,7 @@ struct SessionFolder: ~Copyable {
     /// Removes a file, and before it the link that may have its record.
     ///
     /// A process killed in between leaves a file without a lock, which counts as dead, and no link that is never removed.
-    func remove(_ name: String) throws(Errno) {
+    package func remove(_ name: String) throws(Errno) {
         if UInt64(name) != nil { try Directory.unlink(at: descriptor.raw, SessionFile.linkName(name)) }
         try Directory.unlink(at: descriptor.raw, name)
     }
@@ -121,9 +121,9 @@ struct SessionFolder: ~Copyable {
         return text.flatMap { SessionFile(name: name, linkText: $0) }
     }
 
-    func contains(_ name: String) -> Bool { (try? Directory.info(at: descriptor.raw, name)) != nil }
+    package func contains(_ name: String) -> Bool { (try? Directory.info(at: descriptor.raw, name)) != nil }
 
-    func names() throws(Errno) -> [String] { try Directory.list(descriptor.raw) }
+    package func names() throws(Errno) -> [String] { try Directory.list(descriptor.raw) }
 
     /// Looks at one file: what it says, and whether its process lives.
     ///
@@ -132,7 +132,7 @@ struct SessionFolder: ~Copyable {
     /// lock, ends a session.
     ///
     /// - Returns: `nil` when there is no such file. A session whose file does not decode counts as alive while its lock is held.
-    func look(at name: String) throws(Errno) -> Sighting? { try look(at: name, locks: try openLocks()) }
+    package func look(at name: String) throws(Errno) -> Sighting? { try look(at: name, locks: try openLocks()) }
 
     /// `isForOwners`: Whether it does not matter if a session lives that owns nothing; it then counts as dead.
     private func look(
@@ -173,10 +173,10 @@ struct SessionFolder: ~Copyable {
         )
     }
 
-    struct Sighting: Sendable {
-        let name: String
-        let record: SessionFile?
-        let isAlive: Bool
+    package struct Sighting: Sendable {
+        package let name: String
+        package let record: SessionFile?
+        package let isAlive: Bool
         /// Whether the session's lock is held, be it by a child that a dead process has forked.
         var isLocked = false
 
@@ -185,7 +185,7 @@ struct SessionFolder: ~Copyable {
     }
 
     /// All of them.
-    func sightings() throws(Errno) -> [Sighting] {
+    package func sightings() throws(Errno) -> [Sighting] {
         var all: [Sighting] = []
         let locks = try openLocks()
         for name in try names() where !name.hasPrefix(".") {

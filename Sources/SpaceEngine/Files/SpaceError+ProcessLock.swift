@@ -5,7 +5,7 @@ import TupleCoding
 
 extension SpaceError {
     /// A lock that could not be had in time.
-    init(_ failure: ProcessLock.Failure, _ operation: String, namespace: String?) {
+    package init(_ failure: ProcessLock.Failure, _ operation: String, namespace: String?) {
         if let errno = failure.errno {
             self.init(errno, operation, namespace: namespace, subject: "the \(failure.lock.rawValue)")
             return

@@ -1,5 +1,5 @@
 import Glibc
-import SpaceSystem
+package import SpaceSystem
 import Synchronization
 import SystemPackage
 
@@ -7,23 +7,23 @@ import SystemPackage
 ///
 /// It is opened anew for each use, so that a root removed and made again (logind does that in /dev/shm at logout) is the
 /// new one, and no descriptor is held for it. Opening checks who owns it and follows no symbolic link.
-final class SpaceRoot: Sendable {
+package final class SpaceRoot: Sendable {
     static let nursery = ".nursery"
     static let graveyard = ".graveyard"
     static let doorbells = ".doorbells"
-    static let variable = "SHARED_SPACE_ROOT"
+    package static let variable = "SHARED_SPACE_ROOT"
 
     /// Absolute: a process that changes its working directory stays in the space that it has opened.
-    let path: String
+    package let path: String
     /// Whether a caller or the environment named it.
-    let isNamed: Bool
+    package let isNamed: Bool
 
     private static let counter = Atomic<UInt64>(0)
     private let wakeupCache = Mutex<TaskWakeupFile?>(nil)
 
     /// - Parameter path: `nil`: `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`, whatever else the environment
     ///   says (`XDG_RUNTIME_DIR` is missing under cron, sudo and services, and processes would silently meet elsewhere).
-    init(path: String?) {
+    package init(path: String?) {
         if let path {
             (self.path, isNamed) = (Self.absolute(path), true)
         } else if let value = getenv(Self.variable), value[0] != 0 {
@@ -42,7 +42,7 @@ final class SpaceRoot: Sendable {
     }
 
     /// The error of a look into a root that does not exist.
-    func missing(_ operation: String) -> SpaceError {
+    package func missing(_ operation: String) -> SpaceError {
         SpaceError(
             .namespaceNotFound,
             operation,
@@ -53,7 +53,7 @@ final class SpaceRoot: Sendable {
 
     /// Refuses a root that may not be used; and, if it must exist, one that was named and does not: the default one then is an
     /// empty one.
-    func check(mustExist: Bool, for operation: String) throws(SpaceError) {
+    package func check(mustExist: Bool, for operation: String) throws(SpaceError) {
         guard let folder = try open(create: false, for: operation) else {
             if mustExist, isNamed { throw missing(operation) }
             return
@@ -64,7 +64,7 @@ final class SpaceRoot: Sendable {
     /// Opens the root, and makes it if asked.
     ///
     /// - Returns: `nil` when it does not exist and `create` is false.
-    func open(create: Bool, for operation: String) throws(SpaceError) -> OwnedDescriptor? {
+    package func open(create: Bool, for operation: String) throws(SpaceError) -> OwnedDescriptor? {
         let path = path
         if path.isEmpty || path.utf8.contains(0) {
             throw SpaceError(
@@ -151,7 +151,7 @@ final class SpaceRoot: Sendable {
     }
 
     /// A folder is used if it is ours, or shared with one of our groups, and nobody else may write in it.
-    static func check(_ info: FileInfo, _ path: String, _ operation: String) throws(SpaceError) {
+    package static func check(_ info: FileInfo, _ path: String, _ operation: String) throws(SpaceError) {
         let isShared = info.mode & 0o070 == 0o070 && belongsToGroup(info.group)
         guard info.owner == geteuid() || isShared else {
             throw SpaceError(

@@ -3,7 +3,7 @@ import SpaceSystem
 import SystemPackage
 
 extension TaskWakeupFile {
-    static func open(in root: SpaceRoot, create: Bool) throws(SpaceError) -> TaskWakeupFile {
+    package static func open(in root: SpaceRoot, create: Bool) throws(SpaceError) -> TaskWakeupFile {
         let operation = "wait"
         guard let folder = try root.open(create: create, for: operation) else {
             throw SpaceError(

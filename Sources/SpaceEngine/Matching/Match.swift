@@ -11,7 +11,7 @@ package struct Match: Sendable {
     package let expiry: Int64
     package let deliveries: UInt32
 
-    init(_ id: UInt64, _ row: TupleRow) {
+    package init(_ id: UInt64, _ row: TupleRow) {
         self.id = TupleID(rawValue: id)
         isRecord = row.isRecord
         bytes = Array(row.encoded.bytes)

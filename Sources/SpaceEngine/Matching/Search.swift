@@ -7,27 +7,27 @@ import TupleCoding
 /// Everything that the index can't know (a hash shared by chance, types, ranges, patterns) is settled by looking at the
 /// tuple. While an index is being built, the ids below its watermark are looked through as well. Without an index all
 /// tuples are, and how many that were is told, so that the shape can earn one.
-struct Search {
-    let snapshot: Snapshot
-    let shapes: ShapeTable
-    let template: Template
-    let order: MatchOrder
+package struct Search {
+    package let snapshot: Snapshot
+    package let shapes: ShapeTable
+    package let template: Template
+    package let order: MatchOrder
     /// How many tuples were looked at.
     private(set) var examined = 0
 
-    init(_ snapshot: Snapshot, _ shapes: ShapeTable, _ template: Template, _ order: MatchOrder) {
+    package init(_ snapshot: Snapshot, _ shapes: ShapeTable, _ template: Template, _ order: MatchOrder) {
         self.snapshot = snapshot
         self.shapes = shapes
         self.template = template
         self.order = order
     }
 
-    typealias Visit = (UInt64, TupleRow) throws(SpaceError) -> Bool
+    package typealias Visit = (UInt64, TupleRow) throws(SpaceError) -> Bool
 
     /// Calls `visit` for each match, in order, until it says false.
     ///
     /// The rows are valid as long as nothing is changed.
-    mutating func forEach(_ visit: Visit) throws(SpaceError) {
+    package mutating func forEach(_ visit: Visit) throws(SpaceError) {
         guard let index = shapes.index(for: template.shape) else {
             _ = try scan(0..<UInt64.max, visit)
             return

@@ -8,18 +8,18 @@ import TupleCoding
 /// A shape of field tuples is its arity and the mask of its bound positions; the hash is the sum of the bound fields'
 /// hashes. For records the hash is that of one bound name and value, so that no table of shapes is needed between the
 /// processes.
-struct Interest: Equatable, Sendable {
+package struct Interest: Equatable, Sendable {
     var selector: UInt64
-    var hash: UInt64
+    package var hash: UInt64
 
-    enum Form: UInt64, Sendable { case none, anything, fields, record, cell, hold }
+    package enum Form: UInt64, Sendable { case none, anything, fields, record, cell, hold }
 
     fileprivate static let taking: UInt64 = 1 << 63
     private static let hashed: UInt64 = 1 << 62
     private static let maskBits: UInt64 = 48
     private static let largestArity = 0x3FF
 
-    init(selector: UInt64, hash: UInt64) {
+    package init(selector: UInt64, hash: UInt64) {
         self.selector = selector
         self.hash = hash
     }
@@ -31,7 +31,7 @@ struct Interest: Equatable, Sendable {
         self.hash = hash ?? 0
     }
 
-    init(_ template: Template, isTaking: Bool) {
+    package init(_ template: Template, isTaking: Bool) {
         switch template.shape {
         case .fields(let arity, let bound) where arity < Self.largestArity && bound >> Self.maskBits == 0:
             self.init(
@@ -49,25 +49,25 @@ struct Interest: Equatable, Sendable {
     }
 
     /// Waits for a cell to be set.
-    init(cell key: String) {
+    package init(cell key: String) {
         var key = key
         self.init(.cell, hash: key.withUTF8 { Hash64.hash(UnsafeRawBufferPointer($0)) }, isTaking: false)
     }
 
     /// Waits until something becomes of a place in a queue: it is served, or gone.
-    init(hold ticket: UInt64) { self.init(.hold, hash: ticket, isTaking: false) }
+    package init(hold ticket: UInt64) { self.init(.hold, hash: ticket, isTaking: false) }
 
     /// Waits until something changes about a named object; its hash may be a ticket too, which costs a look.
-    init(object name: String) {
+    package init(object name: String) {
         var name = name
         self.init(.hold, hash: name.withUTF8 { Hash64.hash(UnsafeRawBufferPointer($0)) }, isTaking: false)
     }
 
     /// What waiters are counted by: all but whether it takes, and the hash.
-    var kind: UInt64 { selector & ~Self.taking }
-    var form: Form { Form(rawValue: selector >> 58 & 0xF) ?? .none }
-    var isTaking: Bool { selector & Self.taking != 0 }
+    package var kind: UInt64 { selector & ~Self.taking }
+    package var form: Form { Form(rawValue: selector >> 58 & 0xF) ?? .none }
+    package var isTaking: Bool { selector & Self.taking != 0 }
     var isHashed: Bool { selector & Self.hashed != 0 }
     var arity: Int { Int(selector >> Self.maskBits & UInt64(Self.largestArity)) }
-    var mask: UInt64 { selector & (1 << Self.maskBits - 1) }
+    package var mask: UInt64 { selector & (1 << Self.maskBits - 1) }
 }

@@ -9,7 +9,7 @@ import Synchronization
 /// Two that answer each other so come to spin both, or neither.
 ///
 /// Threads share it without a lock: at worst one hopes once too often.
-final class SpinPolicy: Sendable {
+package final class SpinPolicy: Sendable {
     private static let mostDoublings: UInt32 = 6
 
     private let vain = Atomic<UInt32>(0)

@@ -1,16 +1,16 @@
 import Glibc
-import SpaceSystem
-import SystemPackage
+package import SpaceSystem
+package import SystemPackage
 
 /// The doorbells of a root: one word for each process whose tasks wait, because a thread can't sleep on the futexes of
 /// five hundred namespaces at once (`futex_waitv(2)` takes 128).
 ///
 /// Which doorbell is whose is told by the kernel: a process holds an OFD lock on the byte with its doorbell's number, so
 /// the doorbell of a killed process is free again at once. Ringing one that nobody has any more is harmless.
-final class TaskWakeupFile: Sendable {
+package final class TaskWakeupFile: Sendable {
     private static let capacity = 4096
     private static let stride = 64
-    static let size = capacity * stride
+    package static let size = capacity * stride
 
     private let map: MappedFile
     private let file: OwnedDescriptor
@@ -24,7 +24,7 @@ final class TaskWakeupFile: Sendable {
     var isLinked: Bool { ((try? FileInfo.of(file.raw))?.linkCount ?? 1) > 0 }
 
     /// Takes a doorbell for this process, for as long as it lives; `nil` when all are taken.
-    func acquire() throws(Errno) -> UInt32? {
+    package func acquire() throws(Errno) -> UInt32? {
         let start = Int(getpid()) % Self.capacity
         for offset in 0..<Self.capacity {
             let number = (start + offset) % Self.capacity
@@ -33,7 +33,7 @@ final class TaskWakeupFile: Sendable {
         return nil
     }
 
-    func word(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride) }
+    package func word(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride) }
     /// Set while somebody sleeps on the word: ringing one who is awake costs no system call.
     func isSleeping(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride + 4) }
 

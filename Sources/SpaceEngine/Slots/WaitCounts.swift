@@ -22,7 +22,7 @@ import SpaceSystem
 /// it is not 0. The slot notes where its waiter was counted.
 ///
 /// Unchecked Sendable: it holds addresses of words that are accessed by atomic operations alone.
-struct WaitCounts: @unchecked Sendable {
+package struct WaitCounts: @unchecked Sendable {
     private static let kindCapacity = 64
     private static let kindSize = 16
     static let kindsByteCount = kindCapacity * kindSize
@@ -47,7 +47,7 @@ struct WaitCounts: @unchecked Sendable {
     /// Counts one more who waits; before its slot becomes active.
     ///
     /// - Returns: Where it is counted, for `subtract`.
-    func add(_ interest: Interest) -> UInt32 {
+    package func add(_ interest: Interest) -> UInt32 {
         guard let index = list(interest.kind) else {
             unlisted.add(1)
             return Self.unlistedPlace
@@ -57,7 +57,7 @@ struct WaitCounts: @unchecked Sendable {
     }
 
     /// Takes off one who was counted; after its slot has ceased to be active.
-    func subtract(_ interest: Interest, at place: UInt32) {
+    package func subtract(_ interest: Interest, at place: UInt32) {
         guard place != Self.unlistedPlace else {
             unlisted.subtract(1)
             return

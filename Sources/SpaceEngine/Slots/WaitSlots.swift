@@ -1,4 +1,4 @@
-import SpaceSystem
+package import SpaceSystem
 
 /// The slots in the control file in which waiting takers and readers say what they wait for.
 ///
@@ -30,7 +30,7 @@ import SpaceSystem
 /// whoever changes the word of another's slot compares the ticket afterwards, and undoes the change if it differs.
 ///
 /// Unchecked Sendable: everything is reached by atomic words; a slot's text and key are written only by who fills it.
-struct WaitSlots: @unchecked Sendable {
+package struct WaitSlots: @unchecked Sendable {
     static let segmentCapacity = 1024
     /// How many segments a table has at most.
     static let mostSegments = 16
@@ -48,7 +48,7 @@ struct WaitSlots: @unchecked Sendable {
     private let end: SharedWord32
     private let nextTicket: SharedWord64
     /// Those who found the table full sleep on this word, and every commit wakes them all.
-    let overflow: SharedWord32
+    package let overflow: SharedWord32
     /// Until when somebody may sleep on `overflow`, monotonic ns; 0: nobody.
     ///
     /// A time, not a count: a waiter that is killed leaves nothing to undo.
@@ -57,7 +57,7 @@ struct WaitSlots: @unchecked Sendable {
     let lastSweep: SharedWord64
     /// How many segments there are beyond the first; only ever raised.
     private let moreSegments: SharedWord32
-    let counts: WaitCounts
+    package let counts: WaitCounts
     private let base: UnsafeMutableRawPointer
 
     /// `segments`: The address of the first of `mostSegments`.
@@ -89,9 +89,9 @@ struct WaitSlots: @unchecked Sendable {
     // MARK: One slot
 
     /// What a slot's word says.
-    struct Word: Equatable, Sendable {
-        enum State: UInt64, Sendable { case free, filling, active, granted }
-        var raw: UInt64
+    package struct Word: Equatable, Sendable {
+        package enum State: UInt64, Sendable { case free, filling, active, granted }
+        package var raw: UInt64
 
         init(raw: UInt64) { self.raw = raw }
 
@@ -100,42 +100,42 @@ struct WaitSlots: @unchecked Sendable {
             raw = state.rawValue | (generation & 0x3FFF) << 2 | payload << 16
         }
 
-        var state: State { State(rawValue: raw & 3) ?? .free }
-        var generation: UInt64 { raw >> 2 & 0x3FFF }
+        package var state: State { State(rawValue: raw & 3) ?? .free }
+        package var generation: UInt64 { raw >> 2 & 0x3FFF }
         var payload: UInt64 { raw >> 16 }
 
-        func next(_ state: State, payload: UInt64 = 0) -> Word {
+        package func next(_ state: State, payload: UInt64 = 0) -> Word {
             Word(state, generation: generation &+ 1, payload: payload)
         }
     }
 
-    struct Slot: @unchecked Sendable {
-        let index: Int
+    package struct Slot: @unchecked Sendable {
+        package let index: Int
         fileprivate let block: UnsafeMutableRawPointer
         fileprivate let key: UnsafeMutableRawPointer
 
-        var word: SharedWord64 { SharedWord64(at: block) }
+        package var word: SharedWord64 { SharedWord64(at: block) }
         /// What the waiter sleeps on; raised with every wake-up.
         var bell: SharedWord32 { SharedWord32(at: block + 8) }
         var bellFutex: Futex { Futex(at: bell.address) }
         /// Whether a thread sleeps on `bell`; while it spins, waking it costs no system call.
         var isSleeping: SharedWord32 { SharedWord32(at: block + 12) }
-        var session: SharedWord64 { SharedWord64(at: block + 16) }
+        package var session: SharedWord64 { SharedWord64(at: block + 16) }
         /// The doorbell of the process, plus one, when a task waits and not a thread; else 0.
         var doorbell: SharedWord32 { SharedWord32(at: block + 24) }
         /// Where the waiter is counted (`WaitCounts`).
         fileprivate var countedAt: SharedWord32 { SharedWord32(at: block + 28) }
-        var sinceMilliseconds: SharedWord64 { SharedWord64(at: block + 32) }
+        package var sinceMilliseconds: SharedWord64 { SharedWord64(at: block + 32) }
         /// The tuple that was last granted to the slot, or about to be; for `hasGranted`.
         var lastGrant: SharedWord64 { SharedWord64(at: block + 120) }
-        var ticket: SharedWord64 { SharedWord64(at: key + 16) }
+        package var ticket: SharedWord64 { SharedWord64(at: key + 16) }
 
-        var interest: Interest {
+        package var interest: Interest {
             Interest(selector: SharedWord64(at: key).loadRelaxed(), hash: SharedWord64(at: key + 8).loadRelaxed())
         }
 
         /// The template as text, as much as fits, for those who look on.
-        var text: String {
+        package var text: String {
             get {
                 let count = min(Int(SharedWord32(at: block + 40).load()), textCapacity)
                 return String(decoding: UnsafeRawBufferPointer(start: block + 48, count: count), as: UTF8.self)
@@ -150,14 +150,14 @@ struct WaitSlots: @unchecked Sendable {
             }
         }
 
-        var current: Word { Word(raw: word.load()) }
+        package var current: Word { Word(raw: word.load()) }
 
-        func change(from old: Word, to new: Word) -> Bool {
+        package func change(from old: Word, to new: Word) -> Bool {
             word.compareExchange(expected: old.raw, desired: new.raw).exchanged
         }
     }
 
-    func slot(_ index: Int) -> Slot {
+    package func slot(_ index: Int) -> Slot {
         let segment = base + index / Self.segmentCapacity * Self.segmentByteCount
         let place = index % Self.segmentCapacity
         return Slot(
@@ -168,7 +168,7 @@ struct WaitSlots: @unchecked Sendable {
     }
 
     /// The slots that have ever been used.
-    var range: Range<Int> { 0..<min(Int(end.load()), segments * Self.segmentCapacity) }
+    package var range: Range<Int> { 0..<min(Int(end.load()), segments * Self.segmentCapacity) }
 
     // MARK: Publishing and leaving
 
@@ -240,7 +240,7 @@ struct WaitSlots: @unchecked Sendable {
     /// Frees a slot if its word and ticket are still what the caller judged it by.
     ///
     /// Through FILLING: what the slot waits for is wiped while it is nobody's, never under a new tenant.
-    func free(_ slot: Slot, in word: Word, ticket: UInt64, session: UInt64) -> Bool {
+    package func free(_ slot: Slot, in word: Word, ticket: UInt64, session: UInt64) -> Bool {
         let emptying = word.next(.filling, payload: session)
         guard slot.change(from: word, to: emptying) else { return false }
         // A slot that is being filled has no ticket yet; the session in its word tells it from others.

@@ -16,7 +16,7 @@ package enum ClaimHolder: Hashable, Sendable {
     private static let startBits: UInt64 = 41
     private static let startMask: UInt64 = 1 << startBits - 1
 
-    init(raw: UInt64) {
+    package init(raw: UInt64) {
         if raw == .max {
             self = .nobody
         } else if raw & Self.processBit != 0 {
@@ -27,7 +27,7 @@ package enum ClaimHolder: Hashable, Sendable {
         }
     }
 
-    var raw: UInt64 {
+    package var raw: UInt64 {
         switch self {
         case .session(let number): number
         case .process(let process):

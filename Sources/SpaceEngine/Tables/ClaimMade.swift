@@ -3,8 +3,8 @@ import SpaceSystem
 import TupleCoding
 
 /// What claiming a tuple comes to.
-struct ClaimMade {
-    let number: UInt64
+package struct ClaimMade {
+    package let number: UInt64
     /// How often it had come back before.
-    let deliveries: Int
+    package let deliveries: Int
 }

@@ -6,18 +6,18 @@ import TupleCoding
 ///     8  claim number
 ///     16 deadline, milliseconds of the namespace's clock; 0: none
 ///     24 the row that stood in `tuples`
-struct ClaimRow {
-    static let headerSize = 24
+package struct ClaimRow {
+    package static let headerSize = 24
 
-    let bytes: UnsafeRawBufferPointer
+    package let bytes: UnsafeRawBufferPointer
 
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize + TupleRow.headerSize else { return nil }
         self.bytes = bytes
     }
 
-    var holder: ClaimHolder { ClaimHolder(raw: bytes.little(0)) }
-    var number: UInt64 { bytes.little(8) }
-    var deadline: Int64 { bytes.little(16) }
-    var tupleBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]) }
+    package var holder: ClaimHolder { ClaimHolder(raw: bytes.little(0)) }
+    package var number: UInt64 { bytes.little(8) }
+    package var deadline: Int64 { bytes.little(16) }
+    package var tupleBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]) }
 }

@@ -1,8 +1,8 @@
 import SpaceSystem
 
 /// On what terms a tuple is claimed.
-struct ClaimTerms: Sendable {
-    let holder: ClaimHolder
+package struct ClaimTerms: Sendable {
+    package let holder: ClaimHolder
     /// How long; `nil`: until it is ended or the holder has.
-    let deadline: Duration?
+    package let deadline: Duration?
 }

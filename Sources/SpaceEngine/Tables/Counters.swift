@@ -3,45 +3,45 @@ import SpaceSystem
 import TupleCoding
 
 /// The numbers that every write needs, in one row of the main table.
-struct Counters: Equatable {
-    static let key: StaticString = "counters"
-    static let size = 128
+package struct Counters: Equatable {
+    package static let key: StaticString = "counters"
+    package static let size = 128
 
     /// The id that the next tuple gets.
     ///
     /// Ids rise, so ascending ids are the order of writing; they are never used twice.
-    var nextTuple: UInt64 = 1
+    package var nextTuple: UInt64 = 1
     /// The number of the last change.
-    var sequence: UInt64 = 0
-    var nextClaim: UInt64 = 1
+    package var sequence: UInt64 = 0
+    package var nextClaim: UInt64 = 1
     /// Changes whenever the table of shapes does, so that processes can keep a copy.
-    var shapesGeneration: UInt64 = 1
+    package var shapesGeneration: UInt64 = 1
     /// How many rows the table of expiries has: with none, nobody reads a clock.
-    var expiring: UInt64 = 0
+    package var expiring: UInt64 = 0
     /// How many claims are out.
-    var claimed: UInt64 = 0
+    package var claimed: UInt64 = 0
     /// How many watchers are registered: with none, nothing is journaled.
-    var watchers: UInt64 = 0
+    package var watchers: UInt64 = 0
     var nextWatcher: UInt64 = 1
     /// The sequence of the journal's first row; 0: it is empty.
-    var journalFirst: UInt64 = 0
-    var journalBytes: UInt64 = 0
+    package var journalFirst: UInt64 = 0
+    package var journalBytes: UInt64 = 0
     /// How many changes the journal keeps also when nobody watches; 0: none.
-    var historyRows: UInt64 = 0
+    package var historyRows: UInt64 = 0
     /// How many bytes of changes it keeps then at most; 0: the journal's own bound.
-    var historyBytes: UInt64 = 0
+    package var historyBytes: UInt64 = 0
     /// How many claimed tuples are set aside; these are no claims of anybody's.
-    var buried: UInt64 = 0
+    package var buried: UInt64 = 0
     /// After how many deliveries a returning tuple is set aside; 0: never.
-    var deliveryLimit: UInt64 = 0
+    package var deliveryLimit: UInt64 = 0
     /// The number that the next named object gets.
-    var nextObject: UInt64 = 1
+    package var nextObject: UInt64 = 1
     /// How many rows the table of holds has: with none, nobody looks whose they are.
-    var holds: UInt64 = 0
+    package var holds: UInt64 = 0
 
-    init() {}
+    package init() {}
 
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.size else { return nil }
         func word(_ index: Int) -> UInt64 {
             UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
@@ -69,7 +69,7 @@ struct Counters: Equatable {
         guard (1..<1 << 48).contains(nextTuple), all < 1 << 62, journalFirst <= sequence else { return nil }
     }
 
-    func write(to bytes: UnsafeMutableRawBufferPointer) {
+    package func write(to bytes: UnsafeMutableRawBufferPointer) {
         func store(_ index: Int, _ word: UInt64) {
             bytes.storeBytes(of: word.littleEndian, toByteOffset: index * 8, as: UInt64.self)
         }
@@ -93,7 +93,7 @@ struct Counters: Equatable {
 }
 
 extension Counters {
-    static var keyBytes: UnsafeRawBufferPointer {
+    package static var keyBytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
     }
 }

@@ -3,21 +3,21 @@ import TupleCoding
 /// A key of `expiries`: what expires, when, and which.
 ///
 /// Big-endian, so that the next one due stands first.
-struct ExpiryKey {
-    enum Kind: UInt8 { case tuple = 1, claim = 2 }
-    static let size = 17
+package struct ExpiryKey {
+    package enum Kind: UInt8 { case tuple = 1, claim = 2 }
+    package static let size = 17
 
-    var kind: Kind
-    var deadline: Int64
-    var id: UInt64
+    package var kind: Kind
+    package var deadline: Int64
+    package var id: UInt64
 
-    init(kind: Kind, deadline: Int64, id: UInt64) {
+    package init(kind: Kind, deadline: Int64, id: UInt64) {
         self.kind = kind
         self.deadline = deadline
         self.id = id
     }
 
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.size, let kind = Kind(rawValue: bytes[0]) else { return nil }
         self.kind = kind
         deadline = bytes.big(1)
@@ -25,7 +25,7 @@ struct ExpiryKey {
     }
 
     @inline(__always)
-    func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         var storage: (UInt64, UInt64, UInt64) = (0, 0, 0)
         return try withUnsafeMutableBytes(of: &storage) { (bytes) throws(E) -> R in
             bytes[0] = kind.rawValue

@@ -28,7 +28,7 @@ public struct History: Sendable, Hashable {
     /// What stands in the counters: rows, and bytes (0: the journal's own bound).
     ///
     /// - Throws: `invalidArgument`.
-    func words(limit: Int, _ operation: String, _ namespace: String) throws(SpaceError) -> (rows: UInt64, bytes: UInt64)
+    package func words(limit: Int, _ operation: String, _ namespace: String) throws(SpaceError) -> (rows: UInt64, bytes: UInt64)
     {
         let most = Self.mostBytes(limit: limit)
         guard (1...Self.mostChanges).contains(changes ?? 1), (1...most).contains(bytes ?? 1) else {
@@ -47,10 +47,10 @@ public struct History: Sendable, Hashable {
 
 extension Counters {
     /// Whether changes get rows in the journal: while somebody is registered, or the namespace keeps a history.
-    var isJournaling: Bool { watchers > 0 || historyRows > 0 }
+    package var isJournaling: Bool { watchers > 0 || historyRows > 0 }
 
     /// The history, with numbers for what was left to the defaults; `nil`: none.
-    func history(limit: UInt64) -> History? {
+    package func history(limit: UInt64) -> History? {
         guard historyRows > 0 else { return nil }
         var alone = self
         alone.watchers = 0

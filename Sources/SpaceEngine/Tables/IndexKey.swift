@@ -2,20 +2,20 @@ import TupleCoding
 
 /// A key of `index`: shape number, hash of the bound fields, tuple id, all big-endian, so that the rows of one shape and
 /// hash lie together in the order of writing.
-struct IndexKey {
-    static let size = 18
+package struct IndexKey {
+    package static let size = 18
 
-    var shape: UInt16
-    var hash: UInt64
-    var id: UInt64
+    package var shape: UInt16
+    package var hash: UInt64
+    package var id: UInt64
 
-    init(shape: UInt16, hash: UInt64, id: UInt64) {
+    package init(shape: UInt16, hash: UInt64, id: UInt64) {
         self.shape = shape
         self.hash = hash
         self.id = id
     }
 
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.size else { return nil }
         shape = bytes.big(0)
         hash = bytes.big(2)
@@ -24,7 +24,7 @@ struct IndexKey {
 
     /// The key's bytes on the stack.
     @inline(__always)
-    func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         var storage: (UInt64, UInt64, UInt64) = (0, 0, 0)
         return try withUnsafeMutableBytes(of: &storage) { (bytes) throws(E) -> R in
             bytes.storeBytes(of: shape.bigEndian, toByteOffset: 0, as: UInt16.self)

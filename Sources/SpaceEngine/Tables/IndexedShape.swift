@@ -9,17 +9,17 @@ import TupleCoding
 ///            8  watermark: tuples with lower ids are perhaps not indexed yet
 ///            16 last use, milliseconds since 1970
 ///            24 the shape, encoded
-struct IndexedShape: Sendable {
-    enum State: UInt8, Sendable { case building = 1, ready, dropping }
-    static let headerSize = 24
+package struct IndexedShape: Sendable {
+    package enum State: UInt8, Sendable { case building = 1, ready, dropping }
+    package static let headerSize = 24
 
-    var number: UInt16
-    var state: State
-    var watermark: UInt64
+    package var number: UInt16
+    package var state: State
+    package var watermark: UInt64
     var lastUse: Int64
-    var shape: Shape
+    package var shape: Shape
 
-    init(number: UInt16, state: State, watermark: UInt64, lastUse: Int64, shape: Shape) {
+    package init(number: UInt16, state: State, watermark: UInt64, lastUse: Int64, shape: Shape) {
         self.number = number
         self.state = state
         self.watermark = watermark
@@ -27,7 +27,7 @@ struct IndexedShape: Sendable {
         self.shape = shape
     }
 
-    init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         guard key.count == 2, value.count > Self.headerSize, let state = State(rawValue: value[0]),
             let shape = Shape(encoded: UnsafeRawBufferPointer(rebasing: value[Self.headerSize...]))
         else { return nil }
@@ -38,7 +38,7 @@ struct IndexedShape: Sendable {
         self.shape = shape
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var bytes = [UInt8](repeating: 0, count: Self.headerSize)
         bytes[0] = state.rawValue
         bytes.withUnsafeMutableBytes { bytes in

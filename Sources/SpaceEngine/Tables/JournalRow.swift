@@ -25,13 +25,13 @@ import TupleCoding
 ///
 /// What happens to an ordered set has no old value, and as the new one all of the edit (`ElementList.journalForm`).
 /// A notification's old value is the number of the object that posted it, if it was posted for one.
-struct JournalRow {
-    static let headerSize = 40
+package struct JournalRow {
+    package static let headerSize = 40
 
-    let sequence: UInt64
-    let bytes: UnsafeRawBufferPointer
+    package let sequence: UInt64
+    package let bytes: UnsafeRawBufferPointer
 
-    init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         // No counter comes near 62 bits: one more can always be added.
         guard let sequence = UInt64(key: key), sequence < 1 << 62, value.count >= Self.headerSize,
             ChangeKind(rawValue: value[0]) != nil
@@ -41,26 +41,26 @@ struct JournalRow {
         guard Self.headerSize + nameLength + oldLength + newLength == value.count else { return nil }
     }
 
-    var kind: ChangeKind { ChangeKind(rawValue: bytes[0]) ?? .gap }
-    var flags: UInt8 { bytes[1] }
+    package var kind: ChangeKind { ChangeKind(rawValue: bytes[0]) ?? .gap }
+    package var flags: UInt8 { bytes[1] }
     private var nameLength: Int { Int(bytes.little(2, UInt16.self)) }
     private var oldLength: Int { Int(bytes.little(32, UInt32.self)) }
     private var newLength: Int { Int(bytes.little(36, UInt32.self)) }
     /// Whether the tuple was visible before, and was not after: taken, claimed, expired, or set aside unclaimed.
     var endsVisibility: Bool { flags & 8 != 0 }
-    var pid: Int32 { bytes.little(4) }
-    var time: Int64 { bytes.little(8) }
-    var id: UInt64 { bytes.little(16) }
-    var batch: UInt64 { bytes.little(24) }
+    package var pid: Int32 { bytes.little(4) }
+    package var time: Int64 { bytes.little(8) }
+    package var id: UInt64 { bytes.little(16) }
+    package var batch: UInt64 { bytes.little(24) }
 
     private func part(_ offset: Int, _ length: Int) -> UnsafeRawBufferPointer {
         let start = Self.headerSize + offset
         return UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
     }
 
-    var name: UnsafeRawBufferPointer { part(0, nameLength) }
-    var old: UnsafeRawBufferPointer? { flags & 2 != 0 ? part(nameLength, oldLength) : nil }
-    var new: UnsafeRawBufferPointer? { flags & 4 != 0 ? part(nameLength + oldLength, newLength) : nil }
+    package var name: UnsafeRawBufferPointer { part(0, nameLength) }
+    package var old: UnsafeRawBufferPointer? { flags & 2 != 0 ? part(nameLength, oldLength) : nil }
+    package var new: UnsafeRawBufferPointer? { flags & 4 != 0 ? part(nameLength + oldLength, newLength) : nil }
     /// The tuple, for what happens to tuples.
-    var tuple: EncodedTuple? { id == 0 ? nil : new.map { EncodedTuple(bytes: $0, isRecord: flags & 1 != 0) } }
+    package var tuple: EncodedTuple? { id == 0 ? nil : new.map { EncodedTuple(bytes: $0, isRecord: flags & 1 != 0) } }
 }

@@ -9,12 +9,12 @@ func withKey<R, E: Error>(_ id: UInt64, _ body: (UnsafeRawBufferPointer) throws(
 }
 
 /// The checksum of control files and session files.
-func hash64(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { Hash64.hash($0) } }
+package func hash64(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { Hash64.hash($0) } }
 
 extension Array where Element == UInt8 {
     /// `withUnsafeBytes` for bodies with a typed error, which the standard library's does not pass on.
     @inline(__always)
-    func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         let result: Result<R, E> = withUnsafeBytes { bytes in
             do throws(E) { return .success(try body(bytes)) } catch { return .failure(error) }
         }
@@ -26,19 +26,19 @@ extension UnsafeRawBufferPointer {
     /// An unaligned little-endian integer.
     ///
     /// The caller has checked the bounds.
-    func little<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
+    package func little<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
         I(littleEndian: loadUnaligned(fromByteOffset: offset, as: I.self))
     }
 
     /// An unaligned big-endian integer, as keys have it.
     ///
     /// The caller has checked the bounds.
-    func big<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
+    package func big<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
         I(bigEndian: loadUnaligned(fromByteOffset: offset, as: I.self))
     }
 }
 
 extension UnsafeRawBufferPointer {
     /// No bytes: the value of a row that is all key.
-    static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+    package static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }

@@ -1,23 +1,23 @@
-import LMDB
+package import LMDB
 import SpaceSystem
 import TupleCoding
 
 /// The row of the main table that keeps the life where the control file is lost: the life's number, 8 bytes.
-enum LifeRow {
-    static let key: StaticString = "life"
-    static let size = 8
+package enum LifeRow {
+    package static let key: StaticString = "life"
+    package static let size = 8
 
     private static var keyBytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
     }
 
-    static func put(_ life: NamespaceLife, _ access: Access, _ tables: Tables) throws(LMDBError) {
+    package static func put(_ life: NamespaceLife, _ access: Access, _ tables: Tables) throws(LMDBError) {
         let row = try access.reserve(tables.main, keyBytes, size: size)
         row.storeBytes(of: life.number.littleEndian, as: UInt64.self)
     }
 
     /// The life; `nil` when the row is missing or damaged.
-    static func get(_ access: Access, _ tables: Tables) throws(LMDBError) -> NamespaceLife? {
+    package static func get(_ access: Access, _ tables: Tables) throws(LMDBError) -> NamespaceLife? {
         guard let row = try access.get(tables.main, keyBytes), row.count == size else { return nil }
         let number: UInt64 = row.little(0)
         return number == 0 ? nil : NamespaceLife(number: number)

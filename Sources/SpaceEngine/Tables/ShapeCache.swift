@@ -3,7 +3,7 @@ import Synchronization
 import TupleCoding
 
 /// The last table of shapes that this process read, good as long as its generation is the current one.
-final class ShapeCache: Sendable {
+package final class ShapeCache: Sendable {
     private struct Known {
         var table = ShapeTable.empty
         /// A commit that has this table; 0: not known.
@@ -13,7 +13,7 @@ final class ShapeCache: Sendable {
     private let known = Mutex(Known())
 
     /// The table of a snapshot; nothing is read where it is the commit that was last looked at.
-    func table(of snapshot: Snapshot) throws(SpaceError) -> ShapeTable {
+    package func table(of snapshot: Snapshot) throws(SpaceError) -> ShapeTable {
         let known = known.withLock { $0 }
         if known.commit == snapshot.access.id { return known.table }
         let generation = try snapshot.counters().shapesGeneration
@@ -22,7 +22,7 @@ final class ShapeCache: Sendable {
         return table
     }
 
-    func table(of snapshot: Snapshot, generation: UInt64) throws(SpaceError) -> ShapeTable {
+    package func table(of snapshot: Snapshot, generation: UInt64) throws(SpaceError) -> ShapeTable {
         let table = known.withLock { $0.table }
         if table.generation == generation { return table }
         let read = try ShapeTable(reading: snapshot, generation: generation)

@@ -3,25 +3,25 @@ import Synchronization
 import TupleCoding
 
 /// The shapes of a namespace as one commit has them.
-final class ShapeTable: Sendable {
-    static let empty = ShapeTable(generation: 0, all: [])
+package final class ShapeTable: Sendable {
+    package static let empty = ShapeTable(generation: 0, all: [])
 
-    let generation: UInt64
-    let all: [IndexedShape]
+    package let generation: UInt64
+    package let all: [IndexedShape]
     /// Those that every new tuple is indexed for.
-    let indexed: [IndexedShape]
+    package let indexed: [IndexedShape]
     let isDropping: Bool
 
-    init(generation: UInt64, all: [IndexedShape]) {
+    package init(generation: UInt64, all: [IndexedShape]) {
         self.generation = generation
         self.all = all
         indexed = all.filter { $0.state != .dropping }
         isDropping = indexed.count != all.count
     }
 
-    func index(for shape: Shape) -> IndexedShape? { indexed.first { $0.shape == shape } }
+    package func index(for shape: Shape) -> IndexedShape? { indexed.first { $0.shape == shape } }
 
-    init(reading snapshot: Snapshot, generation: UInt64) throws(SpaceError) {
+    package init(reading snapshot: Snapshot, generation: UInt64) throws(SpaceError) {
         var all: [IndexedShape] = []
         try snapshot.lmdb { () throws(LMDBError) in
             var cursor = try snapshot.access.cursor(snapshot.tables.shapes)

@@ -1,4 +1,4 @@
-import LMDB
+package import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -6,39 +6,39 @@ import TupleCoding
 ///
 /// Plain words without a reference that is counted: it is copied wherever something is looked up.
 package struct Snapshot {
-    let access: Access
-    let tables: Tables
+    package let access: Access
+    package let tables: Tables
     /// The namespace's clock, by which tuples expire and claims end.
-    let clock: NamespaceClock
+    package let clock: NamespaceClock
     /// Unmanaged: whoever keeps the transaction keeps them too, and a snapshot is of no use without its transaction.
     private let names: Unmanaged<SnapshotNames>
 
-    init(access: Access, tables: Tables, clock: NamespaceClock, names: SnapshotNames) {
+    package init(access: Access, tables: Tables, clock: NamespaceClock, names: SnapshotNames) {
         self.access = access
         self.tables = tables
         self.clock = clock
         self.names = Unmanaged.passUnretained(names)
     }
 
-    var operation: String { names._withUnsafeGuaranteedRef { $0.operation } }
-    var namespace: String { names._withUnsafeGuaranteedRef { $0.namespace } }
+    package var operation: String { names._withUnsafeGuaranteedRef { $0.operation } }
+    package var namespace: String { names._withUnsafeGuaranteedRef { $0.namespace } }
 
     /// Runs LMDB calls with their errors told as the operation's.
     @inline(__always)
-    func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R {
+    package func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R {
         do throws(LMDBError) { return try body() } catch { throw SpaceError(error, operation, namespace: namespace) }
     }
 
-    func damaged(_ reason: String) -> SpaceError { .damaged(operation, namespace: namespace, reason) }
+    package func damaged(_ reason: String) -> SpaceError { .damaged(operation, namespace: namespace, reason) }
 
-    func counters() throws(SpaceError) -> Counters {
+    package func counters() throws(SpaceError) -> Counters {
         let row = try lmdb { () throws(LMDBError) in try access.get(tables.main, Counters.keyBytes) }
         guard let row, let counters = Counters(row) else { throw damaged("the row of counters is missing or damaged") }
         return counters
     }
 
     /// The tuple under an id; `nil` when it is not there, or has expired.
-    func tupleRow(_ id: UInt64) throws(SpaceError) -> TupleRow? {
+    package func tupleRow(_ id: UInt64) throws(SpaceError) -> TupleRow? {
         let bytes = try lmdb { () throws(LMDBError) in
             try withKey(id) { (key) throws(LMDBError) in try access.get(tables.tuples, key) }
         }
@@ -53,7 +53,7 @@ package struct Snapshot {
     @inline(__always)
     func isVisible(_ row: TupleRow) -> Bool { row.expiry == 0 || row.expiry > clock.milliseconds }
 
-    func tuple(_ id: UInt64, _ row: TupleRow) throws(SpaceError) -> Tuple {
+    package func tuple(_ id: UInt64, _ row: TupleRow) throws(SpaceError) -> Tuple {
         do throws(TupleCodingError) { return try row.tuple() } catch { throw damaged("tuple \(id): \(error)") }
     }
 }

@@ -5,11 +5,11 @@ import TupleCoding
 /// What errors say of a snapshot: what is done with it, and in which namespace.
 ///
 /// One for each transaction that is kept and used again and again.
-final class SnapshotNames {
-    fileprivate(set) var operation = ""
-    let namespace: String
+package final class SnapshotNames {
+    package fileprivate(set) var operation = ""
+    package let namespace: String
 
     init(namespace: String) { self.namespace = namespace }
 
-    func begin(_ operation: String) { self.operation = operation }
+    package func begin(_ operation: String) { self.operation = operation }
 }

@@ -1,4 +1,4 @@
-import LMDB
+package import LMDB
 
 /// The tables of a namespace, opened once with the environment.
 ///
@@ -10,32 +10,32 @@ import LMDB
 ///
 /// No table uses duplicate keys (LMDB 0.9.24 has unfixed faults there): what would be a duplicate is a composite key with
 /// an empty value.
-struct Tables {
-    let main: Database
-    let tuples: Database
-    let index: Database
-    let cells: Database
-    let expiries: Database
-    let journal: Database
+package struct Tables {
+    package let main: Database
+    package let tuples: Database
+    package let index: Database
+    package let cells: Database
+    package let expiries: Database
+    package let journal: Database
     /// The rows of collections and recipes, each beginning with its object's number.
-    let elements: Database
-    let shapes: Database
-    let watchers: Database
+    package let elements: Database
+    package let shapes: Database
+    package let watchers: Database
     /// Named objects: collections, queues, whatever is there also while nobody uses it.
-    let objects: Database
+    package let objects: Database
     /// What goes with a session: locks and places in their queues, responders.
-    let holds: Database
-    let claims: Database
+    package let holds: Database
+    package let claims: Database
 
     /// How many of them LMDB has under a name.
-    static let named = 6
-    static let count = 12
+    package static let named = 6
+    package static let count = 12
 
     /// Those that are sections of the main database.
-    var sections: [Database] { [shapes, watchers, objects, holds, claims] }
+    package var sections: [Database] { [shapes, watchers, objects, holds, claims] }
 
     /// What exists is opened, the named ones created if `create` says so.
-    init(_ access: Access, create: Bool) throws(LMDBError) {
+    package init(_ access: Access, create: Bool) throws(LMDBError) {
         main = try access.database(nil, create: false)
         tuples = try access.database("tuples", create: create)
         index = try access.database("index", create: create)

@@ -6,17 +6,17 @@ import TupleCoding
 ///     8  deliveries: how often a claim on it came back
 ///     12 flags: bit 0, the tuple is a record
 ///     16 the encoded tuple
-struct TupleRow {
-    static let headerSize = 16
+package struct TupleRow {
+    package static let headerSize = 16
     static let deliveriesOffset = 8
 
-    let expiry: Int64
-    let deliveries: UInt32
+    package let expiry: Int64
+    package let deliveries: UInt32
     /// The tuple's bytes where they lie: in a page, or in a copy of the row.
-    let encoded: EncodedTuple
+    package let encoded: EncodedTuple
 
     /// Borrows the bytes of a row; `nil` when they are too short to be one.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize else { return nil }
         expiry = bytes.little(0)
         deliveries = bytes.little(Self.deliveriesOffset)
@@ -26,19 +26,19 @@ struct TupleRow {
         )
     }
 
-    init(expiry: Int64, deliveries: UInt32, encoded: EncodedTuple) {
+    package init(expiry: Int64, deliveries: UInt32, encoded: EncodedTuple) {
         self.expiry = expiry
         self.deliveries = deliveries
         self.encoded = encoded
     }
 
-    var isRecord: Bool { encoded.isRecord }
+    package var isRecord: Bool { encoded.isRecord }
 
     /// How many bytes the row has.
-    var size: Int { Self.headerSize + encoded.bytes.count }
+    package var size: Int { Self.headerSize + encoded.bytes.count }
 
     /// Copies the tuple out of the page.
-    func tuple() throws(TupleCodingError) -> Tuple {
+    package func tuple() throws(TupleCodingError) -> Tuple {
         try Tuple(encoded: Array(encoded.bytes), isRecord: isRecord)
     }
 
@@ -56,7 +56,7 @@ struct TupleRow {
         }
     }
 
-    static func write(
+    package static func write(
         expiry: Int64,
         deliveries: UInt32,
         isRecord: Bool,

@@ -5,7 +5,7 @@ import TupleCoding
 /// One object, used again and again by the holder of the gate. The first tuple stands in words of its own, and the lists are
 /// touched only when they have something: the usual write makes one tuple visible, and each access to a list that is
 /// changed in place is checked at run time.
-final class CommittedChanges {
+package final class CommittedChanges {
     private(set) var tupleCount = 0
     private var firstTuple: UInt64 = 0
     private var otherTuples: [UInt64] = []

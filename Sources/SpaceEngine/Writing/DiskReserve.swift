@@ -1,4 +1,4 @@
-import LMDB
+package import LMDB
 import SpaceSystem
 import SystemPackage
 
@@ -16,25 +16,25 @@ import SystemPackage
 /// against a still more generous bound that needs no statistics.
 ///
 /// Everything here happens under the gate.
-final class DiskReserve {
+package final class DiskReserve {
     /// What a transaction is about to do, for the bound.
-    struct Demand {
+    package struct Demand {
         /// Tuples or cells added or changed.
         var additions = 0
         /// Their bytes, rows' headers included.
-        var bytes = 0
+        package var bytes = 0
         /// Tuples or cells removed or moved.
         var removals = 0
         /// How many of all these are cells, which lie scattered and have rows nowhere else but in the journal.
-        var cells = 0
+        package var cells = 0
         /// Rows of `elements` added, changed or removed, which lie scattered.
-        var elements = 0
+        package var elements = 0
         /// The bytes of tuples that are removed, which the journal keeps a copy of.
-        var removedBytes = 0
+        package var removedBytes = 0
         /// Cells whose old values the journal keeps a copy of; `nil`: none.
         ///
         /// Not an empty array, which is an object: a demand is copied often, and each copy would count a reference.
-        var replaced: [String]?
+        package var replaced: [String]?
         /// Whether the journal gets rows, and loses old ones.
         private(set) var isJournaled = false
         /// Whether the journal may be emptied, and all its pages be freed.
@@ -43,10 +43,13 @@ final class DiskReserve {
         /// Additions may not touch the reserve for removals.
         var isRemoval: Bool { additions == 0 }
 
-        static func adding(_ count: Int, bytes: Int) -> Demand { Demand(additions: count, bytes: bytes) }
+        /// Nothing yet: the transaction asks for more as it goes.
+        package static var none: Demand { Demand() }
+
+        package static func adding(_ count: Int, bytes: Int) -> Demand { Demand(additions: count, bytes: bytes) }
 
         /// `bytes`: Of tuples that are moved, to `claims` or back.
-        static func removing(_ count: Int, bytes: Int = 0, removed: Int = 0) -> Demand {
+        package static func removing(_ count: Int, bytes: Int = 0, removed: Int = 0) -> Demand {
             Demand(bytes: bytes, removals: count, removedBytes: removed)
         }
 
@@ -57,7 +60,7 @@ final class DiskReserve {
             return demand
         }
 
-        func replacing(cell: String) -> Demand {
+        package func replacing(cell: String) -> Demand {
             var demand = self
             demand.replaced = [cell]
             return demand
@@ -79,7 +82,7 @@ final class DiskReserve {
             return demand
         }
 
-        static func + (a: Demand, b: Demand) -> Demand {
+        package static func + (a: Demand, b: Demand) -> Demand {
             Demand(
                 additions: a.additions + b.additions,
                 bytes: a.bytes + b.bytes,
@@ -114,7 +117,7 @@ final class DiskReserve {
     /// How many transactions pass after a failure to reserve ahead.
     private static let aheadPause = 1024
 
-    init(environment: Environment, control: ControlFile, tables: Tables) {
+    package init(environment: Environment, control: ControlFile, tables: Tables) {
         self.environment = environment
         self.control = control
         self.tables = tables

@@ -6,7 +6,7 @@ import TupleCoding
 /// itself, and values of cells that it replaced itself, never were in the space, so no watcher is told of them.
 ///
 /// An object, so that it is added to without checks of exclusive access to who keeps it.
-final class NetChanges {
+package final class NetChanges {
     struct Entry {
         let kind: ChangeKind
         let id: UInt64
@@ -68,7 +68,7 @@ extension WriteScope {
     func beginNet() { net = NetChanges(firstNew: counters.nextTuple) }
 
     /// Numbers and journals what a body's changes come to.
-    func settle() throws(SpaceError) {
+    package func settle() throws(SpaceError) {
         guard let changes = net else { return }
         net = nil
         for entry in changes.all {

@@ -11,7 +11,7 @@ import TupleCoding
 /// `claims`, held by nobody: set aside, out of every taker's way, until it is kicked back.
 extension WriteScope {
     /// Moves a visible tuple to `claims`.
-    func claim(_ id: UInt64, _ row: TupleRow, _ terms: ClaimTerms) throws(SpaceError) -> ClaimMade {
+    package func claim(_ id: UInt64, _ row: TupleRow, _ terms: ClaimTerms) throws(SpaceError) -> ClaimMade {
         let number = counters.nextClaim
         counters.nextClaim += 1
         counters.claimed += 1
@@ -49,7 +49,7 @@ extension WriteScope {
     }
 
     /// Ends a claim: the tuple is gone for good.
-    func complete(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
+    package func complete(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
         let row = try claimRow(id, number: number, session: session)
         let deadline = row.deadline
         let copy = isJournaling ? TupleRow(row.tupleBytes).map { Array($0.encoded.bytes) } ?? [] : []
@@ -61,7 +61,7 @@ extension WriteScope {
     /// Moves a claim's deadline to `duration` from now, if that is later.
     ///
     /// One without a deadline stays without.
-    func extend(_ id: UInt64, session: UInt64, number: UInt64, by duration: Duration) throws(SpaceError) {
+    package func extend(_ id: UInt64, session: UInt64, number: UInt64, by duration: Duration) throws(SpaceError) {
         let row = try claimRow(id, number: number, session: session)
         let (holder, old) = (row.holder, row.deadline)
         let deadline = clock.time(after: duration)
@@ -108,14 +108,14 @@ extension WriteScope {
     // MARK: Setting aside
 
     /// Sets a claimed tuple aside at the wish of who holds it.
-    func bury(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
+    package func bury(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
         let claim = try claimRow(id, number: number, session: session)
         let deliveries = TupleRow(claim.tupleBytes)?.deliveries ?? 0
         try setAside(id, claim, deliveries: deliveries &+ 1)
     }
 
     /// Sets a visible tuple aside.
-    func bury(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
+    package func bury(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
         let copy = row.copied()
         counters.buried += 1
         try remove(id, row, as: .bury)
@@ -141,7 +141,7 @@ extension WriteScope {
     /// Puts a tuple that was set aside back in its place, as if it had never been claimed.
     ///
     /// Returns: Whether it was set aside.
-    func kick(_ id: UInt64) throws(SpaceError) -> Bool {
+    package func kick(_ id: UInt64) throws(SpaceError) -> Bool {
         guard let claim = try claimRow(id), claim.holder == .nobody, let row = TupleRow(claim.tupleBytes) else {
             return false
         }
@@ -178,7 +178,7 @@ extension Snapshot {
 
     /// Looks through the rows of `claims`, in the order of writing, until `visit` says false; those that don't decode are
     /// left out.
-    func forEachClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
+    package func forEachClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
         var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.claims) }
         while true {
             let entry: Cursor.Entry?

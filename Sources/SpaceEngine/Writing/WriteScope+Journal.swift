@@ -4,12 +4,12 @@ import SpaceSystem
 import TupleCoding
 
 extension WriteScope {
-    var isJournaling: Bool { counters.isJournaling }
+    package var isJournaling: Bool { counters.isJournaling }
 
     /// Notes a change: the sequence rises, and while somebody watches, or history is kept, the journal gets a row.
     ///
     /// What is passed must not lie in a page of the database: it is read after a page was changed.
-    func note(
+    package func note(
         _ kind: ChangeKind,
         id: UInt64 = 0,
         isRecord: Bool = false,

@@ -4,7 +4,7 @@ import Synchronization
 import TupleCoding
 
 extension WriteScope {
-    func put(_ index: IndexedShape) throws(SpaceError) {
+    package func put(_ index: IndexedShape) throws(SpaceError) {
         try lmdb { () throws(LMDBError) in
             try index.withKey { (key) throws(LMDBError) in
                 try index.encoded.withBytes { (value) throws(LMDBError) in

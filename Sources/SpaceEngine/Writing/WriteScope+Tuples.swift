@@ -8,7 +8,7 @@ extension WriteScope {
     /// Adds a tuple that nobody has seen yet.
     ///
     /// `expiry`: On the namespace's clock; 0: never.
-    func insert(
+    package func insert(
         _ encoded: UnsafeRawBufferPointer,
         isRecord: Bool,
         expiry: Int64,
@@ -60,7 +60,7 @@ extension WriteScope {
     /// Removes a visible tuple.
     ///
     /// `row` is its row; it is not valid afterwards.
-    func remove(_ id: UInt64, _ row: TupleRow, as kind: ChangeKind = .take) throws(SpaceError) {
+    package func remove(_ id: UInt64, _ row: TupleRow, as kind: ChangeKind = .take) throws(SpaceError) {
         // References first: the row's bytes stay valid until something is changed.
         let copy = isJournaling ? Array(row.encoded.bytes) : []
         let isRecord = row.isRecord
@@ -140,7 +140,7 @@ extension WriteScope {
     }
 
     /// Of all that is due, the first, at most `most`, and no claim of a tuple larger than `bytes`.
-    func due(_ all: [ExpiryKey], _ most: Int, claimsUpTo bytes: Int) throws(SpaceError) -> [ExpiryKey] {
+    package func due(_ all: [ExpiryKey], _ most: Int, claimsUpTo bytes: Int) throws(SpaceError) -> [ExpiryKey] {
         var due: [ExpiryKey] = []
         for key in all where due.count < most {
             let size = key.kind == .claim ? try claimRow(key.id)?.bytes.count ?? 0 : 0
@@ -150,7 +150,7 @@ extension WriteScope {
     }
 
     /// Removes tuples and returns claims that are due.
-    func remove(due: [ExpiryKey]) throws(SpaceError) {
+    package func remove(due: [ExpiryKey]) throws(SpaceError) {
         for key in due {
             try removeExpiry(key)
             noteRemovedDue()
@@ -169,7 +169,7 @@ extension WriteScope {
 
 extension Snapshot {
     /// What is due: tuples whose time has passed, claims whose deadline has; at most `limit` of each, the oldest first.
-    func due(limit: Int) throws(SpaceError) -> [ExpiryKey] {
+    package func due(limit: Int) throws(SpaceError) -> [ExpiryKey] {
         let now = clock.milliseconds
         var due: [ExpiryKey] = []
         for kind in [ExpiryKey.Kind.tuple, .claim] {

@@ -1,5 +1,5 @@
 import Glibc
-import LMDB
+package import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -8,17 +8,17 @@ import TupleCoding
 /// It keeps the counters, knows the shapes that are indexed, and remembers what became visible, so that the commit can wake
 /// who waits for it. One object per process and namespace is used again and again: only the holder
 /// of the gate touches it.
-final class WriteScope {
-    let tables: Tables
-    let clock: NamespaceClock
-    let namespace: String
+package final class WriteScope {
+    package let tables: Tables
+    package let clock: NamespaceClock
+    package let namespace: String
     /// How large the data file may grow: what the journal keeps is a part of that.
-    let byteLimit: UInt64
+    package let byteLimit: UInt64
 
     private let names: SnapshotNames
-    private(set) var snapshot: Snapshot
-    var counters = Counters()
-    var shapes: ShapeTable = .empty
+    package private(set) var snapshot: Snapshot
+    package var counters = Counters()
+    package var shapes: ShapeTable = .empty
     /// The transaction that is, or was last, in progress.
     private var transaction = 0
     /// The last commit, if it is of this process and nothing was undone since: `counters` and `shapes` are as it left them.
@@ -28,17 +28,17 @@ final class WriteScope {
     /// Whether anything was removed or returned because its time had come.
     private(set) var hasRemovedDue = false
     /// What became visible, for those who wait.
-    let appeared = CommittedChanges()
+    package let appeared = CommittedChanges()
     /// While a transaction's body runs: its changes, not yet numbered.
     var net: NetChanges?
     /// What room was made for before the body.
-    var demand = DiskReserve.Demand()
+    package var demand = DiskReserve.Demand.none
     /// This process, and the time of the transaction, for the journal.
-    let process = getpid()
+    package let process: Int32 = getpid()
     private var journalTime: Int64 = 0
     private var sequenceAtBegin: UInt64 = 0
 
-    init(tables: Tables, clock: NamespaceClock, namespace: String, byteLimit: UInt64, idle access: Access) {
+    package init(tables: Tables, clock: NamespaceClock, namespace: String, byteLimit: UInt64, idle access: Access) {
         self.tables = tables
         self.clock = clock
         self.namespace = namespace
@@ -47,14 +47,14 @@ final class WriteScope {
         snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
     }
 
-    var access: Access { snapshot.access }
-    var operation: String { snapshot.operation }
+    package var access: Access { snapshot.access }
+    package var operation: String { snapshot.operation }
 
     /// Begins with what the last commit left.
     ///
     /// A transaction's id is one above the last commit's, whoever's that was (mdb.c, mdb_txn_renew0): if that was ours, there
     /// is nothing to be read that isn't known.
-    func begin(_ access: Access, operation: String, isAwaited: Bool, _ cache: ShapeCache) throws(SpaceError) {
+    package func begin(_ access: Access, operation: String, isAwaited: Bool, _ cache: ShapeCache) throws(SpaceError) {
         names.begin(operation)
         snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
         hasChanges = false
@@ -82,7 +82,7 @@ final class WriteScope {
     }
 
     /// When the transaction took place, milliseconds since 1970: one time for all of its changes.
-    var time: Int64 {
+    package var time: Int64 {
         if journalTime == 0 { journalTime = Clock.realtimeMilliseconds() }
         return journalTime
     }
@@ -100,7 +100,7 @@ final class WriteScope {
     var passesMark: Bool { counters.sequence / 4096 != sequenceAtBegin / 4096 }
 
     /// Notes upkeep that is no change in anybody's eyes: indexes, flags.
-    func noteUpkeep() { hasChanges = true }
+    package func noteUpkeep() { hasChanges = true }
 
     /// Notes that something's time had come, and it was removed or returned.
     func noteRemovedDue() {
@@ -110,12 +110,12 @@ final class WriteScope {
 
     func noteSet(cell key: String) { appeared.add(Interest(cell: key)) }
 
-    func noteMoved(hold ticket: UInt64) { appeared.add(Interest(hold: ticket)) }
+    package func noteMoved(hold ticket: UInt64) { appeared.add(Interest(hold: ticket)) }
 
-    func noteMoved(object name: String) { appeared.add(Interest(object: name)) }
+    package func noteMoved(object name: String) { appeared.add(Interest(object: name)) }
 
     /// Writes the counters back; the last step before the commit.
-    func finish() throws(SpaceError) {
+    package func finish() throws(SpaceError) {
         let row = try lmdb { () throws(LMDBError) in
             try access.reserve(tables.main, Counters.keyBytes, size: Counters.size)
         }
@@ -123,5 +123,5 @@ final class WriteScope {
     }
 
     @inline(__always)
-    func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R { try snapshot.lmdb(body) }
+    package func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R { try snapshot.lmdb(body) }
 }

@@ -21,14 +21,14 @@ package struct IntegrityCheck {
 
     init(_ snapshot: Snapshot) { self.snapshot = snapshot }
 
-    mutating func report(_ text: String) {
+    package mutating func report(_ text: String) {
         if damage.count < Self.longestReport { damage.append(text) }
     }
 
     /// Checks everything.
     ///
     /// - Complexity: O(tuples × indexed shapes · log n).
-    mutating func run() throws(SpaceError) {
+    package mutating func run() throws(SpaceError) {
         let counters: Counters
         do throws(SpaceError) {
             counters = try snapshot.counters()

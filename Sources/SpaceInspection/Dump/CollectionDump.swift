@@ -50,7 +50,7 @@ extension Snapshot {
 
 extension Namespace {
     /// Throws: `invalidArgument`, `badData` for a dump of what no collection can be.
-    func check(_ dump: CollectionDump, _ operation: String) throws(SpaceError) {
+    package func check(_ dump: CollectionDump, _ operation: String) throws(SpaceError) {
         try checkObjectName(dump.name, operation)
         guard (1...Limits.objectNameBytes).contains(dump.elementType.utf8.count) else {
             throw SpaceError(
@@ -75,7 +75,7 @@ extension Namespace {
 
 extension NamespaceCore {
     /// Makes a collection as a dump has it, as a part of a transaction; an ordered set that is there gets what it has not.
-    func load(_ dump: CollectionDump, in scope: WriteScope) throws(SpaceError) {
+    package func load(_ dump: CollectionDump, in scope: WriteScope) throws(SpaceError) {
         var making = DiskReserve.Demand.adding(1, bytes: 1024)
         making.elements = 1
         scope.demand = scope.demand + making

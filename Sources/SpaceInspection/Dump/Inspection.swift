@@ -35,7 +35,7 @@ package struct Inspection: Sendable {
         case path(String)
     }
 
-    static let operation = "inspect the namespace"
+    package static let operation = "inspect the namespace"
 
     package init(_ subject: Subject, checking: Bool, timeout: Duration = .seconds(1)) throws(SpaceError) {
         try self.init(Self.folder(subject, for: Self.operation), checking: checking, timeout: timeout)
@@ -178,7 +178,7 @@ package struct Inspection: Sendable {
         return mode != .fast || status.st_blocks * 512 >= bytes
     }
 
-    static func map(
+    package static func map(
         _ finding: borrowing ControlFinding,
         _ name: String,
         isPrivate: Bool = false

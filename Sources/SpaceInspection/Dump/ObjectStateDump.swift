@@ -28,7 +28,7 @@ package struct ObjectStateDump: Sendable {
         self.state = state
     }
 
-    var kind: SharedObjectKind {
+    package var kind: SharedObjectKind {
         switch state {
         case .counter: .counter
         case .latch: .latch
@@ -39,7 +39,7 @@ package struct ObjectStateDump: Sendable {
 
 extension ObjectStateDump.State {
     /// `nil` unless the details are such as the kind has.
-    init?(_ object: SharedObjectRow, _ clock: NamespaceClock) {
+    package init?(_ object: SharedObjectRow, _ clock: NamespaceClock) {
         let numbers = object.details.integers
         switch (object.kind, object.details) {
         case (.counter, .int(let number)): self = .counter(number)

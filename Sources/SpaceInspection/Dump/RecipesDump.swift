@@ -15,7 +15,7 @@ package struct RecipesDump: Sendable {
         self.states = states
     }
 
-    var isEmpty: Bool { queues.isEmpty && states.isEmpty }
+    package var isEmpty: Bool { queues.isEmpty && states.isEmpty }
 }
 
 // MARK: Dumping
@@ -76,7 +76,7 @@ extension RecipesDump {
     ///
     /// An item has up to four rows, and is perhaps served at once, which changes three.
     var demand: DiskReserve.Demand {
-        var demand = DiskReserve.Demand()
+        var demand = DiskReserve.Demand.none
         for queue in queues {
             demand = demand + .adding(1, bytes: queue.name.utf8.count + 64)
             for item in queue.items {
@@ -89,7 +89,7 @@ extension RecipesDump {
     }
 
     /// Throws: `badData` for what no queue, counter, latch or rate limit can be.
-    func check(for namespace: Namespace, _ operation: String) throws(SpaceError) {
+    package func check(for namespace: Namespace, _ operation: String) throws(SpaceError) {
         func bad(_ reason: String) -> SpaceError {
             SpaceError(.badData, operation, namespace: namespace.name, reason: reason)
         }
@@ -118,7 +118,7 @@ extension RecipesDump {
     }
 
     /// Writes it as a part of a transaction: items to the ends of their queues, the others' states as they were.
-    func load(into namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
+    package func load(into namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
         for queue in queues { try load(queue, namespace, scope) }
         for state in states { try load(state, namespace, scope) }
     }

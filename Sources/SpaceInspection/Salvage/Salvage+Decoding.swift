@@ -81,7 +81,7 @@ extension Salvage {
         cells.append((key, value))
     }
 
-    static func element(_ bytes: [UInt8]) -> Value? {
+    package static func element(_ bytes: [UInt8]) -> Value? {
         guard bytes.count <= Limits.valueBytes else { return nil }
         return bytes.withBytes { try? Value(encodedElement: $0) }
     }

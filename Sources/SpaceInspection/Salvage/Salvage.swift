@@ -38,7 +38,7 @@ package struct Salvage: Sendable {
     /// What else is to be known, a sentence each.
     package internal(set) var notes: [String] = []
 
-    static let operation = "salvage the namespace"
+    package static let operation = "salvage the namespace"
     private static let attempts = 3
 
     /// Reads a namespace.

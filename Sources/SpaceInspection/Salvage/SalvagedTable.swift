@@ -4,10 +4,10 @@ import TupleCoding
 /// The tables of a namespace as salvage knows them: by their names, and by what their rows look like.
 ///
 /// A leaf to which no whole page leads does not say whose it is; its rows do, as far as that can be seen.
-enum SalvagedTable: String, CaseIterable {
+package enum SalvagedTable: String, CaseIterable {
     case main, tuples, index, cells, expiries, journal, elements
 
-    static let named: [SalvagedTable] = [.tuples, .cells, .elements, .index, .expiries, .journal]
+    package static let named: [SalvagedTable] = [.tuples, .cells, .elements, .index, .expiries, .journal]
     private static let sections: ClosedRange<UInt8> = 0x80...0x84
 
     /// Whether a record can be a row of this table.

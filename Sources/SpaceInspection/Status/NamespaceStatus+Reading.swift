@@ -3,29 +3,9 @@ import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-extension NamespaceFolder {
-    /// None where the folder of sessions is missing: a copy may lack it, and a clean-up may have removed it.
-    func sightings(_ operation: String) throws(SpaceError) -> [SessionFolder.Sighting] {
-        do throws(Errno) {
-            _ = try Directory.info(at: descriptor.raw, SessionFolder.name)
-        } catch .noSuchFileOrDirectory {
-            return []
-        } catch {
-            throw SpaceError(error, operation, namespace: name.text, subject: "the folder of sessions")
-        }
-        return try sessions(operation).sightings(operation, name.text)
-    }
-}
-
-extension SessionFolder {
-    func sightings(_ operation: String, _ name: String) throws(SpaceError) -> [Sighting] {
-        try system(operation, "its sessions", namespace: name) { () throws(Errno) in try sightings() }
-    }
-}
-
 extension NamespaceStatus {
     /// `control`: `nil` when the control file can't be used; then nobody's waiting is known.
-    init(
+    package init(
         name: String,
         control: ControlFile,
         sightings: [SessionFolder.Sighting],

@@ -76,7 +76,7 @@ public struct NamespaceStatus: Sendable {
     public struct Hold: Sendable, Hashable {
         /// The name.
         public var name: String { named.text }
-        let named: Name
+        package let named: Name
         /// What it is, such as `lock` and `semaphore`.
         public let kind: String
         /// Whether it is held, or waited for.

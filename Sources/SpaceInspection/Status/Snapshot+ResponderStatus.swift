@@ -8,7 +8,7 @@ extension NamespaceStatus {
     public struct Responder: Sendable, Hashable {
         /// What it answers to.
         public var name: String { named.text }
-        let named: Name
+        package let named: Name
         /// Its key.
         public var key: String { keyed.text }
         let keyed: Name
@@ -30,7 +30,7 @@ extension NamespaceStatus {
     public struct Request: Sendable, Hashable {
         /// What is asked.
         public var name: String { named.text }
-        let named: Name
+        package let named: Name
         /// Who asks; `nil` when its session has gone, and the request is about to go.
         public let pid: Int32?
         /// Whom it is with; `nil`: nobody is left, or it is answered.

@@ -10,7 +10,7 @@ import Synchronization
 /// The initial state is read once the watcher is registered and before the observer is handed to its caller. So each edit that the
 /// caller makes later is told as an edit, however late the first call comes; an edit that another process makes between the
 /// registration and the reading is in the initial state, and is not told again.
-final class CollectionFeed<Source: CollectionSource>: Sendable {
+package final class CollectionFeed<Source: CollectionSource>: Sendable {
     private let source: Source
     private let options: CollectionObservationOptions
     private let state = Mutex(State())
@@ -35,7 +35,7 @@ final class CollectionFeed<Source: CollectionSource>: Sendable {
     /// Reads what is there, for an observer that asked for it; called once, after the registration.
     ///
     /// Throws: `closed` when the collection has been removed. What does not decode is the observer's to be told, in its turn.
-    func begin() throws(SpaceError) {
+    package func begin() throws(SpaceError) {
         guard options.contains(.initial) else { return try source.checkIsThere() }
         let initial: Result<(told: Source.Told, sequence: UInt64), SpaceError>
         do throws(SpaceError) {
@@ -49,7 +49,7 @@ final class CollectionFeed<Source: CollectionSource>: Sendable {
     /// Returns: `nil` for what the observer knows already, or does not want.
     ///
     /// Throws: `badData` for what does not decode; what follows is told all the same, after a reset where one is needed.
-    func tell(_ change: Change) throws(SpaceError) -> Source.Told? {
+    package func tell(_ change: Change) throws(SpaceError) -> Source.Told? {
         let (position, mustReset, hasEnded) = state.withLock { ($0.position, $0.mustReset, $0.hasEnded) }
         if hasEnded { return nil }
         switch change.kind {
@@ -105,7 +105,7 @@ final class CollectionFeed<Source: CollectionSource>: Sendable {
         return try tell(Change(presentCollection: source.name, at: 0))
     }
 
-    var name: String { source.name }
+    package var name: String { source.name }
 
     /// Whether the observer asked for what is there.
     var tellsInitial: Bool { options.contains(.initial) }
@@ -117,7 +117,7 @@ final class CollectionFeed<Source: CollectionSource>: Sendable {
 extension Changes {
     /// The next of a collection's changes, as its teller tells them; `nil` when there is none in time, after the end, and after
     /// cancellation.
-    func next<Source>(
+    package func next<Source>(
         toldBy teller: CollectionFeed<Source>,
         timeout: Duration?
     ) async throws(SpaceError) -> Source.Told? {

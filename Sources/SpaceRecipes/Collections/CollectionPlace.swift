@@ -3,11 +3,11 @@ import TupleCoding
 /// Where a collection's handle reads and edits: in its namespace, each call a step of its own, or as a part of a transaction.
 ///
 /// Unchecked Sendable: a transaction's state belongs to the thread that runs its body, which is asked before each use.
-enum CollectionPlace: @unchecked Sendable {
+package enum CollectionPlace: @unchecked Sendable {
     case namespace(Namespace)
     case transaction(TransactionState)
 
-    var namespace: Namespace {
+    package var namespace: Namespace {
         switch self {
         case .namespace(let namespace): namespace
         case .transaction(let state): state.namespace

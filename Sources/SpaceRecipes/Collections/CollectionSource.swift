@@ -2,7 +2,7 @@ import SpaceSystem
 import Synchronization
 
 /// What one kind of collection tells its observers; when, is a ``CollectionFeed``'s to say.
-protocol CollectionSource: Sendable {
+package protocol CollectionSource: Sendable {
     associatedtype Told: Sendable
 
     var name: String { get }

@@ -2,7 +2,7 @@ import SpaceSystem
 import Synchronization
 
 /// What a collection's change comes to for an observer.
-enum FeedStep<Told> {
+package enum FeedStep<Told> {
     case told(Told)
     /// It is none of the collection's, or not wanted.
     case nothing

@@ -3,7 +3,7 @@ import TupleCoding
 
 extension Namespace {
     /// The number of the collection of a name; `make` makes it if there is none.
-    func collection(
+    package func collection(
         _ kind: SharedObjectKind,
         _ name: String,
         elementType: String,
@@ -38,7 +38,7 @@ extension Snapshot {
     /// The number of a collection of a kind with elements of a type; `nil`: there is none.
     ///
     /// Throws: `typeMismatch`.
-    func collection(
+    package func collection(
         _ name: String,
         _ kind: SharedObjectKind,
         elementType: String

@@ -5,14 +5,14 @@ import TupleCoding
 ///
 /// When the dictionary is removed, or the namespace deleted, the last one says so, and the sequence ends.
 public struct DictionaryChanges<Value: Codable & Sendable>: AsyncSequence, Sendable {
-    let source: Changes
+    package let source: Changes
     let teller: CollectionFeed<DictionarySource<Value>>
 
     /// An iterator.
     ///
     /// All iterators of a sequence share its position.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let changes: DictionaryChanges<Value>
+        package let changes: DictionaryChanges<Value>
 
         /// The next change; `nil` after the end, and after cancellation.
         ///

@@ -48,7 +48,7 @@ extension Namespace {
         let operation = "remove a dictionary"
         try checkObjectName(name, operation)
         let core = try usableCore(operation)
-        return try core.write(operation, DiskReserve.Demand()) { (scope) throws(SpaceError) in
+        return try core.write(operation, DiskReserve.Demand.none) { (scope) throws(SpaceError) in
             guard try scope.snapshot.object(name, .dictionary) != nil else { return false }
             scope.demand = scope.demand + .removing(1, bytes: 1024)
             try core.removeEntries(ofDictionary: name, in: scope)

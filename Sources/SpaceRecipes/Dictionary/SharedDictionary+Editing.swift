@@ -149,7 +149,7 @@ extension SharedDictionary {
         switch place {
         case .namespace(let namespace):
             let core = try namespace.usableCore(operation)
-            try core.write(operation, DiskReserve.Demand()) { (scope) throws(SpaceError) in
+            try core.write(operation, DiskReserve.Demand.none) { (scope) throws(SpaceError) in
                 try scope.snapshot.checkDictionary(name, number)
                 try core.removeEntries(ofDictionary: name, in: scope)
             }

@@ -21,10 +21,10 @@ import TupleCoding
 ///
 /// A handle is a value, and keeps its namespace. After the dictionary was removed it throws `closed`, also if it was made anew.
 public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
-    let place: CollectionPlace
+    package let place: CollectionPlace
     /// The name, which no other object of the namespace has.
     public let name: String
-    let number: UInt64
+    package let number: UInt64
 
     /// The namespace that it is in.
     public var namespace: Namespace { place.namespace }
@@ -126,7 +126,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     public func entries() throws(SpaceError) -> Entries { try entries("read the entries").entries }
 
     /// Of one key or all, with the number of the last change that they hold.
-    func entries(
+    package func entries(
         _ operation: String,
         of key: String? = nil
     ) throws(SpaceError) -> (entries: Entries, sequence: UInt64) {
@@ -151,9 +151,9 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     // MARK: Helpers
 
     /// What errors call it.
-    var title: String { "the dictionary \(name.quotedForPeople)" }
+    package var title: String { "the dictionary \(name.quotedForPeople)" }
 
-    func read<R>(_ operation: String, _ body: (Snapshot) throws(SpaceError) -> R) throws(SpaceError) -> R {
+    package func read<R>(_ operation: String, _ body: (Snapshot) throws(SpaceError) -> R) throws(SpaceError) -> R {
         func read(_ snapshot: Snapshot) throws(SpaceError) -> R {
             try snapshot.checkDictionary(name, number)
             return try body(snapshot)
@@ -194,7 +194,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
         try namespace.encodedToStay(value, "a value", operation)
     }
 
-    func decode(_ value: TupleCoding.Value?, _ key: String, _ operation: String) throws(SpaceError) -> Value? {
+    package func decode(_ value: TupleCoding.Value?, _ key: String, _ operation: String) throws(SpaceError) -> Value? {
         guard let value else { return nil }
         do throws(TupleCodingError) {
             return try value.decode(Value.self)

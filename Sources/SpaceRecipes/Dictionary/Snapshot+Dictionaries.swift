@@ -38,7 +38,7 @@ extension Snapshot {
     }
 
     /// How many entries a dictionary has, counted one by one: cells are set and unset also by those who know nothing of it.
-    func entryCount(ofDictionary name: String) throws(SpaceError) -> Int {
+    package func entryCount(ofDictionary name: String) throws(SpaceError) -> Int {
         var count = 0
         try forEachEntry(ofDictionary: name) { (_, _) throws(SpaceError) in
             count += 1
@@ -48,7 +48,7 @@ extension Snapshot {
     }
 
     /// The cells of a dictionary, and what removing them demands.
-    func cells(ofDictionary name: String) throws(SpaceError) -> (keys: [String], demand: DiskReserve.Demand) {
+    package func cells(ofDictionary name: String) throws(SpaceError) -> (keys: [String], demand: DiskReserve.Demand) {
         let prefix = name + "/"
         var keys: [String] = []
         var bytes = 0

@@ -18,7 +18,7 @@ public struct Election: Sendable {
     /// The name, in the namespace.
     public let name: String
 
-    init(_ name: String, in namespace: Namespace) {
+    package init(_ name: String, in namespace: Namespace) {
         self.name = name
         self.namespace = namespace
     }

@@ -36,7 +36,7 @@ package final class Evaluation: Sendable {
     }
 
     /// Kills the child, with all that it has started; one that is not started yet never is.
-    func stop() {
+    package func stop() {
         state.withLock { state in
             state.isStopped = true
             // Not reaped while `child` is set, so that the number is still its own.

@@ -13,9 +13,9 @@ import Synchronization
 /// then holds it. It is the process's, not the thread's: it may be passed on, and released anywhere. The namespace is kept
 /// open as long as it lives.
 public struct Hold: ~Copyable, Sendable {
-    let state: HoldState
+    package let state: HoldState
 
-    init(_ place: HoldPlace, in namespace: Namespace) { state = HoldState(place, in: namespace) }
+    package init(_ place: HoldPlace, in namespace: Namespace) { state = HoldState(place, in: namespace) }
 
     deinit { state.drop() }
 
@@ -45,7 +45,7 @@ public struct Hold: ~Copyable, Sendable {
 
 extension Hold {
     /// Runs `body` with the fencing number, and lets go when it ends.
-    consuming func run<Result>(_ body: (UInt64) throws -> Result) throws -> Result {
+    package consuming func run<Result>(_ body: (UInt64) throws -> Result) throws -> Result {
         let result: Result
         do {
             result = try body(fencing)

@@ -13,7 +13,7 @@ extension Namespace {
     /// Blocks the thread, without a limit but the interruption where `timeout` is `nil`.
     ///
     /// Throws: `timedOut`.
-    func acquireBlocking(
+    package func acquireBlocking(
         _ request: HoldRequest,
         timeout: Duration?,
         interruption: Interruption? = nil

@@ -5,14 +5,16 @@ import TupleCoding
 ///
 /// The first that may not ends it: nobody is overtaken. A barrier is the exception: there all who wait are let through
 /// together, when they are enough; and at a queue, where whoever holds has an item of his own.
-struct HoldFront {
+package struct HoldFront {
     private var holders = 0
     private var isShared = true
     private var weight = 0
     private var isClosed = false
     private var waiting: [HoldRow] = []
 
-    mutating func admits(_ row: HoldRow) -> Bool {
+    package init() {}
+
+    package mutating func admits(_ row: HoldRow) -> Bool {
         if row.kind == .barrier || row.kind == .queue {
             if !row.isHolding { waiting.append(row) }
             return row.isHolding
@@ -36,7 +38,7 @@ struct HoldFront {
     var takers: [HoldRow] { waiting.first?.kind == .queue ? waiting : [] }
 
     /// Those who wait at a barrier, so far as they are enough.
-    var complete: [HoldRow] {
+    package var complete: [HoldRow] {
         guard waiting.first?.kind == .barrier, let parties = waiting.first?.details.permits, parties > 0 else {
             return []
         }

@@ -2,30 +2,30 @@ import LMDB
 import TupleCoding
 
 /// The keys of a name's rows.
-struct HoldKeys {
+package struct HoldKeys {
     private let prefix: [UInt8]
 
-    init(_ name: String) {
+    package init(_ name: String) {
         var encoder = TupleEncoder()
         encoder.encode(name)
         prefix = encoder.bytes
     }
 
     /// The key of a ticket; 0 stands before all.
-    func key(_ ticket: UInt64) -> [UInt8] {
+    package func key(_ ticket: UInt64) -> [UInt8] {
         var key = prefix
         withUnsafeBytes(of: ticket.bigEndian) { key.append(contentsOf: $0) }
         return key
     }
 
     /// The ticket of a key; `nil` when it belongs to another name.
-    func ticket(of key: UnsafeRawBufferPointer) -> UInt64? {
+    package func ticket(of key: UnsafeRawBufferPointer) -> UInt64? {
         guard key.count == prefix.count + 8, key.starts(with: prefix) else { return nil }
         return key.big(prefix.count)
     }
 
     /// The name and ticket of any key; `nil` when it is none.
-    static func parts(of key: UnsafeRawBufferPointer) -> (name: String, ticket: UInt64)? {
+    package static func parts(of key: UnsafeRawBufferPointer) -> (name: String, ticket: UInt64)? {
         guard key.count > 8,
             case .string(let name) = try? Value(
                 encodedElement: UnsafeRawBufferPointer(rebasing: key[..<(key.count - 8)])

@@ -4,10 +4,10 @@ import SystemPackage
 import TupleCoding
 
 /// A place in the queue of a name, or what is held.
-struct HoldPlace: Sendable, Hashable {
-    let name: String
-    let kind: SharedObjectKind
-    let ticket: UInt64
+package struct HoldPlace: Sendable, Hashable {
+    package let name: String
+    package let kind: SharedObjectKind
+    package let ticket: UInt64
 }
 
 extension HoldPlace {
@@ -15,5 +15,5 @@ extension HoldPlace {
     var endDemand: DiskReserve.Demand { kind == .queue ? .removing(16, bytes: 4096) : .removing(1) }
 
     /// For those who look who waits, as JSON.
-    var text: String { Value.string("\(kind.word) \(name)").json }
+    package var text: String { Value.string("\(kind.word) \(name)").json }
 }

@@ -14,22 +14,22 @@ import TupleCoding
 ///     8  holder (`ClaimHolder`)
 ///     16 since, milliseconds since 1970
 ///     24 what the kind keeps beside it (how many permits there are, a candidate's value), one encoded element
-struct HoldRow: Equatable {
+package struct HoldRow: Equatable {
     private static let headerSize = 24
 
     /// Given out once, and later ones are greater: who holds has a greater one than all who held before.
-    let ticket: UInt64
-    let kind: SharedObjectKind
-    var isHolding: Bool
-    let isShared: Bool
+    package let ticket: UInt64
+    package let kind: SharedObjectKind
+    package var isHolding: Bool
+    package let isShared: Bool
     /// A queue's taker that was served by another's transaction, and has not looked since: what it has is not yet delivered.
     var isUnseen = false
-    let weight: UInt32
-    let holder: ClaimHolder
-    let since: Int64
-    var details: Value
+    package let weight: UInt32
+    package let holder: ClaimHolder
+    package let since: Int64
+    package var details: Value
 
-    init(ticket: UInt64, _ request: HoldRequest, holder: ClaimHolder, since: Int64, isHolding: Bool) {
+    package init(ticket: UInt64, _ request: HoldRequest, holder: ClaimHolder, since: Int64, isHolding: Bool) {
         self.ticket = ticket
         kind = request.kind
         self.isHolding = isHolding
@@ -41,7 +41,7 @@ struct HoldRow: Equatable {
     }
 
     /// Copies the row out of the page; `nil` when it is none.
-    init?(ticket: UInt64, _ bytes: UnsafeRawBufferPointer) {
+    package init?(ticket: UInt64, _ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > Self.headerSize, let kind = SharedObjectKind(rawValue: bytes[0]), bytes[1] < 2,
             bytes[2] < 2, bytes[3] < 2,
             let details = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
@@ -57,7 +57,7 @@ struct HoldRow: Equatable {
         self.details = details
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.headerSize + 16)
         bytes += [kind.rawValue, isHolding ? 1 : 0, isShared ? 1 : 0, isUnseen ? 1 : 0]
@@ -70,7 +70,7 @@ struct HoldRow: Equatable {
 
 extension Snapshot {
     /// A row by its ticket; `nil` when it has gone.
-    func hold(_ keys: HoldKeys, _ ticket: UInt64) throws(SpaceError) -> HoldRow? {
+    package func hold(_ keys: HoldKeys, _ ticket: UInt64) throws(SpaceError) -> HoldRow? {
         let bytes = try lmdb { () throws(LMDBError) in
             try keys.key(ticket).withBytes { (key) throws(LMDBError) in try access.get(tables.holds, key) }
         }
@@ -103,7 +103,7 @@ extension Snapshot {
     }
 
     /// The rows of all names, by name; those that don't decode are left out.
-    func allHolds() throws(SpaceError) -> [(name: String, row: HoldRow)] {
+    package func allHolds() throws(SpaceError) -> [(name: String, row: HoldRow)] {
         var rows: [(String, HoldRow)] = []
         try lmdb { () throws(LMDBError) in
             var cursor = try access.cursor(tables.holds)

@@ -2,9 +2,9 @@ import SpaceSystem
 import Synchronization
 
 /// What a hold keeps: whether it was released, and the namespace, which must stay open as long.
-final class HoldState: Sendable {
-    let place: HoldPlace
-    let namespace: Namespace
+package final class HoldState: Sendable {
+    package let place: HoldPlace
+    package let namespace: Namespace
     private let hasEnded = Atomic<Bool>(false)
 
     init(_ place: HoldPlace, in namespace: Namespace) {
@@ -12,19 +12,19 @@ final class HoldState: Sendable {
         self.namespace = namespace
     }
 
-    func isHeld() throws(SpaceError) -> Bool {
+    package func isHeld() throws(SpaceError) -> Bool {
         guard !hasEnded.load(ordering: .acquiring) else { return false }
         return try namespace.core.hold(place) != nil
     }
 
-    func release() throws(SpaceError) {
+    package func release() throws(SpaceError) {
         try end("let go of \(place.kind.phrase)") { (core, operation) throws(SpaceError) in
             try core.end(place, operation)
         }
     }
 
     /// Ends it, once; what could not be ended for a reason that passes is still held.
-    func end(
+    package func end(
         _ operation: String,
         _ body: (NamespaceCore, String) throws(SpaceError) -> Void
     ) throws(SpaceError) {

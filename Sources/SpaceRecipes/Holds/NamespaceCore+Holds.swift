@@ -74,7 +74,7 @@ extension NamespaceCore {
         }
     }
 
-    func enter(
+    package func enter(
         _ operation: String,
         _ request: HoldRequest,
         waits: Bool
@@ -123,7 +123,7 @@ extension NamespaceCore {
         }
     }
 
-    func hold(_ place: HoldPlace) throws(SpaceError) -> HoldRow? {
+    package func hold(_ place: HoldPlace) throws(SpaceError) -> HoldRow? {
         try read("look at \(place.kind.phrase)") { snapshot throws(SpaceError) in
             try snapshot.hold(HoldKeys(place.name), place.ticket)
         }
@@ -132,7 +132,7 @@ extension NamespaceCore {
     // MARK: Letting go
 
     /// Throws: `holdLost` when it had gone already.
-    func end(
+    package func end(
         _ place: HoldPlace,
         _ operation: String,
         wasDelivered: Bool = true,
@@ -153,7 +153,7 @@ extension NamespaceCore {
 
     // MARK: FeedStep
 
-    func lost(_ place: HoldPlace, _ operation: String) -> SpaceError {
+    package func lost(_ place: HoldPlace, _ operation: String) -> SpaceError {
         SpaceError(
             .holdLost,
             operation,
@@ -165,7 +165,7 @@ extension NamespaceCore {
     }
 
     /// Why something was not to be had in time: names who holds it.
-    func timedOut(_ operation: String, _ request: HoldRequest) -> SpaceError {
+    package func timedOut(_ operation: String, _ request: HoldRequest) -> SpaceError {
         let holder = try? firstLivingHold(request.name, request.kind, operation)
         let subject = "\(request.kind.phrase), \(request.name.quotedForPeople),"
         guard let holder, let pid = pid(of: holder.holder) else {
@@ -209,7 +209,7 @@ extension NamespaceCore {
         return try first().flatMap { isAlive($0.holder) ? $0 : nil }
     }
 
-    func pid(of holder: ClaimHolder) -> Int32? {
+    package func pid(of holder: ClaimHolder) -> Int32? {
         switch holder {
         case .process(let process): return process.pid
         case .nobody: return nil
@@ -224,5 +224,5 @@ extension NamespaceCore {
 
 extension SharedObjectKind {
     /// Without its article: "lock".
-    var word: String { phrase.split(separator: " ").dropFirst().joined(separator: " ") }
+    package var word: String { phrase.split(separator: " ").dropFirst().joined(separator: " ") }
 }

@@ -17,30 +17,30 @@ import TupleCoding
 ///
 /// The argument, and later the reply, is a row of `elements`, where no object has the number 0: so what is large is
 /// written once, and not read by those who look whose turn it is.
-struct RequestRow {
-    enum State: Int, Sendable { case pending, answered, failed }
+package struct RequestRow {
+    package enum State: Int, Sendable { case pending, answered, failed }
 
     /// The name under which requests stand in `holds`.
-    static let holdName = ""
+    package static let holdName = ""
 
-    let ticket: UInt64
-    let session: UInt64
-    let since: Int64
-    var at: ResponderPosition
-    var below: ResponderPosition
-    var work: UInt64
+    package let ticket: UInt64
+    package let session: UInt64
+    package let since: Int64
+    package var at: ResponderPosition
+    package var below: ResponderPosition
+    package var work: UInt64
     let within: UInt64
-    let deadline: Int64
-    let pid: Int32
+    package let deadline: Int64
+    package let pid: Int32
     var answeredBy: Int32 = 0
-    var state = State.pending
-    let name: String
+    package var state = State.pending
+    package let name: String
     /// Who has had to do with it though it was never theirs, by `next` of one who has died since: it is put to none of them.
-    var reached: [ResponderPosition] = []
+    package var reached: [ResponderPosition] = []
 
-    var isPending: Bool { state == .pending }
+    package var isPending: Bool { state == .pending }
 
-    var details: Value {
+    package var details: Value {
         .array(
             [
                 .int(at.raw), .int(below.raw), .int(Int(truncatingIfNeeded: work)),
@@ -51,17 +51,17 @@ struct RequestRow {
     }
 
     /// The key of the argument or reply in `elements`.
-    static func bodyKey(_ ticket: UInt64) -> [UInt8] {
+    package static func bodyKey(_ ticket: UInt64) -> [UInt8] {
         [0, 0, 0, 0, 0, 0, 0, 0] + Swift.withUnsafeBytes(of: ticket.bigEndian) { Array($0) }
     }
 
     /// What the two rows take, about.
-    static func size(name: String, body: Int) -> Int { 256 + name.utf8.count + body }
+    package static func size(name: String, body: Int) -> Int { 256 + name.utf8.count + body }
 }
 
 extension RequestRow {
     /// `nil` for a row that does not decode.
-    init?(_ hold: HoldRow) {
+    package init?(_ hold: HoldRow) {
         guard hold.kind == .request, case .session(let session) = hold.holder, case .array(let parts) = hold.details,
             parts.count >= 9, case .string(let name) = parts[8]
         else { return nil }

@@ -4,10 +4,10 @@ import TupleCoding
 ///
 /// The ticket of its hold, and above all tickets a bit that a base handler lacks: so base handlers lie under the stack, whatever
 /// the order of registration.
-struct ResponderPosition: Comparable, Hashable, Sendable {
+package struct ResponderPosition: Comparable, Hashable, Sendable {
     private static let above: Int = 1 << 61
 
-    let raw: Int
+    package let raw: Int
 
     init(raw: Int) { self.raw = raw }
 
@@ -17,13 +17,13 @@ struct ResponderPosition: Comparable, Hashable, Sendable {
     }
 
     /// Of a number that no responder has, as damage may leave it, a ticket that was never given out.
-    var ticket: UInt64 { UInt64(bitPattern: Int64(raw & ~Self.above)) }
-    var isBase: Bool { raw & Self.above == 0 }
+    package var ticket: UInt64 { UInt64(bitPattern: Int64(raw & ~Self.above)) }
+    package var isBase: Bool { raw & Self.above == 0 }
 
     /// Nobody's: below all.
-    static let none = ResponderPosition(raw: 0)
+    package static let none = ResponderPosition(raw: 0)
     /// Above all.
     static let top = ResponderPosition(raw: .max)
 
-    static func < (left: ResponderPosition, right: ResponderPosition) -> Bool { left.raw < right.raw }
+    package static func < (left: ResponderPosition, right: ResponderPosition) -> Bool { left.raw < right.raw }
 }

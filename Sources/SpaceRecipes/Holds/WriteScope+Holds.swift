@@ -112,7 +112,7 @@ extension WriteScope {
     /// Turns those who wait for a name into holders who may be it now.
     ///
     /// `seenBy`: Whose ticket it is that knows at once what it is served: that of who asks in this transaction; 0: nobody's.
-    func settle(_ name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
+    package func settle(_ name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
         let keys = HoldKeys(name)
         var front = HoldFront()
         var served: [HoldRow] = []
@@ -149,7 +149,7 @@ extension WriteScope {
         return row
     }
 
-    func put(_ row: HoldRow, _ keys: HoldKeys) throws(SpaceError) {
+    package func put(_ row: HoldRow, _ keys: HoldKeys) throws(SpaceError) {
         let value = row.encoded
         try lmdb { () throws(LMDBError) in
             try keys.key(row.ticket).withBytes { (key) throws(LMDBError) in
@@ -177,7 +177,7 @@ extension WriteScope {
 
 extension Value {
     /// How many permits a semaphore's row says there are, or how many a barrier's waits for.
-    var permits: Int { if case .int(let count) = self { count } else { 0 } }
+    package var permits: Int { if case .int(let count) = self { count } else { 0 } }
 }
 
 extension Snapshot {

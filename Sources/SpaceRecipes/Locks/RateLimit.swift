@@ -18,7 +18,7 @@ public struct RateLimit: Sendable {
     /// The interval.
     public let interval: Duration
 
-    init(_ name: String, limit: Int, interval: Duration, in namespace: Namespace) {
+    package init(_ name: String, limit: Int, interval: Duration, in namespace: Namespace) {
         state = ObjectState(namespace: namespace, name: name, kind: .rateLimit)
         self.limit = limit
         self.interval = interval
@@ -28,9 +28,9 @@ public struct RateLimit: Sendable {
     public var name: String { state.name }
 
     private static let operation = "acquire from a rate limit"
-    static let longestInterval = Duration.seconds(366 * 86_400)
+    package static let longestInterval = Duration.seconds(366 * 86_400)
     /// The latest moment that is understood, in nanoseconds: what is beyond can't be added to.
-    static let latest = 1 << 62
+    package static let latest = 1 << 62
 
     /// Waits for a moment that is free.
     ///

@@ -9,28 +9,33 @@ import TupleCoding
 ///
 /// In a row with few numbers there are few moments: of more, two neighbours become one, at the time of the later one. So a
 /// limit of many in an interval that are spread over it may let some through later than it could, and never earlier.
-struct RateMoments: Equatable {
+package struct RateMoments: Equatable {
     /// The namespace's clock counts milliseconds; here are nanoseconds.
-    static let tick = 1_000_000
-    static let most = 24
+    package static let tick = 1_000_000
+    package static let most = 24
 
-    struct Moment: Equatable {
+    package struct Moment: Equatable {
         /// On the namespace's clock, in nanoseconds.
-        var time: Int
-        var count: Int
+        package var time: Int
+        package var count: Int
+
+        package init(time: Int, count: Int) {
+            self.time = time
+            self.count = count
+        }
     }
 
-    let limit: Int
-    let interval: Int
+    package let limit: Int
+    package let interval: Int
     /// In order of time.
-    private(set) var moments: [Moment]
+    package private(set) var moments: [Moment]
 
-    init(limit: Int, interval: Int, moments: [Moment] = []) {
+    package init(limit: Int, interval: Int, moments: [Moment] = []) {
         (self.limit, self.interval, self.moments) = (limit, interval, moments)
     }
 
     /// The last of them; 0 if there is none.
-    var last: Int { moments.last?.time ?? 0 }
+    package var last: Int { moments.last?.time ?? 0 }
 
     /// Reserves the next.
     ///
@@ -75,14 +80,14 @@ struct RateMoments: Equatable {
     // MARK: As a value
 
     /// `[limit, interval, now, time, count, time, count …]`.
-    func value(_ now: Int) -> Value {
+    package func value(_ now: Int) -> Value {
         .array(
             [.int(limit), .int(interval), .int(now)] + moments.flatMap { [.int($0.time), .int($0.count)] }
         )
     }
 
     /// - Returns: `nil` for what can't be one.
-    init?(_ value: Value, _ now: Int) {
+    package init?(_ value: Value, _ now: Int) {
         guard case .array(let elements) = value else { return nil }
         var numbers: [Int] = []
         for case .int(let number) in elements { numbers.append(number) }

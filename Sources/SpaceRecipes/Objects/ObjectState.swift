@@ -4,19 +4,25 @@ import TupleCoding
 /// An object that is one value with a name and a kind: a counter, a latch, a rate limit.
 ///
 /// It is read in a snapshot, changed in one write transaction, and whoever waits for it is woken by that.
-struct ObjectState: Sendable {
-    let namespace: Namespace
-    let name: String
-    let kind: SharedObjectKind
+package struct ObjectState: Sendable {
+    package let namespace: Namespace
+    package let name: String
+    package let kind: SharedObjectKind
+
+    package init(namespace: Namespace, name: String, kind: SharedObjectKind) {
+        self.namespace = namespace
+        self.name = name
+        self.kind = kind
+    }
 
     /// The value; `nil`: nobody has made it yet.
-    func value(_ operation: String) throws(SpaceError) -> Value? {
+    package func value(_ operation: String) throws(SpaceError) -> Value? {
         try namespace.checkObjectName(name, operation)
         return try read(try namespace.usableCore(operation), operation)
     }
 
     /// Changes the value, or makes it from `nil`; what `body` leaves `nil` goes.
-    func change<Result>(
+    package func change<Result>(
         _ operation: String,
         _ body: (inout Value?, Snapshot) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
@@ -106,7 +112,7 @@ struct ObjectState: Sendable {
     /// The integers that the value is made of.
     ///
     /// Throws: `damaged` when it isn't.
-    func integers(_ value: Value, count: Int, _ operation: String) throws(SpaceError) -> [Int] {
+    package func integers(_ value: Value, count: Int, _ operation: String) throws(SpaceError) -> [Int] {
         var integers: [Int] = []
         if case .array(let elements) = value {
             for case .int(let integer) in elements { integers.append(integer) }
@@ -118,7 +124,7 @@ struct ObjectState: Sendable {
     }
 
     /// An error for who means another object of the same kind.
-    func mismatch(_ operation: String, is stands: String, wanted: String) -> SpaceError {
+    package func mismatch(_ operation: String, is stands: String, wanted: String) -> SpaceError {
         SpaceError(
             .typeMismatch,
             operation,

@@ -10,7 +10,7 @@ extension Snapshot {
     /// The object of a name; `nil`: there is none.
     ///
     /// Throws: `damaged`.
-    func object(_ name: String) throws(SpaceError) -> SharedObjectRow? {
+    package func object(_ name: String) throws(SpaceError) -> SharedObjectRow? {
         // The name of requests; no key is empty.
         guard !name.isEmpty else { return nil }
         var key = name
@@ -28,13 +28,13 @@ extension Snapshot {
     /// The object of a name, which must be of a kind; `nil`: there is none.
     ///
     /// Throws: `typeMismatch` when it is of another.
-    func object(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> SharedObjectRow? {
+    package func object(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> SharedObjectRow? {
         guard let object = try object(name) else { return nil }
         guard object.kind == kind else { throw mismatch(name, object.kind, wanted: kind) }
         return object
     }
 
-    func mismatch(_ name: String, _ kind: SharedObjectKind, wanted: SharedObjectKind) -> SpaceError {
+    package func mismatch(_ name: String, _ kind: SharedObjectKind, wanted: SharedObjectKind) -> SpaceError {
         SpaceError(
             .typeMismatch,
             operation,
@@ -45,7 +45,7 @@ extension Snapshot {
     }
 
     /// All objects, by name; rows that don't decode are left out.
-    func forEachObject(_ visit: (String, SharedObjectRow) throws(SpaceError) -> Void) throws(SpaceError) {
+    package func forEachObject(_ visit: (String, SharedObjectRow) throws(SpaceError) -> Void) throws(SpaceError) {
         var rows: [(name: String, row: SharedObjectRow)] = []
         try lmdb { () throws(LMDBError) in
             var cursor = try access.cursor(tables.objects)
@@ -64,7 +64,7 @@ extension WriteScope {
     ///
     /// Returns: Its number.
     /// Throws: `typeMismatch` when the name is held, or waited for, as something else.
-    func makeObject(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
+    package func makeObject(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
         try checkNotHeld(name, as: kind)
         let number = counters.nextObject
         counters.nextObject += 1
@@ -73,7 +73,7 @@ extension WriteScope {
     }
 
     /// Replaces what is kept of an object.
-    func store(_ name: String, _ row: SharedObjectRow) throws(SpaceError) {
+    package func store(_ name: String, _ row: SharedObjectRow) throws(SpaceError) {
         var key = name
         let bytes = row.encoded
         do throws(LMDBError) {
@@ -100,7 +100,7 @@ extension WriteScope {
 
 extension Namespace {
     /// Throws: `invalidArgument` for a name that no object can have.
-    func checkObjectName(_ name: String, _ operation: String) throws(SpaceError) {
+    package func checkObjectName(_ name: String, _ operation: String) throws(SpaceError) {
         guard (1...Limits.objectNameBytes).contains(name.utf8.count) else {
             throw SpaceError(
                 .invalidArgument,

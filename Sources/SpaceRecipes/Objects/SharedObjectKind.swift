@@ -4,7 +4,7 @@ import TupleCoding
 /// What a named object of a namespace is: every process that uses the name must mean the same.
 ///
 /// Names are one room for all kinds: a lock and a collection can't bear one name at the same time.
-enum SharedObjectKind: UInt8, CaseIterable, Sendable {
+package enum SharedObjectKind: UInt8, CaseIterable, Sendable {
     case orderedSet = 1
     case dictionary
     case counter
@@ -19,10 +19,10 @@ enum SharedObjectKind: UInt8, CaseIterable, Sendable {
     case request
 
     /// Whether it holds elements of one type.
-    var isCollection: Bool { self == .orderedSet || self == .dictionary }
+    package var isCollection: Bool { self == .orderedSet || self == .dictionary }
 
     /// With its article, for errors and for people: "a lock".
-    var phrase: String {
+    package var phrase: String {
         switch self {
         case .orderedSet: "an ordered set"
         case .dictionary: "a dictionary"

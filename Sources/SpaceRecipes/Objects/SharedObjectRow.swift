@@ -9,28 +9,28 @@ import TupleCoding
 ///     1  zero, 7 bytes
 ///     8  number: what the object's rows in other tables begin with; no other object of the namespace ever has it
 ///     16 what the kind keeps of it (its element type, its bound), one encoded element
-struct SharedObjectRow {
-    static let headerSize = 16
+package struct SharedObjectRow {
+    package static let headerSize = 16
 
-    let kind: SharedObjectKind
-    let number: UInt64
-    let details: Value
+    package let kind: SharedObjectKind
+    package let number: UInt64
+    package let details: Value
 
-    init(kind: SharedObjectKind, number: UInt64, details: Value) {
+    package init(kind: SharedObjectKind, number: UInt64, details: Value) {
         self.kind = kind
         self.number = number
         self.details = details
     }
 
     /// Copies the row out of the page; `nil` when it is none.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > Self.headerSize, let kind = SharedObjectKind(rawValue: bytes[0]),
             let details = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
         else { return nil }
         self.init(kind: kind, number: bytes.little(8), details: details)
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var bytes: [UInt8] = [kind.rawValue, 0, 0, 0, 0, 0, 0, 0]
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
         return bytes + details.knownElement

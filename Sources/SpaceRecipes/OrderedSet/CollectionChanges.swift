@@ -5,14 +5,14 @@ import TupleCoding
 ///
 /// When the ordered set is removed, or the namespace deleted, the last one says so, and the sequence ends.
 public struct CollectionChanges<Element: Codable & Sendable>: AsyncSequence, Sendable {
-    let source: Changes
+    package let source: Changes
     let teller: CollectionFeed<OrderedSetSource<Element>>
 
     /// An iterator.
     ///
     /// All iterators of a sequence share its position.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let changes: CollectionChanges<Element>
+        package let changes: CollectionChanges<Element>
 
         /// The next change; `nil` after the end, and after cancellation.
         ///

@@ -8,23 +8,23 @@ import TupleCoding
 ///     16 the id that the next chunk gets
 ///     20 zero
 ///     24 for each chunk its id and its count, 4 bytes each
-struct ElementDirectory: Equatable {
-    static let headerSize = 24
+package struct ElementDirectory: Equatable {
+    package static let headerSize = 24
 
-    struct Chunk: Equatable {
-        var id: UInt32
-        var count: Int
+    package struct Chunk: Equatable {
+        package var id: UInt32
+        package var count: Int
     }
 
-    var count = 0
+    package var count = 0
     var edits: UInt64 = 0
     var nextChunk: UInt32 = 1
-    var chunks: [Chunk] = []
+    package var chunks: [Chunk] = []
 
-    init() {}
+    package init() {}
 
     /// `nil` where the counts contradict each other.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize, (bytes.count - Self.headerSize) % 8 == 0 else { return nil }
         count = Int(clamping: bytes.little(0, UInt64.self))
         edits = bytes.little(8)
@@ -40,7 +40,7 @@ struct ElementDirectory: Equatable {
         guard sum == count else { return nil }
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         Array(unsafeUninitializedCapacity: size) { storage, written in
             let bytes = UnsafeMutableRawBufferPointer(storage)
             bytes.storeBytes(of: UInt64(count).littleEndian, toByteOffset: 0, as: UInt64.self)
@@ -57,10 +57,10 @@ struct ElementDirectory: Equatable {
         }
     }
 
-    var size: Int { Self.headerSize + 8 * chunks.count }
+    package var size: Int { Self.headerSize + 8 * chunks.count }
 
     /// The chunk in which an index lies, and where in it; the end is behind the last of all.
-    func place(of index: Int) -> (chunk: Int, offset: Int) {
+    package func place(of index: Int) -> (chunk: Int, offset: Int) {
         var rest = index
         for (position, chunk) in chunks.enumerated() {
             if rest < chunk.count { return (position, rest) }

@@ -1,7 +1,7 @@
 import TupleCoding
 
 /// One edit of an ordered set, checked against its elements: what is carried out, journaled and told.
-enum ElementEdit {
+package enum ElementEdit {
     /// None of the elements is there; they come to stand from an index on.
     case insert([[UInt8]], at: Int)
     /// Ascending.
@@ -15,7 +15,7 @@ enum ElementEdit {
     /// The old index of each element, in the new order.
     case sort([Int])
 
-    var kind: Change.Kind {
+    package var kind: Change.Kind {
         switch self {
         case .insert: .insert
         case .remove: .remove
@@ -31,7 +31,7 @@ extension ElementList {
     /// What an edit demands of the data file.
     ///
     /// Of the old values, which the journal keeps, too.
-    func demand(of edit: ElementEdit, isJournaling: Bool) throws(SpaceError) -> DiskReserve.Demand {
+    package func demand(of edit: ElementEdit, isJournaling: Bool) throws(SpaceError) -> DiskReserve.Demand {
         // The directory, and two chunks that are split or joined with all of whose elements the rows are written.
         let overhead = directory.size + 64 + 4 * 4096
         var demand = DiskReserve.Demand.adding(1, bytes: overhead)

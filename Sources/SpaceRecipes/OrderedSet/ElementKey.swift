@@ -2,22 +2,22 @@ import LMDB
 import TupleCoding
 
 /// A key of `elements`.
-struct ElementKey {
-    enum Row: Equatable {
+package struct ElementKey {
+    package enum Row: Equatable {
         case directory
         case chunk(UInt32)
         case element(ElementReference)
     }
 
-    let object: UInt64
-    let row: Row
+    package let object: UInt64
+    package let row: Row
 
-    init(_ object: UInt64, _ row: Row) {
+    package init(_ object: UInt64, _ row: Row) {
         self.object = object
         self.row = row
     }
 
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 9 else { return nil }
         object = bytes.big(0)
         switch (bytes[8], bytes.count) {
@@ -30,7 +30,7 @@ struct ElementKey {
 
     /// The key's bytes on the stack.
     @inline(__always)
-    func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         var storage: (UInt64, UInt64, UInt64) = (object.bigEndian, 0, 0)
         return try withUnsafeMutableBytes(of: &storage) { (bytes) throws(E) -> R in
             let size: Int

@@ -4,19 +4,19 @@ import TupleCoding
 /// The elements of one ordered set, as a snapshot has them.
 ///
 /// Everything here is bytes: elements are equal when their encodings are.
-struct ElementList {
+package struct ElementList {
     /// How many references a chunk holds at most: with 12 bytes each it fits a page.
     static let chunkSize = 256
     /// A chunk with fewer is joined with a neighbour, if the two leave room for more.
     static let joinBelow = 64
     static let joinUpTo = 192
 
-    let snapshot: Snapshot
-    let name: String
-    let object: UInt64
-    let directory: ElementDirectory
+    package let snapshot: Snapshot
+    package let name: String
+    package let object: UInt64
+    package let directory: ElementDirectory
 
-    init(_ snapshot: Snapshot, name: String, object: UInt64) throws(SpaceError) {
+    package init(_ snapshot: Snapshot, name: String, object: UInt64) throws(SpaceError) {
         self.snapshot = snapshot
         self.name = name
         self.object = object
@@ -26,11 +26,11 @@ struct ElementList {
         self.directory = directory
     }
 
-    var count: Int { directory.count }
+    package var count: Int { directory.count }
 
     // MARK: Positions
 
-    func references(ofChunkAt position: Int) throws(SpaceError) -> [ElementReference] {
+    package func references(ofChunkAt position: Int) throws(SpaceError) -> [ElementReference] {
         let chunk = directory.chunks[position]
         guard let bytes = try snapshot.row(object, .chunk(chunk.id)),
             let references = [ElementReference](chunk: bytes, count: chunk.count)
@@ -38,7 +38,7 @@ struct ElementList {
         return references
     }
 
-    func reference(at index: Int) throws(SpaceError) -> ElementReference {
+    package func reference(at index: Int) throws(SpaceError) -> ElementReference {
         let place = directory.place(of: index)
         let chunk = directory.chunks[place.chunk]
         guard let bytes = try snapshot.row(object, .chunk(chunk.id)),
@@ -48,7 +48,7 @@ struct ElementList {
         return ElementReference(hash: bytes.little(offset), number: bytes.little(offset + 8))
     }
 
-    func row(_ reference: ElementReference) throws(SpaceError) -> ElementRow {
+    package func row(_ reference: ElementReference) throws(SpaceError) -> ElementRow {
         guard let bytes = try snapshot.row(object, .element(reference)), let row = ElementRow(bytes) else {
             throw snapshot.damaged("an element of \(name.quotedForPeople)")
         }
@@ -56,10 +56,10 @@ struct ElementList {
     }
 
     /// An element's encoding, copied out of the page.
-    func element(at index: Int) throws(SpaceError) -> [UInt8] { Array(try row(reference(at: index)).encoded) }
+    package func element(at index: Int) throws(SpaceError) -> [UInt8] { Array(try row(reference(at: index)).encoded) }
 
     /// The encodings of a range of elements.
-    func elements(_ range: Range<Int>) throws(SpaceError) -> [[UInt8]] {
+    package func elements(_ range: Range<Int>) throws(SpaceError) -> [[UInt8]] {
         var elements: [[UInt8]] = []
         elements.reserveCapacity(range.count)
         try forEach(range) { (bytes) throws(SpaceError) in elements.append(Array(bytes)) }
@@ -67,7 +67,7 @@ struct ElementList {
     }
 
     /// The bytes last until the snapshot's end, or the next change.
-    func forEach(
+    package func forEach(
         _ range: Range<Int>,
         _ body: (UnsafeRawBufferPointer) throws(SpaceError) -> Void
     ) throws(SpaceError) {
@@ -112,12 +112,12 @@ struct ElementList {
         return .absent(ElementReference(hash: hash, number: free))
     }
 
-    func contains(_ encoded: [UInt8]) throws(SpaceError) -> Bool {
+    package func contains(_ encoded: [UInt8]) throws(SpaceError) -> Bool {
         if case .present = try find(encoded) { true } else { false }
     }
 
     /// - Complexity: O(chunks), a few microseconds for 100,000 elements.
-    func index(of encoded: [UInt8]) throws(SpaceError) -> Int? {
+    package func index(of encoded: [UInt8]) throws(SpaceError) -> Int? {
         guard case .present(let reference, let chunk) = try find(encoded) else { return nil }
         var start = 0
         for (position, entry) in directory.chunks.enumerated() {
@@ -132,7 +132,7 @@ struct ElementList {
 }
 
 extension Snapshot {
-    func row(_ object: UInt64, _ row: ElementKey.Row) throws(SpaceError) -> UnsafeRawBufferPointer? {
+    package func row(_ object: UInt64, _ row: ElementKey.Row) throws(SpaceError) -> UnsafeRawBufferPointer? {
         try lmdb { () throws(LMDBError) in
             try ElementKey(object, row).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
         }
@@ -141,7 +141,7 @@ extension Snapshot {
     /// The ordered set that a handle was made for.
     ///
     /// An object's number is never given twice: one made anew under the name is another, perhaps of another type.
-    func elementList(_ name: String, _ number: UInt64) throws(SpaceError) -> ElementList {
+    package func elementList(_ name: String, _ number: UInt64) throws(SpaceError) -> ElementList {
         guard let object = try object(name), object.number == number else {
             throw SpaceError(
                 .closed,

@@ -2,16 +2,16 @@ import LMDB
 import TupleCoding
 
 /// What stands for an element in a chunk: the hash of its encoding, and a number that tells apart those of one hash.
-struct ElementReference: Hashable {
-    static let size = 12
+package struct ElementReference: Hashable {
+    package static let size = 12
 
-    let hash: UInt64
-    let number: UInt32
+    package let hash: UInt64
+    package let number: UInt32
 }
 
 extension [ElementReference] {
     /// The references of a chunk; `nil` when their number is not what the directory says.
-    init?(chunk bytes: UnsafeRawBufferPointer, count: Int) {
+    package init?(chunk bytes: UnsafeRawBufferPointer, count: Int) {
         guard bytes.count == count * ElementReference.size else { return nil }
         self = (0..<count).map { place in
             let offset = place * ElementReference.size

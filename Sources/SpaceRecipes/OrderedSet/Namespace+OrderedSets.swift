@@ -39,7 +39,7 @@ extension Namespace {
         let operation = "remove an ordered set"
         try checkObjectName(name, operation)
         let core = try usableCore(operation)
-        return try core.write(operation, DiskReserve.Demand()) { (scope) throws(SpaceError) in
+        return try core.write(operation, DiskReserve.Demand.none) { (scope) throws(SpaceError) in
             guard let object = try scope.snapshot.object(name, .orderedSet) else { return false }
             var demand = DiskReserve.Demand.removing(1, bytes: 1024)
             demand.elements = try scope.snapshot.elementRows(object.number)

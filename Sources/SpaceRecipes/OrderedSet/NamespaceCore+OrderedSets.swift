@@ -7,14 +7,14 @@ extension NamespaceCore {
     /// Changes what `plan` finds is to be changed.
     ///
     /// `plan`: Checks what is wanted against the elements; without an edit nothing changes. It may run more than once.
-    func edit<R>(
+    package func edit<R>(
         _ operation: String,
         _ name: String,
         _ number: UInt64,
         _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
     ) throws(SpaceError) -> R {
         // How much room it takes is known only with the plan.
-        try write(operation, DiskReserve.Demand()) { (scope) throws(SpaceError) in
+        try write(operation, DiskReserve.Demand.none) { (scope) throws(SpaceError) in
             let list = try scope.snapshot.elementList(name, number)
             let (edit, result) = try plan(list)
             guard let edit else { return result }
@@ -24,7 +24,7 @@ extension NamespaceCore {
     }
 
     /// Makes room for an edit, with all that the transaction has done, and carries it out.
-    func carryOut(_ edit: ElementEdit, on list: ElementList, in scope: WriteScope) throws(SpaceError) {
+    package func carryOut(_ edit: ElementEdit, on list: ElementList, in scope: WriteScope) throws(SpaceError) {
         scope.demand = scope.demand + (try list.checkedDemand(of: edit, isJournaling: scope.isJournaling))
         do throws(SpaceError) {
             try engine.ensureRoom(scope.demand)
@@ -38,7 +38,7 @@ extension NamespaceCore {
 
 extension TransactionState {
     /// The same as a part of a transaction; a plan that is refused leaves the transaction as it was.
-    func edit<R>(
+    package func edit<R>(
         _ name: String,
         _ number: UInt64,
         _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
@@ -50,7 +50,7 @@ extension TransactionState {
             let demand = try edit.map { (edit) throws(SpaceError) in
                 try list.checkedDemand(of: edit, isJournaling: scope.isJournaling)
             }
-            return (edit, result, demand ?? DiskReserve.Demand())
+            return (edit, result, demand ?? DiskReserve.Demand.none)
         }
         guard let edit else { return result }
         try change(demand) { (scope) throws(SpaceError) in
@@ -95,7 +95,7 @@ extension WriteScope {
     /// Makes an ordered set, empty.
     ///
     /// Returns: Its number.
-    func makeOrderedSet(_ name: String, details: Value) throws(SpaceError) -> UInt64 {
+    package func makeOrderedSet(_ name: String, details: Value) throws(SpaceError) -> UInt64 {
         let number = try makeObject(name, .orderedSet, details: details)
         let directory = ElementDirectory().encoded
         try lmdb { () throws(LMDBError) in

@@ -125,7 +125,7 @@ extension SharedOrderedSet {
 
 extension ElementList {
     /// Throws: `invalidArgument` when the element is not there.
-    func position(of encoded: [UInt8], _ what: String) throws(SpaceError) -> Int {
+    package func position(of encoded: [UInt8], _ what: String) throws(SpaceError) -> Int {
         guard let index = try index(of: encoded) else { throw refused("\(what) is not in \(name.quotedForPeople)") }
         return index
     }

@@ -60,7 +60,7 @@ extension SharedOrderedSet {
         }
     }
 
-    func insert(
+    package func insert(
         _ element: Element,
         _ operation: String,
         at position: (ElementList) throws(SpaceError) -> Int
@@ -216,7 +216,7 @@ extension SharedOrderedSet {
 
 extension ElementList {
     /// Those that are not there, each once, in their order.
-    func absent(_ elements: [[UInt8]]) throws(SpaceError) -> [[UInt8]] {
+    package func absent(_ elements: [[UInt8]]) throws(SpaceError) -> [[UInt8]] {
         var seen: Set<[UInt8]> = []
         var absent: [[UInt8]] = []
         for element in elements where seen.insert(element).inserted {
@@ -235,12 +235,12 @@ extension ElementList {
         return (.replace(index, with: new), old)
     }
 
-    func exchange(_ first: Int, _ second: Int) -> (edit: ElementEdit?, result: Void) {
+    package func exchange(_ first: Int, _ second: Int) -> (edit: ElementEdit?, result: Void) {
         (first == second ? nil : .exchange(min(first, second), max(first, second)), ())
     }
 
     /// `indices`: In the order in which the elements are to stand.
-    func move(_ indices: [Int], to target: Int) throws(SpaceError) -> ElementEdit? {
+    package func move(_ indices: [Int], to target: Int) throws(SpaceError) -> ElementEdit? {
         guard (0...count - indices.count).contains(target) else {
             throw refused(
                 "\(indices.count) elements of \(count) can't be moved to index \(target): the first of them would stand "

@@ -144,7 +144,7 @@ extension Namespace {
     /// Adds an observer of a collection.
     ///
     /// Throws: `closed` where the collection has been removed.
-    func add<Source>(
+    package func add<Source>(
         toldBy teller: CollectionFeed<Source>,
         _ subject: Observer.Subject?,
         _ handler: ObserverHandler,

@@ -19,10 +19,10 @@ import TupleCoding
 ///
 /// A handle is a value, and keeps its namespace. After the set was removed it throws `closed`, also if it was made anew.
 public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
-    let place: CollectionPlace
+    package let place: CollectionPlace
     /// The name, which no other object of the namespace has.
     public let name: String
-    let number: UInt64
+    package let number: UInt64
 
     /// The namespace that it is in.
     public var namespace: Namespace { place.namespace }
@@ -110,7 +110,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     public func elements() throws(SpaceError) -> [Element] { try elements(in: 0..<Int.max) }
 
     /// With the number of the last change that they hold.
-    func read(_ range: Range<Int>, _ operation: String) throws(SpaceError) -> (elements: [Element], sequence: UInt64) {
+    package func read(_ range: Range<Int>, _ operation: String) throws(SpaceError) -> (elements: [Element], sequence: UInt64) {
         let (bytes, sequence, start) = try read(operation) { (list) throws(SpaceError) in
             let range = range.clamped(to: 0..<list.count)
             return (try list.elements(range), try list.snapshot.counters().sequence, range.lowerBound)
@@ -124,9 +124,9 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     // MARK: Helpers
 
     /// What errors call it.
-    var title: String { "the ordered set \(name.quotedForPeople)" }
+    package var title: String { "the ordered set \(name.quotedForPeople)" }
 
-    func read<R>(
+    package func read<R>(
         _ operation: String,
         _ body: (ElementList) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
@@ -141,7 +141,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
         }
     }
 
-    func edit<R>(
+    package func edit<R>(
         _ operation: String,
         _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
     ) throws(SpaceError) -> R {
@@ -165,7 +165,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
         return encoded
     }
 
-    func decode(_ bytes: [UInt8], at index: Int, _ operation: String) throws(SpaceError) -> Element {
+    package func decode(_ bytes: [UInt8], at index: Int, _ operation: String) throws(SpaceError) -> Element {
         do throws(TupleCodingError) {
             let value = try bytes.withBytes { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
             return try value.decode(Element.self)
@@ -193,7 +193,7 @@ extension SharedOrderedSet where Element: Hashable {
 
 extension ElementList {
     /// Throws: `invalidArgument` for an index where no element is, or can be inserted.
-    func check(_ index: Int, isInsertion: Bool) throws(SpaceError) {
+    package func check(_ index: Int, isInsertion: Bool) throws(SpaceError) {
         guard index >= 0, isInsertion ? index <= count : index < count else {
             throw refused("index \(index) is out of range: \(name.quotedForPeople) has \(count) elements")
         }

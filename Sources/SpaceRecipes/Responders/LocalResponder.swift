@@ -3,18 +3,18 @@ import Synchronization
 import TupleCoding
 
 /// A responder of this process.
-struct LocalResponder: Sendable {
-    let name: String
-    let key: String
-    let position: ResponderPosition
+package struct LocalResponder: Sendable {
+    package let name: String
+    package let key: String
+    package let position: ResponderPosition
     let concurrency: Int
     /// The handle that it was made with, and keeps as long as it is there.
-    let namespace: Namespace
-    let body: @Sendable (IncomingRequest) async throws -> Value
+    package let namespace: Namespace
+    package let body: @Sendable (IncomingRequest) async throws -> Value
 
-    var handle: ObjectIdentifier { ObjectIdentifier(namespace) }
+    package var handle: ObjectIdentifier { ObjectIdentifier(namespace) }
 
-    func reply(to request: IncomingRequest) async -> Result<[UInt8], ResponderFailure> {
+    package func reply(to request: IncomingRequest) async -> Result<[UInt8], ResponderFailure> {
         do {
             return .success(try await body(request).encodedElement())
         } catch {

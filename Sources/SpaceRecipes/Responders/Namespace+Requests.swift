@@ -124,7 +124,7 @@ extension Namespace {
         return bytes
     }
 
-    func decoded<Reply: Decodable>(_ reply: Requesting.Reply, of name: String) throws(SpaceError) -> Reply {
+    package func decoded<Reply: Decodable>(_ reply: Requesting.Reply, of name: String) throws(SpaceError) -> Reply {
         do throws(TupleCodingError) {
             return try reply.value.withBytes { bytes throws(TupleCodingError) in
                 try Value(encodedElement: bytes).decode()

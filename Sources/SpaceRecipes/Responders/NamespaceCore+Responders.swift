@@ -42,7 +42,7 @@ extension NamespaceCore {
     /// The responders that can be asked, those of dead processes left out.
     ///
     /// `name`: `nil`: all names.
-    func responders(to name: String?) throws(SpaceError) -> [(name: String, row: ResponderRow)] {
+    package func responders(to name: String?) throws(SpaceError) -> [(name: String, row: ResponderRow)] {
         let rows = try read("list responders") { snapshot throws(SpaceError) -> [(name: String, row: ResponderRow)] in
             guard let name else { return try snapshot.allResponders() }
             return try snapshot.responders(to: name).rows.map { (name, $0) }
@@ -65,7 +65,7 @@ extension NamespaceCore {
     }
 
     /// Returns: The ticket of the request; `nil`: nobody is there to be asked.
-    func ask(_ request: OutgoingRequest) throws(SpaceError) -> UInt64? {
+    package func ask(_ request: OutgoingRequest) throws(SpaceError) -> UInt64? {
         // Looked at first: it costs nobody the gate to ask where nobody is.
         guard try hasResponder(to: request) else {
             try read("request") { snapshot throws(SpaceError) in try snapshot.checkIsForResponders(request.name) }
@@ -78,7 +78,7 @@ extension NamespaceCore {
         }
     }
 
-    func standing(of ticket: UInt64) throws(SpaceError) -> RequestStanding {
+    package func standing(of ticket: UInt64) throws(SpaceError) -> RequestStanding {
         try read("request") { snapshot throws(SpaceError) in
             guard let request = try snapshot.request(ticket) else { return .nobody(reached: []) }
             return try snapshot.standing(of: request)
@@ -114,7 +114,7 @@ extension NamespaceCore {
     /// Begins a request that this process was asked.
     ///
     /// Returns: What is asked; `nil` when it is not, or not any more, this responder's.
-    func begin(_ asking: Asking, at position: ResponderPosition) throws(SpaceError) -> IncomingRequest? {
+    package func begin(_ asking: Asking, at position: ResponderPosition) throws(SpaceError) -> IncomingRequest? {
         let found = try read("respond") { snapshot throws(SpaceError) -> (request: IncomingRequest, isAt: Bool)? in
             guard let row = try snapshot.request(asking, of: position) else { return nil }
             let request = IncomingRequest(
@@ -143,7 +143,7 @@ extension NamespaceCore {
     }
 
     /// Answers a request; where the reply can't be stored, with that as the failure.
-    func answer(_ request: IncomingRequest, _ reply: Result<[UInt8], ResponderFailure>) throws(SpaceError) {
+    package func answer(_ request: IncomingRequest, _ reply: Result<[UInt8], ResponderFailure>) throws(SpaceError) {
         do throws(SpaceError) {
             switch reply {
             case .success(let value):
@@ -171,30 +171,7 @@ extension NamespaceCore {
     }
 
     /// How much time a request that is being answered has left; `nil`: it has no limit.
-    func remaining(of request: IncomingRequest) -> Duration? {
+    package func remaining(of request: IncomingRequest) -> Duration? {
         request.deadline == 0 ? nil : .milliseconds(max(0, request.deadline &- clock.milliseconds))
-    }
-}
-
-extension SpaceError {
-    /// Whether it was too much to store: something smaller may do.
-    var isOfStorage: Bool {
-        switch code {
-        case .storageFull, .limitReached, .tooLarge, .transactionTooLarge: true
-        default: false
-        }
-    }
-
-    /// Whether it is about what was to be moved, too large for the room or damaged: with something else it may go on.
-    var isOfContent: Bool { isOfStorage || code == .damaged }
-
-    /// Whether trying again may help.
-    var mayPass: Bool {
-        switch code {
-        case .holderStopped, .holderBusy, .storageFull, .limitReached, .readersExhausted, .descriptorsExhausted,
-            .inputOutput:
-            true
-        default: false
-        }
     }
 }

@@ -2,16 +2,16 @@ import LMDB
 import TupleCoding
 
 /// What is asked of whom.
-struct OutgoingRequest: Sendable {
-    let name: String
+package struct OutgoingRequest: Sendable {
+    package let name: String
     /// One encoded element.
-    let argument: [UInt8]
+    package let argument: [UInt8]
     /// Only responders below are asked.
-    var below = ResponderPosition.top
+    package var below = ResponderPosition.top
     /// And none of these.
-    var reached: [ResponderPosition] = []
+    package var reached: [ResponderPosition] = []
     /// The request within whose handler it is asked.
     var within: Asking?
     /// What the one who answers is told: milliseconds of the namespace's clock; `nil`: no limit.
-    var deadline: Int64?
+    package var deadline: Int64?
 }

@@ -2,9 +2,9 @@ import TupleCoding
 
 /// A request that a thread is answering.
 package struct RequestInHand: Sendable {
-    let core: NamespaceCore
+    package let core: NamespaceCore
     let asking: Asking
-    let position: ResponderPosition
+    package let position: ResponderPosition
 
     /// Whether a reply is still wanted: not when the time of the process that asked was over, or it has taken the request
     /// back or died.

@@ -2,7 +2,7 @@ import LMDB
 import TupleCoding
 
 /// How a request stands.
-enum RequestStanding: Sendable {
+package enum RequestStanding: Sendable {
     /// Not answered, and this process is at work on it.
     case pending(Int32)
     /// By a process, with one encoded element.

@@ -1,16 +1,16 @@
-import SpaceSystem
+package import SpaceSystem
 import TupleCoding
 
 /// A request on its way: asked, waited for, and ended, however that is.
 ///
 /// The same for threads and for tasks; they differ only in how they sleep.
-struct Requesting {
-    static let operation = "request"
+package struct Requesting {
+    package static let operation = "request"
 
-    let core: NamespaceCore
-    let request: OutgoingRequest
-    let absent: AbsentResponder
-    let deadline: MonotonicInstant?
+    package let core: NamespaceCore
+    package let request: OutgoingRequest
+    package let absent: AbsentResponder
+    package let deadline: MonotonicInstant?
 
     init(_ core: NamespaceCore, _ request: OutgoingRequest, _ absent: AbsentResponder, timeout: Duration?) {
         self.core = core
@@ -24,7 +24,7 @@ struct Requesting {
     /// Blocks the thread.
     ///
     /// Returns: The reply, one encoded element.
-    func block(interruption: Interruption? = nil) throws(SpaceError) -> Reply {
+    package func block(interruption: Interruption? = nil) throws(SpaceError) -> Reply {
         var request = request
         while true {
             guard let ticket = try ask(request) else {
@@ -107,14 +107,14 @@ struct Requesting {
     // MARK: Steps
 
     /// A reply, and whose it is.
-    struct Reply {
-        let pid: Int32
+    package struct Reply {
+        package let pid: Int32
         /// One encoded element.
-        let value: [UInt8]
+        package let value: [UInt8]
     }
 
     /// What becomes of one that was put to somebody.
-    enum Ending {
+    package enum Ending {
         case reply(Reply)
         /// Nobody is left, and it is to be asked anew, but of none of these.
         case nobody(reached: [ResponderPosition])
@@ -142,7 +142,7 @@ struct Requesting {
     /// Ends a request that was answered, that nobody is left to answer, or whose time has passed.
     ///
     /// Returns: `nil` when it goes on: while nobody was left somebody has come below.
-    func end(_ ticket: UInt64) throws(SpaceError) -> Ending? {
+    package func end(_ ticket: UInt64) throws(SpaceError) -> Ending? {
         let hasPassed = deadline?.hasPassed ?? false
         let seen: RequestStanding
         do throws(SpaceError) {

@@ -15,7 +15,7 @@ public struct Responder: Sendable, Hashable {
     /// Since when, milliseconds since 1970.
     public let since: Int64
 
-    init(_ name: String, _ row: ResponderRow) {
+    package init(_ name: String, _ row: ResponderRow) {
         named = Name(name)
         keyed = Name(row.key)
         pid = row.pid

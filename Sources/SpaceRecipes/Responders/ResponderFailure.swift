@@ -13,8 +13,8 @@ package struct ResponderFailure: Error {
 
     package init(_ message: String) { self.message = message }
 
-    init(_ error: any Error) { message = (error as? SpaceError)?.reason ?? "\(error)" }
+    package init(_ error: any Error) { message = (error as? SpaceError)?.reason ?? "\(error)" }
 
     /// One encoded element.
-    var encoded: [UInt8] { Value.string(String(message.prefix(Self.longest))).knownElement }
+    package var encoded: [UInt8] { Value.string(String(message.prefix(Self.longest))).knownElement }
 }

@@ -38,7 +38,7 @@ package final class ResponderHub: NamespacePart {
 
     // MARK: Coming and going
 
-    func add(_ responder: LocalResponder, to core: NamespaceCore) {
+    package func add(_ responder: LocalResponder, to core: NamespaceCore) {
         let mustListen = state.withLock { state in
             state.entries[responder.position] = Entry(responder: responder)
             defer { state.isListening = true }
@@ -57,7 +57,7 @@ package final class ResponderHub: NamespacePart {
     }
 
     /// Takes a responder off the stack: at once if it is idle, else when it has answered what it has begun.
-    func end(_ position: ResponderPosition, of core: NamespaceCore) {
+    package func end(_ position: ResponderPosition, of core: NamespaceCore) {
         let leaving = state.withLock { state -> (name: String, isIdle: Bool, waiting: [Asking])? in
             guard var entry = state.entries[position], !entry.isEnding else { return nil }
             entry.isEnding = true
@@ -270,5 +270,5 @@ package final class ResponderHub: NamespacePart {
 
 extension NamespaceCore {
     /// The responders of this process.
-    var responders: ResponderHub { parts[ResponderHub.self] }
+    package var responders: ResponderHub { parts[ResponderHub.self] }
 }

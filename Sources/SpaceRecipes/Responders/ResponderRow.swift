@@ -5,24 +5,24 @@ import TupleCoding
 /// Its details:
 ///
 ///     [PID, flags: bit 0, a base handler; bit 1, taken off the stack and not done yet, key]
-struct ResponderRow {
-    let ticket: UInt64
-    let session: UInt64
-    let since: Int64
-    let pid: Int32
-    let isBase: Bool
+package struct ResponderRow {
+    package let ticket: UInt64
+    package let session: UInt64
+    package let since: Int64
+    package let pid: Int32
+    package let isBase: Bool
     /// Taken off the stack while it may still be answering: it finishes what it has begun, and is asked nothing more.
-    var isRetired = false
-    let key: String
+    package var isRetired = false
+    package let key: String
 
-    var position: ResponderPosition { ResponderPosition(ticket: ticket, isBase: isBase) }
+    package var position: ResponderPosition { ResponderPosition(ticket: ticket, isBase: isBase) }
 
-    var details: Value { .array([.int(Int(pid)), .int((isBase ? 1 : 0) | (isRetired ? 2 : 0)), .string(key)]) }
+    package var details: Value { .array([.int(Int(pid)), .int((isBase ? 1 : 0) | (isRetired ? 2 : 0)), .string(key)]) }
 }
 
 extension ResponderRow {
     /// `nil` for a row that does not decode.
-    init?(_ hold: HoldRow) {
+    package init?(_ hold: HoldRow) {
         guard hold.kind == .responder, case .session(let session) = hold.holder,
             case .array(let parts) = hold.details, parts.count == 3,
             case .int(let pid) = parts[0], case .int(let flags) = parts[1], case .string(let key) = parts[2],

@@ -1,10 +1,10 @@
 import TupleCoding
 
 /// All responders of a name, the one that is asked first in front.
-struct ResponderStack {
-    private(set) var rows: [ResponderRow] = []
+package struct ResponderStack {
+    package private(set) var rows: [ResponderRow] = []
 
-    init(_ rows: [ResponderRow]) { self.rows = rows.sorted { $0.position > $1.position } }
+    package init(_ rows: [ResponderRow]) { self.rows = rows.sorted { $0.position > $1.position } }
 
     /// Who is asked first, of those below a position who were not reached before.
     func top(below limit: ResponderPosition = .top, except reached: [ResponderPosition] = []) -> ResponderRow? {
@@ -14,7 +14,7 @@ struct ResponderStack {
     /// Whose a request is: the one it was put to, and once that one has gone, the next below.
     ///
     /// So nothing is written when a responder dies, and nobody is asked twice: the limit only ever falls.
-    func addressee(of request: RequestRow) -> ResponderRow? {
+    package func addressee(of request: RequestRow) -> ResponderRow? {
         rows.first { $0.position == request.at } ?? top(below: request.below, except: request.reached)
     }
 

@@ -14,7 +14,7 @@ extension Snapshot {
     }
 
     /// The responders to a name.
-    func responders(to name: String) throws(SpaceError) -> ResponderStack {
+    package func responders(to name: String) throws(SpaceError) -> ResponderStack {
         var rows: [ResponderRow] = []
         try forEachHold(HoldKeys(name)) { hold throws(SpaceError) in
             guard hold.kind == .responder else { return false }
@@ -43,7 +43,7 @@ extension Snapshot {
     // MARK: Requests
 
     /// A request by its ticket; `nil`: it was taken back.
-    func request(_ ticket: UInt64) throws(SpaceError) -> RequestRow? {
+    package func request(_ ticket: UInt64) throws(SpaceError) -> RequestRow? {
         guard let hold = try hold(HoldKeys(RequestRow.holdName), ticket) else { return nil }
         return try request(hold)
     }
@@ -54,7 +54,7 @@ extension Snapshot {
     }
 
     /// The request that a work is for: as a rule that of its number, or else one that has taken it over.
-    func request(_ asking: Asking) throws(SpaceError) -> RequestRow? {
+    package func request(_ asking: Asking) throws(SpaceError) -> RequestRow? {
         if let request = try request(asking.ticket), request.work == asking.work { return request }
         var found: RequestRow?
         try forEachRequest { request throws(SpaceError) in if request.work == asking.work { found = request } }
@@ -62,7 +62,7 @@ extension Snapshot {
     }
 
     /// The request that a responder is to answer; `nil` when it is not, or not any more.
-    func request(_ asking: Asking, of position: ResponderPosition) throws(SpaceError) -> RequestRow? {
+    package func request(_ asking: Asking, of position: ResponderPosition) throws(SpaceError) -> RequestRow? {
         guard let request = try request(asking), request.isPending,
             try responders(to: request.name).addressee(of: request)?.position == position
         else { return nil }
@@ -78,7 +78,7 @@ extension Snapshot {
     }
 
     /// The argument of a request, or its reply: borrowed from the page.
-    func body(of ticket: UInt64) throws(SpaceError) -> UnsafeRawBufferPointer {
+    package func body(of ticket: UInt64) throws(SpaceError) -> UnsafeRawBufferPointer {
         let bytes = try lmdb { () throws(LMDBError) in
             try RequestRow.bodyKey(ticket).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
         }
@@ -110,7 +110,7 @@ extension Snapshot {
     }
 
     /// How a request stands; a copy.
-    func standing(of request: RequestRow) throws(SpaceError) -> RequestStanding {
+    package func standing(of request: RequestRow) throws(SpaceError) -> RequestStanding {
         switch request.state {
         case .pending:
             return try worker(on: request).map { .pending($0) } ?? .nobody(reached: request.reached)

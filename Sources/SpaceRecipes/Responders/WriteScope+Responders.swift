@@ -76,7 +76,7 @@ extension WriteScope {
     /// Puts a request to the responder on top, below a limit.
     ///
     /// Returns: Its ticket; `nil`: nobody is there, and nothing was written.
-    func ask(_ request: OutgoingRequest, session: UInt64) throws(SpaceError) -> UInt64? {
+    package func ask(_ request: OutgoingRequest, session: UInt64) throws(SpaceError) -> UInt64? {
         let stack = try snapshot.responders(to: request.name)
         // Who asks within a request that has gone on to another, off the stack himself, asks for nobody any more.
         if let within = request.within, try !isAnswering(within, at: request.below, stack) { return nil }
@@ -198,7 +198,7 @@ extension WriteScope {
     /// Begins a request: from here on it is this responder's, whoever comes.
     ///
     /// Returns: `false` when it is not: taken back, or with another.
-    func begin(_ asking: Asking, at position: ResponderPosition) throws(SpaceError) -> Bool {
+    package func begin(_ asking: Asking, at position: ResponderPosition) throws(SpaceError) -> Bool {
         guard var request = try snapshot.request(asking, of: position) else { return false }
         request.at = position
         request.below = min(request.below, position)
@@ -217,7 +217,7 @@ extension WriteScope {
     }
 
     /// Answers a request, if anybody still waits for the answer.
-    func answer(
+    package func answer(
         _ asking: Asking,
         at position: ResponderPosition,
         _ state: RequestRow.State,

@@ -15,7 +15,7 @@ public struct QueueCounts: Sendable, Hashable {
     public init() {}
 
     /// How many there are in all.
-    var all: Int { ready + delayed + taken + blocked + dead }
+    package var all: Int { ready + delayed + taken + blocked + dead }
 }
 
 extension Snapshot {

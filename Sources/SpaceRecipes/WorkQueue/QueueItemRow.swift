@@ -9,18 +9,18 @@ import TupleCoding
 ///     8  priority
 ///     16 when it is or was ready, milliseconds of the namespace's clock; 0: at once
 ///     24 the group, or null, one encoded element
-struct QueueItemRow: Sendable {
-    enum State: UInt8, Sendable { case ready, delayed, taken, blocked, dead }
+package struct QueueItemRow: Sendable {
+    package enum State: UInt8, Sendable { case ready, delayed, taken, blocked, dead }
     private static let headerSize = 24
 
-    let id: UInt64
-    var state: State
-    var deliveries: UInt32
-    let priority: Int64
-    var readyTime: Int64
-    let group: String?
+    package let id: UInt64
+    package var state: State
+    package var deliveries: UInt32
+    package let priority: Int64
+    package var readyTime: Int64
+    package let group: String?
 
-    init(id: UInt64, priority: Int64, readyTime: Int64, group: String?) {
+    package init(id: UInt64, priority: Int64, readyTime: Int64, group: String?) {
         self.id = id
         state = .blocked
         deliveries = 0
@@ -30,7 +30,7 @@ struct QueueItemRow: Sendable {
     }
 
     /// Copies the row out of the page; `nil` when it is none.
-    init?(id: UInt64, _ bytes: UnsafeRawBufferPointer) {
+    package init?(id: UInt64, _ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > Self.headerSize, let state = State(rawValue: bytes[0]),
             let group = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
         else { return nil }
@@ -42,7 +42,7 @@ struct QueueItemRow: Sendable {
         if case .string(let name) = group { self.group = name } else { self.group = nil }
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var bytes: [UInt8] = [state.rawValue, 0, 0, 0]
         withUnsafeBytes(of: deliveries.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: priority.littleEndian) { bytes.append(contentsOf: $0) }

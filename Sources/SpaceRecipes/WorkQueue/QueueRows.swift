@@ -17,18 +17,20 @@ import TupleCoding
 ///     D time, id           delayed, by the time when it is ready
 ///     G group, id          of a group, in the order of putting
 ///     X id                 a dead letter
-struct QueueRows {
-    enum Letter: UInt8 { case item = 0x49, value = 0x56, ready = 0x52, delayed = 0x44, group = 0x47, dead = 0x58 }
+package struct QueueRows {
+    package enum Letter: UInt8 { case item = 0x49, value = 0x56, ready = 0x52, delayed = 0x44, group = 0x47, dead = 0x58 }
 
-    let number: UInt64
+    package let number: UInt64
 
-    func key(_ letter: Letter, _ rest: [UInt8] = []) -> [UInt8] { number.bigEndianBytes + [letter.rawValue] + rest }
+    package init(number: UInt64) { self.number = number }
 
-    func item(_ id: UInt64) -> [UInt8] { key(.item, id.bigEndianBytes) }
-    func value(_ id: UInt64) -> [UInt8] { key(.value, id.bigEndianBytes) }
+    package func key(_ letter: Letter, _ rest: [UInt8] = []) -> [UInt8] { number.bigEndianBytes + [letter.rawValue] + rest }
+
+    package func item(_ id: UInt64) -> [UInt8] { key(.item, id.bigEndianBytes) }
+    package func value(_ id: UInt64) -> [UInt8] { key(.value, id.bigEndianBytes) }
 
     /// The row that says in which state an item is; `nil`: taken and blocked ones need none.
-    func index(of item: QueueItemRow) -> [UInt8]? {
+    package func index(of item: QueueItemRow) -> [UInt8]? {
         switch item.state {
         case .ready:
             // Descending: the complement, with the sign's bit turned so that the bytes are in the numbers' order.
@@ -41,10 +43,10 @@ struct QueueRows {
         }
     }
 
-    func group(_ name: String) -> [UInt8] { key(.group, Value.string(name).knownElement) }
+    package func group(_ name: String) -> [UInt8] { key(.group, Value.string(name).knownElement) }
 
     /// The id that a key of any letter ends with.
-    static func id(of key: UnsafeRawBufferPointer) -> UInt64? { key.count >= 17 ? key.big(key.count - 8) : nil }
+    package static func id(of key: UnsafeRawBufferPointer) -> UInt64? { key.count >= 17 ? key.big(key.count - 8) : nil }
 }
 
 extension UInt64 {
@@ -52,7 +54,7 @@ extension UInt64 {
 }
 
 extension Snapshot {
-    func queueItem(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> QueueItemRow? {
+    package func queueItem(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> QueueItemRow? {
         let bytes = try lmdb { () throws(LMDBError) in
             try rows.item(id).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
         }
@@ -61,7 +63,7 @@ extension Snapshot {
         return item
     }
 
-    func queueValue(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> Value {
+    package func queueValue(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> Value {
         let bytes = try lmdb { () throws(LMDBError) in
             try rows.value(id).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
         }
@@ -81,7 +83,7 @@ extension Snapshot {
     /// The ids of the rows under a prefix, in order; with the eight bytes before them, which a delayed one's are its time.
     ///
     /// Those of another group whose name begins with a NUL after this one's have longer keys, and are left out.
-    func queueIDs(_ prefix: [UInt8], limit: Int = .max) throws(SpaceError) -> [(id: UInt64, before: UInt64)] {
+    package func queueIDs(_ prefix: [UInt8], limit: Int = .max) throws(SpaceError) -> [(id: UInt64, before: UInt64)] {
         let isGroup = prefix.count > 9
         return try lmdb { () throws(LMDBError) in
             var found: [(UInt64, UInt64)] = []

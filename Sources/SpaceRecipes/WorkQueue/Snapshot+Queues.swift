@@ -3,7 +3,7 @@ import TupleCoding
 
 extension Snapshot {
     /// What is wrong with the rows of the work queues, a sentence each.
-    func damageInQueues() throws(SpaceError) -> [String] {
+    package func damageInQueues() throws(SpaceError) -> [String] {
         var damage: [String] = []
         var takers: [UInt64: Int] = [:]
         for (_, row) in try allHolds() where row.kind == .queue && row.isHolding {

@@ -15,13 +15,13 @@ public import TupleCoding
 /// whose worker dies returns at once, by the kernel's word, with its deliveries counted. Of a group, one item at a time is
 /// worked on, in the order of putting; a delay or a return of its first keeps the others waiting.
 public struct WorkQueue: Sendable {
-    let namespace: Namespace
+    package let namespace: Namespace
     /// The name, in the namespace.
     public let name: String
     /// After how many deliveries a returning item is set aside as a dead letter; 0: never.
     public let deliveries: Int
 
-    init(_ name: String, deliveries: Int, in namespace: Namespace) {
+    package init(_ name: String, deliveries: Int, in namespace: Namespace) {
         self.name = name
         self.deliveries = deliveries
         self.namespace = namespace
@@ -327,7 +327,7 @@ public struct WorkQueue: Sendable {
     }
 
     /// The queue's rows, made if it is not there.
-    func make(_ scope: WriteScope) throws(SpaceError) -> QueueRows {
+    package func make(_ scope: WriteScope) throws(SpaceError) -> QueueRows {
         guard let (rows, row) = try scope.queue(name) else {
             return QueueRows(number: try scope.makeObject(name, .queue, details: .int(deliveries)))
         }

@@ -4,7 +4,7 @@ import TupleCoding
 // What happens to a work queue's items, each within one write transaction.
 
 extension WriteScope {
-    func queue(_ name: String) throws(SpaceError) -> (rows: QueueRows, row: SharedObjectRow)? {
+    package func queue(_ name: String) throws(SpaceError) -> (rows: QueueRows, row: SharedObjectRow)? {
         try snapshot.object(name, .queue).map { (QueueRows(number: $0.number), $0) }
     }
 
@@ -31,7 +31,7 @@ extension WriteScope {
     /// Puts a new item at the end, and leaves it to the caller to settle.
     ///
     /// Returns: Its id.
-    func insertItem(
+    package func insertItem(
         _ rows: QueueRows,
         _ name: String,
         _ encoded: [UInt8],

@@ -1,10 +1,10 @@
-import LMDB
+package import LMDB
 import TupleCoding
 
 // Cells: named values. The row's value is one encoded element, so that equality is equality of bytes.
 
 extension Snapshot {
-    func cell(_ key: String) throws(SpaceError) -> UnsafeRawBufferPointer? {
+    package func cell(_ key: String) throws(SpaceError) -> UnsafeRawBufferPointer? {
         var key = key
         do throws(LMDBError) {
             return try key.withUTF8Bytes { (bytes) throws(LMDBError) in try access.get(tables.cells, bytes) }
@@ -14,7 +14,7 @@ extension Snapshot {
     }
 
     /// All cells, by key.
-    func allCells() throws(SpaceError) -> [(key: String, value: Value)] {
+    package func allCells() throws(SpaceError) -> [(key: String, value: Value)] {
         var rows: [(key: String, bytes: UnsafeRawBufferPointer)] = []
         try lmdb { () throws(LMDBError) in
             var cursor = try access.cursor(tables.cells)
@@ -25,7 +25,7 @@ extension Snapshot {
         return cells
     }
 
-    func value(_ key: String, _ bytes: UnsafeRawBufferPointer) throws(SpaceError) -> Value {
+    package func value(_ key: String, _ bytes: UnsafeRawBufferPointer) throws(SpaceError) -> Value {
         do throws(TupleCodingError) {
             return try Value(encodedElement: bytes)
         } catch {
@@ -35,7 +35,7 @@ extension Snapshot {
 }
 
 extension WriteScope {
-    func set(_ key: String, _ encoded: [UInt8]) throws(SpaceError) {
+    package func set(_ key: String, _ encoded: [UInt8]) throws(SpaceError) {
         let old = isJournaling ? try snapshot.cell(key).map { Array($0) } : nil
         try encoded.withBytes { (new) throws(SpaceError) in try note(.set, key, old: old, new: new) }
         var name = key
@@ -65,7 +65,7 @@ extension WriteScope {
         try value.withBytes { (new) throws(SpaceError) in try note(.post, name, old: sender, new: new) }
     }
 
-    func unset(_ key: String) throws(SpaceError) {
+    package func unset(_ key: String) throws(SpaceError) {
         try note(.unset, key, old: isJournaling ? try snapshot.cell(key).map { Array($0) } : nil, new: nil)
         var name = key
         do throws(LMDBError) {
@@ -78,7 +78,7 @@ extension WriteScope {
 
 extension WriteScope {
     /// Sets a cell if its old value is as it should be.
-    func set(
+    package func set(
         _ key: String,
         _ encoded: [UInt8],
         if condition: (UnsafeRawBufferPointer?) -> Bool
@@ -91,14 +91,14 @@ extension WriteScope {
     }
 
     /// Returns: The old value; `nil` when there was none.
-    func unsetIfSet(_ key: String) throws(SpaceError) -> Value? {
+    package func unsetIfSet(_ key: String) throws(SpaceError) -> Value? {
         guard let old = try snapshot.cell(key) else { return nil }
         let value = try snapshot.value(key, old)
         try unset(key)
         return value
     }
 
-    func increment(_ key: String, by amount: Int) throws(SpaceError) -> Int {
+    package func increment(_ key: String, by amount: Int) throws(SpaceError) -> Int {
         func refused(_ reason: String, _ advice: String? = nil) -> SpaceError {
             SpaceError(.badData, "increment a cell", namespace: namespace, reason: reason, advice: advice)
         }
@@ -118,7 +118,7 @@ extension WriteScope {
 
 extension String {
     /// The bytes of the UTF-8 form; contiguous after the first call.
-    mutating func withUTF8Bytes<R>(_ body: (UnsafeRawBufferPointer) throws(LMDBError) -> R) throws(LMDBError) -> R {
+    package mutating func withUTF8Bytes<R>(_ body: (UnsafeRawBufferPointer) throws(LMDBError) -> R) throws(LMDBError) -> R {
         var result: Result<R, LMDBError>?
         withUTF8 { bytes in
             do throws(LMDBError) {
@@ -136,7 +136,7 @@ extension Value {
     /// Encodes the value as one element.
     ///
     /// Throws: When it is nested deeper than ``TupleLimits/maximumDepth``.
-    func encodedElement() throws(TupleCodingError) -> [UInt8] {
+    package func encodedElement() throws(TupleCodingError) -> [UInt8] {
         var encoder = TupleEncoder()
         encoder.encode(self)
         if let failure = encoder.failure { throw failure }
@@ -144,7 +144,7 @@ extension Value {
     }
 
     /// The encoding as one element of a value that the library made or decoded, or whose encoding did not fail before.
-    var knownElement: [UInt8] {
+    package var knownElement: [UInt8] {
         do throws(TupleCodingError) {
             return try encodedElement()
         } catch {
@@ -152,7 +152,7 @@ extension Value {
         }
     }
 
-    init(encodedElement bytes: UnsafeRawBufferPointer) throws(TupleCodingError) {
+    package init(encodedElement bytes: UnsafeRawBufferPointer) throws(TupleCodingError) {
         var decoder = TupleDecoder(bytes)
         self = try decoder.decodeValue()
         try decoder.finish()

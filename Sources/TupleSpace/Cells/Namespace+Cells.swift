@@ -174,7 +174,7 @@ extension Namespace {
         return (encoded, .adding(1, bytes: encoded.count + key.utf8.count + 16))
     }
 
-    func check(_ key: String, _ operation: String) throws(SpaceError) {
+    package func check(_ key: String, _ operation: String) throws(SpaceError) {
         guard (1...Limits.cellKeyBytes).contains(key.utf8.count) else {
             throw SpaceError(
                 .tooLarge,
@@ -189,7 +189,7 @@ extension Namespace {
     /// A caller's value, encoded as one element.
     ///
     /// Throws: `badData` when it is nested too deep.
-    func encodedElement(of value: Value, _ operation: String) throws(SpaceError) -> [UInt8] {
+    package func encodedElement(of value: Value, _ operation: String) throws(SpaceError) -> [UInt8] {
         do throws(TupleCodingError) {
             return try value.encodedElement()
         } catch {
@@ -197,7 +197,7 @@ extension Namespace {
         }
     }
 
-    func encoded(_ content: some Encodable, _ operation: String) throws(SpaceError) -> Value {
+    package func encoded(_ content: some Encodable, _ operation: String) throws(SpaceError) -> Value {
         do throws(TupleCodingError) {
             return try Value(encoding: content)
         } catch {
@@ -207,7 +207,7 @@ extension Namespace {
 }
 
 extension NamespaceCore {
-    func cell(_ key: String) throws(SpaceError) -> Value? {
+    package func cell(_ key: String) throws(SpaceError) -> Value? {
         try read("get a cell") { (snapshot) throws(SpaceError) in
             guard let bytes = try snapshot.cell(key) else { return nil }
             return try snapshot.value(key, bytes)

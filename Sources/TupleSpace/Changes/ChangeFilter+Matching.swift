@@ -74,7 +74,7 @@ extension ChangeFilter {
     }
 
     /// The keys of the cells in which a path may end, in their order: what precedes each of its dots, and the path itself.
-    static func keys(on path: String) -> [[UInt8]] {
+    package static func keys(on path: String) -> [[UInt8]] {
         let bytes = Array(path.utf8)
         let dots = bytes.indices.filter { $0 > 0 && bytes[$0] == UInt8(ascii: ".") }
         // Longer than any key, or empty, LMDB would refuse it.

@@ -1,10 +1,10 @@
 import LMDB
-import SpaceSystem
+package import SpaceSystem
 import Synchronization
 import TupleCoding
 
 /// A registered watcher's place in the journal.
-final class ChangeSource: Sendable {
+package final class ChangeSource: Sendable {
     let registration: NamespaceCore.Registration
     private let namespace: Namespace
     private let filter: ChangeFilter
@@ -83,7 +83,7 @@ final class ChangeSource: Sendable {
         core.dropWatchersOfTheDead()
     }
 
-    var life: NamespaceLife { namespace.life }
+    package var life: NamespaceLife { namespace.life }
 
     deinit {
         EventLoop.shared.end(namespace.core)
@@ -99,7 +99,7 @@ final class ChangeSource: Sendable {
         }
     }
 
-    func acknowledge(_ sequence: UInt64) throws(SpaceError) {
+    package func acknowledge(_ sequence: UInt64) throws(SpaceError) {
         let settled = state.withLock { state in
             state.handled = max(state.handled, sequence)
             return state.settled
@@ -128,7 +128,7 @@ final class ChangeSource: Sendable {
         if let settled { try? save(settled, timeout: NamespaceCore.upkeepPatience) }
     }
 
-    func next(until deadline: MonotonicInstant? = nil) async throws(SpaceError) -> Change? {
+    package func next(until deadline: MonotonicInstant? = nil) async throws(SpaceError) -> Change? {
         let core = namespace.core
         while true {
             let transaction = core.environment.lastTransaction
@@ -139,7 +139,7 @@ final class ChangeSource: Sendable {
     }
 
     /// The same, blocking the thread.
-    func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> Change? {
+    package func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> Change? {
         let core = namespace.core
         while true {
             let transaction = core.environment.lastTransaction

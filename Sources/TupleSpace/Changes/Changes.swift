@@ -46,13 +46,13 @@ public struct Changes: AsyncSequence, Sendable {
         case subscription(String)
     }
 
-    let source: ChangeSource
+    package let source: ChangeSource
 
     /// An iterator.
     ///
     /// All iterators of a sequence share its position.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let source: ChangeSource
+        package let source: ChangeSource
 
         /// The next change; `nil` after the namespace's end, and after cancellation.
         public mutating func next() async throws(SpaceError) -> Change? { try await source.next() }

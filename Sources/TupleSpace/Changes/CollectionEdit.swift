@@ -140,7 +140,7 @@ extension CollectionEdit {
 
 extension Array {
     /// Removes the elements at ascending indices, in one pass.
-    mutating func remove(ascending indices: [Int]) {
+    package mutating func remove(ascending indices: [Int]) {
         guard let first = indices.first else { return }
         var next = 0
         var end = first

@@ -4,7 +4,7 @@ extension JournalRow {
     /// Copies the change out of the page.
     ///
     /// `withValues`: Whether the values of cells and notifications are wanted; else they are not decoded.
-    func change(withValues: Bool = true) throws(TupleCodingError) -> Change {
+    package func change(withValues: Bool = true) throws(TupleCodingError) -> Change {
         let isTuple = id != 0
         if kind.isOfCollection { return try collectionChange() }
         // A notification's old value is its sender's number.

@@ -4,7 +4,7 @@ extension JournalRow {
     /// Of a cell, the name of the dictionary that it would be an entry of; `nil`: of none.
     ///
     /// What precedes the key's first slash: no dictionary's name has one.
-    var dictionary: Slice<UnsafeRawBufferPointer>? {
+    package var dictionary: Slice<UnsafeRawBufferPointer>? {
         name.firstIndex(of: UInt8(ascii: "/")).map { name[..<$0] }
     }
 

@@ -113,7 +113,7 @@ extension Namespace {
         ObservationToken(try add(request), core)
     }
 
-    func add(_ request: ObservationRequest) throws(SpaceError) -> Observer {
+    package func add(_ request: ObservationRequest) throws(SpaceError) -> Observer {
         try usableCore("observe").observations.add(request, handle: self)
     }
 

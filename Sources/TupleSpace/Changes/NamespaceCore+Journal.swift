@@ -72,7 +72,7 @@ extension NamespaceCore {
 
 extension Snapshot {
     /// All that the journal holds.
-    func allChanges() throws(SpaceError) -> [Change] {
+    package func allChanges() throws(SpaceError) -> [Change] {
         var changes: [Change] = []
         var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
         while let entry = try step(&cursor, { (cursor) throws(LMDBError) in try cursor.next() }) {
@@ -86,34 +86,34 @@ extension Snapshot {
 }
 
 extension Change {
-    init(gapFrom first: UInt64, to last: UInt64) {
+    package init(gapFrom first: UInt64, to last: UInt64) {
         self.init(kind: .gap, sequence: first, lastSequence: last)
     }
 
-    init(gone sequence: UInt64) {
+    package init(gone sequence: UInt64) {
         self.init(kind: .gone, sequence: sequence, lastSequence: sequence)
     }
 
     /// A tuple that is there.
-    init(present tuple: Tuple, id: UInt64, at sequence: UInt64) {
+    package init(present tuple: Tuple, id: UInt64, at sequence: UInt64) {
         self.init(kind: .write, sequence: sequence, lastSequence: sequence, id: TupleID(rawValue: id), tuple: tuple)
         isPresent = true
     }
 
     /// A cell that is set.
-    init(presentCell key: String, value: Value, at sequence: UInt64) {
+    package init(presentCell key: String, value: Value, at sequence: UInt64) {
         self.init(kind: .set, sequence: sequence, lastSequence: sequence, key: key, new: value)
         isPresent = true
     }
 
     /// An ordered set or a dictionary that is there, and is to be read.
-    init(presentCollection name: String, at sequence: UInt64) {
+    package init(presentCollection name: String, at sequence: UInt64) {
         self.init(kind: .reset, sequence: sequence, lastSequence: sequence, key: name)
         isPresent = true
     }
 
     /// A cell that is not set.
-    init(presentUnset key: String, at sequence: UInt64) {
+    package init(presentUnset key: String, at sequence: UInt64) {
         self.init(kind: .unset, sequence: sequence, lastSequence: sequence, key: key)
         isPresent = true
     }

@@ -3,7 +3,7 @@ import SpaceSystem
 import TupleCoding
 
 extension WriteScope {
-    func put(watcher number: UInt64, _ row: WatcherRow) throws(SpaceError) {
+    package func put(watcher number: UInt64, _ row: WatcherRow) throws(SpaceError) {
         let bytes = row.encoded
         try lmdb { () throws(LMDBError) in
             try bytes.withBytes { (bytes) throws(LMDBError) in try access.put(tables.watchers, number, bytes) }
@@ -11,7 +11,7 @@ extension WriteScope {
         noteUpkeep()
     }
 
-    func remove(watcher number: UInt64) throws(SpaceError) {
+    package func remove(watcher number: UInt64) throws(SpaceError) {
         guard try lmdb({ () throws(LMDBError) in try access.delete(tables.watchers, number) }) else { return }
         counters.watchers -= min(1, counters.watchers)
         noteUpkeep()
@@ -151,7 +151,7 @@ extension NamespaceCore {
     }
 
     /// Says that a subscription has dealt with everything up to a change.
-    func acknowledge(_ number: UInt64, _ sequence: UInt64, timeout: Duration? = nil) throws(SpaceError) {
+    package func acknowledge(_ number: UInt64, _ sequence: UInt64, timeout: Duration? = nil) throws(SpaceError) {
         try write("acknowledge changes", .removing(1, bytes: 1024), timeout: timeout) { (scope) throws(SpaceError) in
             // No further than there are changes: what comes later must come.
             let sequence = min(sequence, scope.counters.sequence)

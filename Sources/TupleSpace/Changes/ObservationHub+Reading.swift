@@ -69,7 +69,7 @@ extension ObservationHub {
         return core.environment.lastTransaction != transaction
     }
 
-    func read(
+    package func read(
         _ core: NamespaceCore,
         after position: UInt64,
         decode: (JournalRow) throws(TupleCodingError) -> Change?
@@ -158,7 +158,7 @@ extension ObservationHub {
         for (observer, batch) in started { start(observer, batch, core, isCrew: true) }
     }
 
-    static func end(after position: UInt64, _ last: UInt64) -> Observer.Batch {
+    package static func end(after position: UInt64, _ last: UInt64) -> Observer.Batch {
         let gap = last > position ? [Change(gapFrom: position + 1, to: last)] : []
         return Observer.Batch(changes: gap + [Change(gone: last)], isLast: true)
     }

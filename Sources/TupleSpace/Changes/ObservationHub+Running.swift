@@ -6,7 +6,7 @@ import TupleCoding
 /// Running observers: one batch after the other, each read when the handler has returned from the one before.
 extension ObservationHub {
     /// Has a batch delivered, and then what has come meanwhile.
-    func start(_ observer: Observer, _ batch: Observer.Batch, _ core: NamespaceCore, isCrew: Bool) {
+    package func start(_ observer: Observer, _ batch: Observer.Batch, _ core: NamespaceCore, isCrew: Bool) {
         observer.deliver(batch, by: EventLoop.shared.crew, isCrew: isCrew) { [self, isLast = batch.isLast] in
             if isLast || observer.isGone { return end(observer, of: core) }
             // On a task's thread, or a queue's, the next batch is submitted; on the crew's it comes after what waits there.
@@ -15,7 +15,7 @@ extension ObservationHub {
     }
 
     /// What a running observer has to be told next; `nil`: it follows again, or has ended.
-    func next(_ observer: Observer, _ core: NamespaceCore) -> Observer.Batch? {
+    package func next(_ observer: Observer, _ core: NamespaceCore) -> Observer.Batch? {
         while observer.isActive {
             do throws(SpaceError) {
                 let changes: [Change]

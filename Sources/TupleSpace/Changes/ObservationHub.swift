@@ -1,6 +1,6 @@
 import LMDB
 import SpaceSystem
-import Synchronization
+package import Synchronization
 import TupleCoding
 
 /// The observations of this process in one namespace: one reader of the journal for all of them.
@@ -17,14 +17,14 @@ import TupleCoding
 ///
 /// No lock is held while a handler runs, or anything that a user gave is released.
 package final class ObservationHub: NamespacePart {
-    let state = Mutex(State())
+    package let state = Mutex(State())
     /// Held while the journal is read: one of LMDB's readers serves all observers, and is there still when the namespace has
     /// been deleted and no other can be had.
-    let reading = Mutex<Void>(())
+    package let reading = Mutex<Void>(())
     /// How often a filter was asked about a change.
     private let evaluations = Atomic<Int>(0)
 
-    struct State {
+    package struct State {
         var entries: [UInt64: Entry] = [:]
         var index = ObserverIndex()
         /// The last change that the hub has read.
@@ -46,7 +46,7 @@ package final class ObservationHub: NamespacePart {
     /// How far an observer is; reached through the hub's state alone.
     ///
     /// An object, so that a change is given to one without copying the rest.
-    final class Entry {
+    package final class Entry {
         let observer: Observer
         /// The last change that it has been given, or must not be given; while it follows, the hub's position may be later.
         var position: UInt64
@@ -72,14 +72,14 @@ package final class ObservationHub: NamespacePart {
     func noteEvaluations(_ count: Int) { evaluations.add(count, ordering: .relaxed) }
 
     /// Those there are, in the order in which they were made.
-    var all: [Observer] { state.withLock { $0.entries.values.map(\.observer) }.sorted { $0.id < $1.id } }
+    package var all: [Observer] { state.withLock { $0.entries.values.map(\.observer) }.sorted { $0.id < $1.id } }
 
     // MARK: Coming and going
 
     /// Registers an observer, which is told of what is later than its registration.
     ///
     /// `afterRegistering`: Called before the observer is told of anything; if it throws, the registration ends.
-    func add(
+    package func add(
         _ request: ObservationRequest,
         handle: Namespace,
         afterRegistering: () throws(SpaceError) -> Void = { () throws(SpaceError) in }
@@ -134,12 +134,12 @@ package final class ObservationHub: NamespacePart {
     /// Ends an observation: no call begins after this returns, but one that has begun, on another thread, may still run.
     ///
     /// May be called anywhere, in the handler too.
-    func end(_ observer: Observer, of core: NamespaceCore) {
+    package func end(_ observer: Observer, of core: NamespaceCore) {
         if observer.end() { forget([observer], core) }
     }
 
     /// Ends the observations that a condition holds for.
-    func end(_ core: NamespaceCore, where condition: (Observer) -> Bool) {
+    package func end(_ core: NamespaceCore, where condition: (Observer) -> Bool) {
         forget(all.filter { condition($0) && $0.end() }, core)
     }
 
@@ -180,7 +180,7 @@ package final class ObservationHub: NamespacePart {
 
 extension NamespaceCore {
     /// The observations of this process.
-    var observations: ObservationHub { parts[ObservationHub.self] }
+    package var observations: ObservationHub { parts[ObservationHub.self] }
 
     /// Removes registrations of this process, all in one transaction.
     func removeWatchers(_ numbers: [UInt64], timeout: Duration?) throws(SpaceError) {

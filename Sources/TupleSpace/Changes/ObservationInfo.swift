@@ -11,7 +11,7 @@ public struct ObservationInfo: Sendable, Identifiable, CustomStringConvertible {
     /// Whether it is told only that something has changed.
     public let isCoarse: Bool
 
-    init(_ observer: Observer) {
+    package init(_ observer: Observer) {
         id = observer.id
         filter = observer.filter
         objectType = observer.subject?.typeName

@@ -1,10 +1,24 @@
 import TupleCoding
 
 /// What an observation is to be.
-struct ObservationRequest {
-    var filter: ChangeFilter
-    var options: ObservationOptions = [.old, .new]
-    var subject: Observer.Subject?
-    var handler: ObserverHandler
-    var onError: ObservationErrorHandler?
+package struct ObservationRequest {
+    package var filter: ChangeFilter
+    package var options: ObservationOptions = [.old, .new]
+    package var subject: Observer.Subject?
+    package var handler: ObserverHandler
+    package var onError: ObservationErrorHandler?
+
+    package init(
+        filter: ChangeFilter,
+        options: ObservationOptions = [.old, .new],
+        subject: Observer.Subject? = nil,
+        handler: ObserverHandler,
+        onError: ObservationErrorHandler? = nil
+    ) {
+        self.filter = filter
+        self.options = options
+        self.subject = subject
+        self.handler = handler
+        self.onError = onError
+    }
 }

@@ -3,10 +3,10 @@
 /// When the token goes, or at ``cancel()``, the observation ends. So keep it, in a property or an ``ObservationBag``. Each token
 /// stands for one observation only: assigning a new token over an old one ends the old observation and leaves the new one.
 public final class ObservationToken: Sendable, Identifiable {
-    let observer: Observer
+    package let observer: Observer
     private let core: NamespaceCore
 
-    init(_ observer: Observer, _ core: NamespaceCore) {
+    package init(_ observer: Observer, _ core: NamespaceCore) {
         self.observer = observer
         self.core = core
     }

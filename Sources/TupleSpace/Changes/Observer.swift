@@ -5,18 +5,18 @@ import TupleCoding
 /// One observation of this process: what it is told of, and whom it tells.
 ///
 /// Where it stands in the journal its hub knows; see there.
-final class Observer: Sendable {
+package final class Observer: Sendable {
     private static let lastID = Atomic<UInt64>(0)
 
-    let id: UInt64
+    package let id: UInt64
     /// The row in `watchers`.
-    let row: UInt64
-    let filter: ChangeFilter
-    let options: ObservationOptions
+    package let row: UInt64
+    package let filter: ChangeFilter
+    package let options: ObservationOptions
     /// The handle that it was made with, and keeps as long as it goes on.
-    let handle: ObjectIdentifier
+    package let handle: ObjectIdentifier
     /// The object for which it is, if it is for one.
-    let subject: Subject?
+    package let subject: Subject?
     /// Whether it is told of the last change's number alone.
     let isCoarse: Bool
     private let life: Mutex<Life?>
@@ -29,12 +29,12 @@ final class Observer: Sendable {
     }
 
     /// The object for which an observation is.
-    struct Subject: Sendable {
-        let id: ObjectIdentifier
+    package struct Subject: Sendable {
+        package let id: ObjectIdentifier
         let typeName: String
-        let isAlive: @Sendable () -> Bool
+        package let isAlive: @Sendable () -> Bool
 
-        init<Object: AnyObject & Sendable>(_ object: WeakObject<Object>) {
+        package init<Object: AnyObject & Sendable>(_ object: WeakObject<Object>) {
             id = object.id
             typeName = "\(Object.self)"
             isAlive = { object.value != nil }
@@ -42,13 +42,13 @@ final class Observer: Sendable {
     }
 
     /// What is delivered at once.
-    struct Batch: Sendable {
-        var changes: [Change] = []
+    package struct Batch: Sendable {
+        package var changes: [Change] = []
         /// Whether nothing comes after it.
-        var isLast = false
+        package var isLast = false
     }
 
-    init(row: UInt64, handle: Namespace, _ request: ObservationRequest) {
+    package init(row: UInt64, handle: Namespace, _ request: ObservationRequest) {
         id = Self.lastID.add(1, ordering: .relaxed).newValue
         self.row = row
         self.handle = ObjectIdentifier(handle)
@@ -60,7 +60,7 @@ final class Observer: Sendable {
         onError = request.onError
     }
 
-    var isActive: Bool { handler != nil }
+    package var isActive: Bool { handler != nil }
 
     /// What to call; `nil` once it has ended.
     private var handler: ObserverHandler? { life.withLock { $0?.handler } }
@@ -68,7 +68,7 @@ final class Observer: Sendable {
     /// No call begins from now on.
     ///
     /// Returns: Whether it had not ended before.
-    func end() -> Bool {
+    package func end() -> Bool {
         // Released outside the lock: what the handler holds, and the handle, may end with it.
         let ended = life.withLock { life in
             defer { life = nil }
@@ -77,7 +77,7 @@ final class Observer: Sendable {
         return ended != nil
     }
 
-    var isGone: Bool { subject.map { !$0.isAlive() } ?? false }
+    package var isGone: Bool { subject.map { !$0.isAlive() } ?? false }
 
     /// Whether the values of cells are to be decoded for it.
     var wantsValues: Bool {
@@ -85,7 +85,7 @@ final class Observer: Sendable {
         filter.notifications != .none ? !isCoarse : !options.isDisjoint(with: [.old, .new])
     }
 
-    func report(_ error: any Error) { onError?(error) }
+    package func report(_ error: any Error) { onError?(error) }
 
     // MARK: Delivering
 

@@ -1,9 +1,9 @@
 // Handlers that are told something else than the plain change: what `tell` makes of it, and nothing where that is `nil`.
 
 extension ObserverHandler {
-    typealias Teller<Told> = @Sendable (Change) throws -> Told?
+    package typealias Teller<Told> = @Sendable (Change) throws -> Told?
 
-    init<Told: Sendable>(
+    package init<Told: Sendable>(
         _ tell: @escaping Teller<Told>,
         _ handler: @escaping @isolated(any) @Sendable (Told) throws -> Void,
         on queue: ObservationQueue?
@@ -20,7 +20,7 @@ extension ObserverHandler {
         self.init({ change in if let told = try tell(change) { try plain(told) } }, on: queue)
     }
 
-    init<Told: Sendable>(
+    package init<Told: Sendable>(
         _ tell: @escaping Teller<Told>,
         _ handler: @escaping @isolated(any) @Sendable (Told) async throws -> Void
     ) {
@@ -30,7 +30,7 @@ extension ObserverHandler {
         }
     }
 
-    init<Object: AnyObject & Sendable, Told: Sendable>(
+    package init<Object: AnyObject & Sendable, Told: Sendable>(
         _ object: WeakObject<Object>,
         _ tell: @escaping Teller<Told>,
         _ handler: @escaping @isolated(any) @Sendable (Object, Told) throws -> Void,

@@ -5,9 +5,9 @@ import TupleCoding
 ///
 /// A handler is called with one change at a time, in order. Whether it may still be called is decided where it runs, right before
 /// the call: an actor that has cancelled an observation is not called by it afterwards.
-enum ObserverHandler: Sendable {
+package enum ObserverHandler: Sendable {
     /// Asked right before each call.
-    typealias Permission = @Sendable () -> Bool
+    package typealias Permission = @Sendable () -> Bool
 
     /// Synchronous and isolated to nothing: on the thread that heard the bell.
     case prompt(@Sendable (Change) throws -> Void)
@@ -18,10 +18,10 @@ enum ObserverHandler: Sendable {
     /// Coarse: in a task, with the last change's number alone.
     case coarse(@Sendable (UInt64, Permission) async -> Void)
 
-    typealias Synchronous = @isolated(any) @Sendable (Change) throws -> Void
-    typealias Asynchronous = @isolated(any) @Sendable (Change) async throws -> Void
+    package typealias Synchronous = @isolated(any) @Sendable (Change) throws -> Void
+    package typealias Asynchronous = @isolated(any) @Sendable (Change) async throws -> Void
 
-    init(_ handler: @escaping Synchronous, on queue: ObservationQueue?) {
+    package init(_ handler: @escaping Synchronous, on queue: ObservationQueue?) {
         guard handler.isolation == nil else {
             self = .task { change, mayCall in
                 try await Self.call(handler.isolation, mayCall) { try await handler(change) }
@@ -34,13 +34,13 @@ enum ObserverHandler: Sendable {
         self = queue.map { .queued(plain, $0) } ?? .prompt(plain)
     }
 
-    init(_ handler: @escaping Asynchronous) {
+    package init(_ handler: @escaping Asynchronous) {
         self = .task { change, mayCall in
             try await Self.call(handler.isolation, mayCall) { try await handler(change) }
         }
     }
 
-    init<Object: AnyObject & Sendable>(
+    package init<Object: AnyObject & Sendable>(
         _ object: WeakObject<Object>,
         _ handler: @escaping @isolated(any) @Sendable (Object, Change) throws -> Void,
         on queue: ObservationQueue?
@@ -57,7 +57,7 @@ enum ObserverHandler: Sendable {
         self.init({ change in if let object = object.value { try plain(object, change) } }, on: queue)
     }
 
-    init<Object: AnyObject & Sendable>(
+    package init<Object: AnyObject & Sendable>(
         _ object: WeakObject<Object>,
         _ handler: @escaping @isolated(any) @Sendable (Object, Change) async throws -> Void
     ) {

@@ -23,7 +23,7 @@ public struct PostSender: Sendable, Hashable {
     }
 
     /// The number in a row of the journal.
-    static func number(_ value: Value) -> Int? {
+    package static func number(_ value: Value) -> Int? {
         guard case .int(let number) = value else { return nil }
         return number
     }

@@ -1,9 +1,9 @@
-import LMDB
+package import LMDB
 import TupleCoding
 
 extension Snapshot {
     /// Moves a cursor, with errors told as the operation's.
-    func step(
+    package func step(
         _ cursor: inout Cursor,
         _ body: (inout Cursor) throws(LMDBError) -> Cursor.Entry?
     ) throws(SpaceError) -> Cursor.Entry? {
@@ -15,7 +15,7 @@ extension Snapshot {
     }
 
     /// The change that a row tells of, copied out of the page.
-    func change(of row: JournalRow) throws(SpaceError) -> Change {
+    package func change(of row: JournalRow) throws(SpaceError) -> Change {
         do throws(TupleCodingError) {
             return try row.change()
         } catch {

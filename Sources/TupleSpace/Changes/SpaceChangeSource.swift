@@ -1,4 +1,4 @@
-import SpaceSystem
+package import SpaceSystem
 import Synchronization
 import SystemPackage
 import TupleCoding
@@ -8,7 +8,7 @@ import TupleCoding
 /// Guarantees: whatever inotify loses (its queue overflowed, no instance was left, the root itself was removed and made
 /// anew), the next tick finds the difference. An event says only that there may be one; what is told comes from comparing the
 /// folder with what was known of it, by name and by inode.
-final class SpaceChangeSource: Sendable {
+package final class SpaceChangeSource: Sendable {
     private static let operation = "watch the namespaces"
 
     private let root: SpaceRoot
@@ -54,7 +54,7 @@ final class SpaceChangeSource: Sendable {
         EventLoop.shared.end(bell, watch: state.withLock { $0.watch })
     }
 
-    func next() async throws(SpaceError) -> SpaceChange? {
+    package func next() async throws(SpaceError) -> SpaceChange? {
         while !Task.isCancelled {
             let count = bell.count
             if let change = try take() { return change }
@@ -63,7 +63,7 @@ final class SpaceChangeSource: Sendable {
         return nil
     }
 
-    func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> SpaceChange?
+    package func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> SpaceChange?
     {
         while true {
             let count = bell.count

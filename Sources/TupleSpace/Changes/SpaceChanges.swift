@@ -20,13 +20,13 @@ public struct SpaceChanges: AsyncSequence, Sendable {
     /// What the sequence yields.
     public typealias Element = SpaceChange
 
-    let source: SpaceChangeSource
+    package let source: SpaceChangeSource
 
     /// An iterator.
     ///
     /// All iterators of a sequence share its position.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        let source: SpaceChangeSource
+        package let source: SpaceChangeSource
 
         /// The next change; `nil` after cancellation.
         public mutating func next() async throws(SpaceError) -> SpaceChange? { try await source.next() }

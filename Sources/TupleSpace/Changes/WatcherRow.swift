@@ -9,13 +9,13 @@ import TupleCoding
 ///            8  the last change that needs not be delivered again
 ///            16 length of the subscription's name; 0: none
 ///            18 name, then the filter as text
-struct WatcherRow {
-    static let headerSize = 18
+package struct WatcherRow {
+    package static let headerSize = 18
 
-    var session: UInt64
-    var position: UInt64
-    var subscription: String
-    var filter: String
+    package var session: UInt64
+    package var position: UInt64
+    package var subscription: String
+    package var filter: String
 
     init(session: UInt64, position: UInt64, subscription: String, filter: String) {
         self.session = session
@@ -34,7 +34,7 @@ struct WatcherRow {
         filter = String(decoding: bytes[(Self.headerSize + length)...], as: UTF8.self)
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         withUnsafeBytes(of: session.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: position.littleEndian) { bytes.append(contentsOf: $0) }
@@ -48,7 +48,7 @@ struct WatcherRow {
 
 extension Snapshot {
     /// All rows of `watchers`; those that don't decode are left out.
-    func watchers() throws(SpaceError) -> [(number: UInt64, row: WatcherRow)] {
+    package func watchers() throws(SpaceError) -> [(number: UInt64, row: WatcherRow)] {
         var rows: [(number: UInt64, row: WatcherRow)] = []
         try lmdb { () throws(LMDBError) in
             var cursor = try access.cursor(tables.watchers)

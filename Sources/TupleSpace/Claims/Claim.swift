@@ -19,7 +19,7 @@ public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
     @usableFromInline let hold: ClaimHold
 
     @inlinable
-    init(_ hold: ClaimHold, _ field: repeat each Field) {
+    package init(_ hold: ClaimHold, _ field: repeat each Field) {
         self.hold = hold
         fields = (repeat each field)
     }

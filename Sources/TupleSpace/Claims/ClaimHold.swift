@@ -4,9 +4,9 @@ import TupleCoding
 
 /// What a claim keeps beside its fields: whether it was ended, and the namespace, which must stay open as long.
 @usableFromInline
-final class ClaimHold: Sendable {
+package final class ClaimHold: Sendable {
     let claim: HeldClaim
-    let namespace: Namespace
+    package let namespace: Namespace
     private let hasEnded = Atomic<Bool>(false)
 
     init(_ claim: HeldClaim, in namespace: Namespace) {
@@ -15,7 +15,7 @@ final class ClaimHold: Sendable {
     }
 
     /// Ends the claim, once; one that could not be ended for a reason that passes is still held.
-    func end(
+    package func end(
         _ operation: String,
         _ body: (NamespaceCore, HeldClaim) throws(SpaceError) -> Void
     ) throws(SpaceError) {
@@ -33,7 +33,7 @@ final class ClaimHold: Sendable {
         try end("complete a claim") { (core, claim) throws(SpaceError) in try core.complete([claim]) }
     }
 
-    func begin(_ operation: String) throws(SpaceError) -> NamespaceCore {
+    package func begin(_ operation: String) throws(SpaceError) -> NamespaceCore {
         let core = try namespace.usableCore(operation)
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { throw endedBefore(operation) }
         return core
@@ -43,7 +43,7 @@ final class ClaimHold: Sendable {
         if (error as? SpaceError)?.code != .claimLost { hasEnded.store(false, ordering: .releasing) }
     }
 
-    func use(
+    package func use(
         _ operation: String,
         _ body: (NamespaceCore, HeldClaim) throws(SpaceError) -> Void
     ) throws(SpaceError) {
@@ -61,7 +61,7 @@ final class ClaimHold: Sendable {
         )
     }
 
-    func detached() -> HeldClaim {
+    package func detached() -> HeldClaim {
         hasEnded.store(true, ordering: .releasing)
         return claim
     }

@@ -2,7 +2,7 @@ import SpaceSystem
 import TupleCoding
 
 /// A claim that was made, and what the tuple was decoded to.
-struct Claimed<Content> {
-    let claim: HeldClaim
-    let content: Content
+package struct Claimed<Content> {
+    package let claim: HeldClaim
+    package let content: Content
 }

@@ -18,7 +18,7 @@ public struct HeldClaim: Sendable, Hashable {
 }
 
 extension HeldClaim {
-    init(_ id: TupleID, _ made: ClaimMade, _ tuple: Tuple) {
+    package init(_ id: TupleID, _ made: ClaimMade, _ tuple: Tuple) {
         self.init(id: id, number: made.number, tuple: tuple, deliveries: made.deliveries)
     }
 }

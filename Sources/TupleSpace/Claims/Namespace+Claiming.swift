@@ -191,7 +191,7 @@ extension Namespace {
     ///
     /// `timeout`: How long the thread may block; `nil` looks at once.
     @inlinable
-    func hold<Fields>(
+    package func hold<Fields>(
         _ template: Template,
         _ order: MatchOrder,
         _ deadline: Duration?,
@@ -380,7 +380,7 @@ extension Claim {
         return result
     }
 
-    func run<Result>(_ body: () throws -> Result) throws -> Result {
+    package func run<Result>(_ body: () throws -> Result) throws -> Result {
         let result: Result
         do {
             result = try body()

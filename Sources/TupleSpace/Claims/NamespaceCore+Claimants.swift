@@ -20,7 +20,7 @@ extension NamespaceCore {
     /// Before a session's first claim: marks the session, and has those who wait listen for its end.
     ///
     /// A failure costs them a tick, should this process die with a claim.
-    func announceClaimant() {
+    package func announceClaimant() {
         guard !isClaimant.load(ordering: .relaxed),
             !isClaimant.exchange(true, ordering: .acquiringAndReleasing)
         else { return }

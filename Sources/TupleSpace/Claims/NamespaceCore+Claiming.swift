@@ -21,7 +21,7 @@ extension NamespaceCore {
     }
 
     /// Claims the tuple of an id; `nil` when it is not visible.
-    func claim(id: TupleID, _ terms: ClaimTerms) throws(SpaceError) -> Claimed<Tuple>? {
+    package func claim(id: TupleID, _ terms: ClaimTerms) throws(SpaceError) -> Claimed<Tuple>? {
         func look() throws(SpaceError) -> Match? {
             try read("claim") { (snapshot) throws(SpaceError) in
                 try snapshot.tupleRow(id.rawValue).map { Match(id.rawValue, $0) }
@@ -40,7 +40,7 @@ extension NamespaceCore {
         return made.map { Claimed(claim: HeldClaim(id, $0, tuple), content: tuple) }
     }
 
-    func claimBlocking<Content>(
+    package func claimBlocking<Content>(
         _ template: Template,
         _ order: MatchOrder,
         _ terms: ClaimTerms,

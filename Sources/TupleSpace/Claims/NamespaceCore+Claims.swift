@@ -7,7 +7,7 @@ import TupleCoding
 extension NamespaceCore {
     // MARK: By who holds them
 
-    func complete(_ claims: [HeldClaim]) throws(SpaceError) {
+    package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
         let bytes = claims.reduce(0) { $0 + $1.tuple.encoded.count }
         try write("complete a claim", .removing(claims.count, removed: bytes)) { (scope) throws(SpaceError) in
             for claim in claims {
@@ -20,7 +20,7 @@ extension NamespaceCore {
     ///
     /// Returns: How many returned.
     @discardableResult
-    func release(
+    package func release(
         _ claims: [HeldClaim],
         wasDelivered: Bool = true,
         timeout: Duration? = nil
@@ -36,14 +36,14 @@ extension NamespaceCore {
         }
     }
 
-    func extend(_ claim: HeldClaim, by duration: Duration) throws(SpaceError) {
+    package func extend(_ claim: HeldClaim, by duration: Duration) throws(SpaceError) {
         try checkNotNegative(duration, "an extension", "extend a claim")
         try write("extend a claim", .removing(1, bytes: claim.tuple.encoded.count + 64)) { (scope) throws(SpaceError) in
             try scope.extend(claim.id.rawValue, session: session.number, number: claim.number, by: duration)
         }
     }
 
-    func bury(_ claim: HeldClaim) throws(SpaceError) {
+    package func bury(_ claim: HeldClaim) throws(SpaceError) {
         try write("set a tuple aside", .removing(1, bytes: claim.tuple.encoded.count + 64)) {
             (scope) throws(SpaceError) in
             try scope.bury(claim.id.rawValue, session: session.number, number: claim.number)
@@ -53,7 +53,7 @@ extension NamespaceCore {
     /// The claim of a number, whoever holds it; `nil` when it has ended.
     ///
     /// Numbers are given out once, and looked for through all claims: there are few at a time.
-    func claim(numbered number: UInt64) throws(SpaceError) -> (claim: HeldClaim, holder: ClaimHolder)? {
+    package func claim(numbered number: UInt64) throws(SpaceError) -> (claim: HeldClaim, holder: ClaimHolder)? {
         try read("look for a claim") { (snapshot) throws(SpaceError) in
             guard try snapshot.counters().claimed > 0 else { return nil }
             var found: (HeldClaim, ClaimHolder)?
@@ -196,7 +196,7 @@ extension NamespaceCore {
     ///
     /// Returns: Whether there were any.
     @discardableResult
-    func returnClaimsOfTheDead(at name: String? = nil, timeout: Duration) -> Bool {
+    package func returnClaimsOfTheDead(at name: String? = nil, timeout: Duration) -> Bool {
         guard Safeguard.deadClaims.stands, let holders = try? claimHolders(at: name), !holders.isEmpty else {
             return false
         }
@@ -206,7 +206,7 @@ extension NamespaceCore {
         return true
     }
 
-    func isAlive(_ holder: ClaimHolder) -> Bool {
+    package func isAlive(_ holder: ClaimHolder) -> Bool {
         switch holder {
         case .session(let number): number == session.number || isAlive(session: number)
         case .process(let process): process.life == .alive
@@ -224,7 +224,7 @@ extension NamespaceCore {
     /// `name`: Looks only at those who stand in the queue of this name.
     ///
     /// Returns: Whether there were any.
-    func askForTheDead(at name: String? = nil) -> Bool {
+    package func askForTheDead(at name: String? = nil) -> Bool {
         let start = MonotonicInstant.now.nanoseconds
         let due = nextAskForTheDead.load(ordering: .relaxed)
         guard start >= due,
@@ -269,7 +269,7 @@ extension NamespaceCore {
 }
 
 extension WriteScope {
-    func release(_ claim: HeldClaim, session: UInt64, wasDelivered: Bool = true) throws(SpaceError) -> Bool {
+    package func release(_ claim: HeldClaim, session: UInt64, wasDelivered: Bool = true) throws(SpaceError) -> Bool {
         try returnClaim(claim.id.rawValue, wasDelivered: wasDelivered) { row in
             guard row.number == claim.number else { return false }
             switch row.holder {

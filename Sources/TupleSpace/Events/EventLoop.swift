@@ -1,6 +1,6 @@
 import Glibc
 import LMDB
-import SpaceSystem
+package import SpaceSystem
 import Synchronization
 import SystemPackage
 
@@ -13,14 +13,14 @@ import SystemPackage
 ///
 /// Short handlers run on the thread that heard the bell, because a hand-over to another thread would cost as much again as
 /// the bell did. So that one that blocks holds up nobody else, `HandlerThreads` has another thread listen meanwhile.
-final class EventLoop: Sendable {
+package final class EventLoop: Sendable {
     private static let current = Mutex<EventLoop?>(nil)
 
     /// The room of this process.
     ///
     /// A child made by fork begins with one of its own: its parent's threads are not there, and what it heard through the
     /// inherited descriptors its parent would miss.
-    static var shared: EventLoop {
+    package static var shared: EventLoop {
         current.withLock { current in
             if let room = current, room.forkGeneration == ForkGuard.generation { return room }
             let room = EventLoop()
@@ -31,7 +31,7 @@ final class EventLoop: Sendable {
 
     let crew = HandlerThreads()
     /// Who waits for namespaces to come and go.
-    let roots = RootSignals()
+    package let roots = RootSignals()
     private let state = Mutex(State())
     private let notifier = Mutex<Notifier?>(nil)
     private let forkGeneration = ForkGuard.generation
@@ -101,7 +101,7 @@ final class EventLoop: Sendable {
     // MARK: Watching
 
     /// Begins to listen to a namespace's bell, before the registration: what is written from then on rings.
-    func begin(_ core: any ListeningNamespace) {
+    package func begin(_ core: any ListeningNamespace) {
         // A child made by fork can't use what it inherited; a thread started for it would only meet locks that the parent's
         // threads may have held.
         guard !core.engine.isInherited else { return }
@@ -118,7 +118,7 @@ final class EventLoop: Sendable {
         crew.start(self)
     }
 
-    func end(_ core: any ListeningNamespace, users: Int = 1) {
+    package func end(_ core: any ListeningNamespace, users: Int = 1) {
         let id = ObjectIdentifier(core)
         let (watch, listeners) = state.withLock { state -> (Int32?, [Listener]) in
             guard let watched = state.watches[id] else { return (nil, []) }
@@ -158,7 +158,7 @@ final class EventLoop: Sendable {
     /// Has inotify watch a root folder for somebody; where that fails the tick serves.
     ///
     /// Returns: The watch, one for all who watch that folder.
-    func begin(_ bell: RootSignal, path: String) -> Int32? {
+    package func begin(_ bell: RootSignal, path: String) -> Int32? {
         defer { crew.start(self) }
         return notifier.withLock { notifier in
             makeIfNeeded(&notifier)
@@ -169,7 +169,7 @@ final class EventLoop: Sendable {
         }
     }
 
-    func end(_ bell: RootSignal, watch: Int32?) {
+    package func end(_ bell: RootSignal, watch: Int32?) {
         notifier.withLock { notifier in
             if let unused = roots.end(bell, watch: watch) { try? notifier?.notify.remove(unused) }
         }
@@ -178,7 +178,7 @@ final class EventLoop: Sendable {
     // MARK: Waiting
 
     /// Suspends the task until there may be news since a transaction, the deadline has passed, or the task is cancelled.
-    func wait(for core: any ListeningNamespace, since transaction: Int, until deadline: MonotonicInstant?) async {
+    package func wait(for core: any ListeningNamespace, since transaction: Int, until deadline: MonotonicInstant?) async {
         let id = newID()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -191,7 +191,7 @@ final class EventLoop: Sendable {
     }
 
     /// Blocks the thread until there may be news since a transaction, the deadline has passed, or the interruption comes.
-    func block(
+    package func block(
         for core: any ListeningNamespace,
         since transaction: Int,
         until deadline: MonotonicInstant?,
@@ -300,7 +300,7 @@ final class EventLoop: Sendable {
     }
 
     /// Looks after all namespaces: what a lost bell would have told is found here.
-    func tick() {
+    package func tick() {
         for core in state.withLock({ $0.watches.values.map(\.core) }) {
             core.tick()
             // Should the word have been lost to somebody who was killed.

@@ -5,7 +5,7 @@ import Synchronization
 /// A word that rises when there may be news, for one watcher of a root folder.
 ///
 /// Unchecked: the word's address stays, and it is reached by atomic operations alone.
-final class RootSignal: @unchecked Sendable {
+package final class RootSignal: @unchecked Sendable {
     private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
     private let tasks = Mutex<[UInt64: CheckedContinuation<Void, Never>]>([:])
     private let nextTask = Atomic<UInt64>(0)
@@ -14,7 +14,7 @@ final class RootSignal: @unchecked Sendable {
     deinit { word.deallocate() }
 
     /// How often it has rung.
-    var count: UInt32 { SharedWord32(at: word).load() }
+    package var count: UInt32 { SharedWord32(at: word).load() }
 
     func ring() {
         let tasks = tasks.withLock { tasks in
@@ -28,7 +28,7 @@ final class RootSignal: @unchecked Sendable {
     }
 
     /// Suspends the task until it has rung more often, or the task is cancelled.
-    func wait(since count: UInt32) async {
+    package func wait(since count: UInt32) async {
         let id = nextTask.add(1, ordering: .relaxed).newValue
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -45,7 +45,7 @@ final class RootSignal: @unchecked Sendable {
     }
 
     /// Blocks the thread until it has rung more often, a signal came, or the time is over.
-    func block(since count: UInt32, atMost limit: Duration) {
+    package func block(since count: UInt32, atMost limit: Duration) {
         _ = try? Futex(at: word).wait(while: count, for: limit)
     }
 }

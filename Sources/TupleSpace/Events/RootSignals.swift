@@ -4,7 +4,7 @@ import Synchronization
 
 /// Who in this process waits for namespaces to come and go: rung by the thread that hears the namespaces' bells, for every
 /// event in a root folder, and at every tick.
-final class RootSignals: Sendable {
+package final class RootSignals: Sendable {
     /// By inotify's watch, one for each folder; those without one are served by ticks alone.
     private let bells = Mutex<[Int32: [RootSignal]]>([:])
 

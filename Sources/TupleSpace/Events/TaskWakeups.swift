@@ -1,6 +1,6 @@
 import Glibc
 import LMDB
-import SpaceSystem
+package import SpaceSystem
 import Synchronization
 import SystemPackage
 import TupleCoding
@@ -12,11 +12,11 @@ import TupleCoding
 /// whichever comes first. Without a doorbell (the table is full, the disk is) the tick alone does it: slower, never stuck.
 ///
 /// Unchecked Sendable for `localWord` alone, which never changes and is reached by atomic operations.
-final class TaskWakeups: @unchecked Sendable {
+package final class TaskWakeups: @unchecked Sendable {
     private static let rooms = Mutex<[Name: TaskWakeups]>([:])
 
     /// The room of a root; made, with its thread, at the first wait.
-    static func of(_ root: SpaceRoot) -> TaskWakeups {
+    package static func of(_ root: SpaceRoot) -> TaskWakeups {
         rooms.withLock { rooms in
             // After fork the room's thread is not here.
             if let room = rooms[Name(root.path)], room.forkGeneration == ForkGuard.generation,
@@ -87,7 +87,7 @@ final class TaskWakeups: @unchecked Sendable {
     ///   - transaction: LMDB's last transaction at the last look.
     ///   - core: Where the task waits.
     ///   - deadline: `nil`: none.
-    func sleep(
+    package func sleep(
         on bell: SharedWord32,
         heard: UInt32,
         transaction: Int,
@@ -127,7 +127,7 @@ final class TaskWakeups: @unchecked Sendable {
     }
 
     /// Ticks for a namespace as long as it needs that.
-    func watch(_ core: any ListeningNamespace) {
+    package func watch(_ core: any ListeningNamespace) {
         let (mustStart, isNew) = state.withLock { state in
             let isNew = state.watched.updateValue(State.Watched(core: core), forKey: ObjectIdentifier(core)) == nil
             defer { state.hasThread = true }

@@ -9,5 +9,5 @@ package enum Ticking {
     /// For tests of what holds without kills.
     package static func turnOff() { isOff.store(true, ordering: .relaxed) }
 
-    static var interval: Duration { isOff.load(ordering: .relaxed) ? .seconds(86_400) : Limits.tick }
+    package static var interval: Duration { isOff.load(ordering: .relaxed) ? .seconds(86_400) : Limits.tick }
 }

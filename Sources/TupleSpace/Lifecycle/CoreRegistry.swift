@@ -8,8 +8,8 @@ import Synchronization
 /// Guarantees that a process has one session in a namespace whatever the number of handles. A namespace that was left while a
 /// thread still waits in it is open until that thread is out; an opener in between has a new session, and uses the same
 /// environment: ``OpenEnvironment`` says how that is open once.
-final class CoreRegistry: Sendable {
-    static let shared = CoreRegistry()
+package final class CoreRegistry: Sendable {
+    package static let shared = CoreRegistry()
 
     private let entries = Mutex<[NamespaceFolder.ID: Entry]>([:])
     private let forkGeneration = ForkGuard.generation
@@ -17,8 +17,8 @@ final class CoreRegistry: Sendable {
     /// One folder.
     ///
     /// Its lock is held while this process opens or leaves the namespace.
-    final class Entry: Sendable {
-        struct State {
+    package final class Entry: Sendable {
+        package struct State {
             var core: NamespaceCore?
             var owningHandles = 0
             var handles = 0
@@ -50,7 +50,7 @@ final class CoreRegistry: Sendable {
         }
     }
 
-    func entry(_ id: NamespaceFolder.ID) -> Entry {
+    package func entry(_ id: NamespaceFolder.ID) -> Entry {
         entries.withLock { entries in
             if let entry = entries[id] { return entry }
             let entry = Entry()

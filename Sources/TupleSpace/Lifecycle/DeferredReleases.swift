@@ -8,22 +8,22 @@ import Synchronization
 /// has let go of something is seen by nobody who finds that still held, but where it could not be had even then. The
 /// ticks come from the thread that serves waiting tasks, which sleeps for good while nothing is left. Leaving the
 /// namespace ends all that a process has in it, and this with it.
-final class DeferredReleases: Sendable {
+package final class DeferredReleases: Sendable {
     /// Ends something: done again, it does what is left to be done, if anything is.
     ///
     /// `patience`: How long to wait for the gate; `nil`: the space's time-out, since who lets go does it.
-    typealias Release = @Sendable (_ core: NamespaceCore, _ patience: Duration?) throws(SpaceError) -> Void
+    package typealias Release = @Sendable (_ core: NamespaceCore, _ patience: Duration?) throws(SpaceError) -> Void
 
     private let releases = Mutex<[Release]>([])
     private let mayBeDone = Atomic<Bool>(false)
 
     /// Whether the next write is to try: the others failed for want of something else than the gate, and are left to the ticks.
     @inline(__always)
-    var isDue: Bool { mayBeDone.load(ordering: .relaxed) }
+    package var isDue: Bool { mayBeDone.load(ordering: .relaxed) }
 
-    var isEmpty: Bool { releases.withLock { $0.isEmpty } }
+    package var isEmpty: Bool { releases.withLock { $0.isEmpty } }
 
-    func add(_ release: @escaping Release) { add([release], isDue: true) }
+    package func add(_ release: @escaping Release) { add([release], isDue: true) }
 
     fileprivate func add(_ more: [Release], isDue: Bool) {
         releases.withLock { releases in
@@ -52,7 +52,7 @@ extension NamespaceCore {
     /// Within a transaction's body nothing else can be written: it is done right after.
     ///
     /// `patience`: How long to wait for the gate; `nil`: the space's time-out.
-    func letGo(patience: Duration? = nil, _ release: @escaping DeferredReleases.Release) {
+    package func letGo(patience: Duration? = nil, _ release: @escaping DeferredReleases.Release) {
         guard !isInTransactionHere else { return deferred.add(release) }
         do throws(SpaceError) {
             try release(self, patience)

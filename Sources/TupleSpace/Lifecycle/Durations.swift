@@ -10,7 +10,7 @@ extension NamespaceCore {
     ///   - operation: What the caller attempts.
     /// - Throws: `invalidArgument` for a negative duration.
     @inline(__always)
-    func checkNotNegative(_ duration: Duration?, _ duty: String, _ operation: String) throws(SpaceError) {
+    package func checkNotNegative(_ duration: Duration?, _ duty: String, _ operation: String) throws(SpaceError) {
         if let duration, duration < .zero { throw negative(duration, duty, operation) }
     }
 

@@ -2,7 +2,7 @@ import Synchronization
 import TupleCoding
 
 /// Namespaces that a space holds open for its one-liners, until the process exits or lets go of them.
-final class HeldNamespaces: Sendable {
+package final class HeldNamespaces: Sendable {
     private let namespaces = Mutex<[Name: Namespace]>([:])
 
     func namespace(_ name: String, open: () throws(SpaceError) -> Namespace) throws(SpaceError) -> Namespace {

@@ -12,17 +12,17 @@ import TupleCoding
 ///
 /// All methods may be called from any thread. After `fork` the child's calls throw `forked`.
 public final class Namespace: Sendable {
-    let core: NamespaceCore
+    package let core: NamespaceCore
     private let entry: CoreRegistry.Entry
     private let hasLeft = Atomic<Bool>(false)
 
     /// Whether the handle was left; the process may have others.
-    var isLeft: Bool { hasLeft.load(ordering: .relaxed) }
+    package var isLeft: Bool { hasLeft.load(ordering: .relaxed) }
 
     /// Whether this handle keeps the namespace alive.
     public let isOwning: Bool
 
-    init(core: NamespaceCore, entry: CoreRegistry.Entry, isOwning: Bool) {
+    package init(core: NamespaceCore, entry: CoreRegistry.Entry, isOwning: Bool) {
         self.core = core
         self.entry = entry
         self.isOwning = isOwning
@@ -57,7 +57,7 @@ public final class Namespace: Sendable {
     package var readerSlots: Int { core.engine.readerSlots }
 
     @inline(__always)
-    func usableCore(_ operation: String) throws(SpaceError) -> NamespaceCore {
+    package func usableCore(_ operation: String) throws(SpaceError) -> NamespaceCore {
         guard !isLeft else {
             throw SpaceError(
                 .closed,

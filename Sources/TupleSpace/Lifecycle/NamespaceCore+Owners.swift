@@ -1,4 +1,4 @@
-import SpaceSystem
+package import SpaceSystem
 import SystemPackage
 
 // Joining, enrolling and leaving a namespace that this process has open. All of it under the door, so that a reaper's look at the
@@ -49,7 +49,7 @@ extension NamespaceCore {
     /// Another handle of this process, or another owner.
     ///
     /// - Returns: `false` when the namespace was deleted meanwhile.
-    func join(_ owner: OwnerRequest) throws(SpaceError) -> Bool {
+    package func join(_ owner: OwnerRequest) throws(SpaceError) -> Bool {
         if !owner.isOwningSession || session.isOwning, owner.enrolled == nil { return control.dead.load() == 0 }
         let operation = Opening.operation
         return try underDoor(operation, timeout: timeout) { (sessions, mode) throws(SpaceError) in
@@ -81,7 +81,7 @@ extension NamespaceCore {
         }
     }
 
-    func enrol(_ process: ProcessIdentity) throws(SpaceError) {
+    package func enrol(_ process: ProcessIdentity) throws(SpaceError) {
         let operation = "enrol an owner"
         try checkUsable(operation)
         let done: Void? = try underDoor(operation, timeout: timeout) { (sessions, mode) throws(SpaceError) in
@@ -92,7 +92,7 @@ extension NamespaceCore {
     }
 
     /// - Returns: Whether the process was enrolled.
-    func disenrol(pid: Int32) throws(SpaceError) -> Bool {
+    package func disenrol(pid: Int32) throws(SpaceError) -> Bool {
         let operation = "disown the namespace"
         try checkUsable(operation)
         // What was claimed for the process returns with its enrolment.
@@ -113,7 +113,7 @@ extension NamespaceCore {
         return found
     }
 
-    func setPersistent(_ isPersistent: Bool) throws(SpaceError) {
+    package func setPersistent(_ isPersistent: Bool) throws(SpaceError) {
         let operation = isPersistent ? "make the namespace persistent" : "make the namespace end with its owners"
         try checkUsable(operation)
         let done: Void? = try underDoor(operation, timeout: timeout) { (_, _) throws(SpaceError) in
@@ -129,7 +129,7 @@ extension NamespaceCore {
     /// Leaves: claims return, the session file goes, and the namespace with it if this was the last owner.
     ///
     /// When the door can't be had in time the lock is let go all the same at the process's exit, and a reaper does the rest.
-    func leave(timeout: Duration) throws(SpaceError) {
+    package func leave(timeout: Duration) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         try? returnClaims(timeout: timeout) { $0 == .session(session.number) }
         for part in parts.all { part.endAll(of: self) }

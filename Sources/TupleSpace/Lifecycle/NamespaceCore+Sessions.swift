@@ -6,7 +6,7 @@ extension NamespaceCore {
     /// Whether a session lives.
     ///
     /// When that can't be told (no descriptors left, say) it does: the living must not be robbed.
-    func isAlive(session number: UInt64) -> Bool {
+    package func isAlive(session number: UInt64) -> Bool {
         if number == session.number { return true }
         do throws(Errno) {
             guard try control.isLocked(session: number) else { return false }

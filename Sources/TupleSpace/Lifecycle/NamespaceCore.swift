@@ -1,5 +1,5 @@
-import LMDB
-import SpaceSystem
+package import LMDB
+package import SpaceSystem
 import Synchronization
 
 /// A namespace as this process has it open: its engine and one session, whatever the number of handles.
@@ -7,12 +7,12 @@ import Synchronization
 /// What features keep for an open namespace they keep in ``parts``.
 package final class NamespaceCore: ListeningNamespace {
     package let engine: Engine
-    let session: Session
+    package let session: Session
     /// What the features keep for this namespace.
-    let parts: NamespaceParts
+    package let parts: NamespaceParts
 
     /// The objects of this process that keep the namespace.
-    let owners = ObjectOwners()
+    package let owners = ObjectOwners()
     /// What this process has let go of and could not end then.
     let deferred = DeferredReleases()
     /// When this process last looked after the namespace, monotonic ns.
@@ -27,26 +27,26 @@ package final class NamespaceCore: ListeningNamespace {
     /// Whether the other processes know that this session claims.
     let isClaimant = Atomic<Bool>(false)
 
-    init(engine: Engine, session: Session, parts: [any NamespacePart.Type]) {
+    package init(engine: Engine, session: Session, parts: [any NamespacePart.Type]) {
         self.engine = engine
         self.session = session
         self.parts = NamespaceParts(parts)
     }
 
-    var name: NamespaceName { engine.name }
-    var root: SpaceRoot { engine.root }
-    var folder: FileInfo { engine.folder }
-    var control: ControlFile { engine.control }
-    var environment: Environment { engine.environment }
-    var clock: NamespaceClock { engine.clock }
-    var mode: StorageMode { engine.mode }
-    var slots: WaitSlots { engine.slots }
-    var timeout: Duration { engine.timeout }
-    var isLeft: Bool { engine.isLeft }
+    package var name: NamespaceName { engine.name }
+    package var root: SpaceRoot { engine.root }
+    package var folder: FileInfo { engine.folder }
+    package var control: ControlFile { engine.control }
+    package var environment: Environment { engine.environment }
+    package var clock: NamespaceClock { engine.clock }
+    package var mode: StorageMode { engine.mode }
+    package var slots: WaitSlots { engine.slots }
+    package var timeout: Duration { engine.timeout }
+    package var isLeft: Bool { engine.isLeft }
     var isInherited: Bool { engine.isInherited }
-    var isInTransactionHere: Bool { engine.isInTransactionHere }
+    package var isInTransactionHere: Bool { engine.isInTransactionHere }
 
-    var isUsable: Bool { engine.isUsable }
+    package var isUsable: Bool { engine.isUsable }
 
     package func hear() { for part in parts.all { part.hear(self) } }
     package func tickParts() { for part in parts.all { part.tick(self) } }
@@ -56,11 +56,11 @@ package final class NamespaceCore: ListeningNamespace {
     }
 
     @inline(__always)
-    func checkUsable(_ operation: String) throws(SpaceError) { try engine.checkUsable(operation) }
+    package func checkUsable(_ operation: String) throws(SpaceError) { try engine.checkUsable(operation) }
 
     /// Runs `body` on a snapshot: ``Engine/read(_:holdsGate:evenAfterLeaving:evenAfterDeletion:_:)``.
     @inline(__always)
-    func read<R>(
+    package func read<R>(
         _ operation: String,
         evenAfterDeletion: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> R
@@ -72,7 +72,7 @@ package final class NamespaceCore: ListeningNamespace {
     ///
     /// Before it, what this process has let go of is ended; after it, once in 4,096 changes, dead watchers are dropped.
     @inline(__always)
-    func write<R>(
+    package func write<R>(
         _ operation: String,
         _ demand: DiskReserve.Demand,
         timeout: Duration? = nil,
@@ -87,5 +87,5 @@ package final class NamespaceCore: ListeningNamespace {
     }
 
     /// How long upkeep waits for the gate: it is done in others' time, and what it leaves is found at the next tick.
-    static let upkeepPatience = Engine.upkeepPatience
+    package static let upkeepPatience = Engine.upkeepPatience
 }

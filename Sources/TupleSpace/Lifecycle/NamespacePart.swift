@@ -59,12 +59,12 @@ extension NamespacePart {
 /// The features' parts of one open namespace.
 package struct NamespaceParts: Sendable {
     /// In the order in which the space was given them.
-    let all: [any NamespacePart]
+    package let all: [any NamespacePart]
 
-    init(_ kinds: [any NamespacePart.Type]) { all = kinds.map { $0.init() } }
+    package init(_ kinds: [any NamespacePart.Type]) { all = kinds.map { $0.init() } }
 
     /// The part of a feature that the space was made with.
-    subscript<Part: NamespacePart>(_: Part.Type) -> Part {
+    package subscript<Part: NamespacePart>(_: Part.Type) -> Part {
         for part in all {
             if let part = part as? Part { return part }
         }

@@ -3,7 +3,7 @@ import Synchronization
 /// Objects of this process that keep a namespace alive as long as they live.
 ///
 /// Swift on Linux has no hook for an object's end, so a dead one is noticed at the next tick.
-final class ObjectOwners: Sendable {
+package final class ObjectOwners: Sendable {
     private struct Box: Sendable {
         weak var object: (any AnyObject & Sendable)?
     }

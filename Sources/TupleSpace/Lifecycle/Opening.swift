@@ -11,27 +11,27 @@ import SystemPackage
 /// header (before any lock) → door → the path still leads here → not dead, and somebody owns it → session → LMDB → gate
 /// for the first reader. `mdb_env_open` runs under the door, because it waits without bound behind an opener that is
 /// stopped in LMDB's exclusive phase; behind the door that is an error which names the PID.
-struct Opening {
-    let root: SpaceRoot
-    let name: NamespaceName
-    let options: NamespaceOptions
+package struct Opening {
+    package let root: SpaceRoot
+    package let name: NamespaceName
+    package let options: NamespaceOptions
     /// Who owns it from the first moment on.
-    let owner: OwnerRequest
-    let creates: Bool
-    let timeout: Duration
+    package let owner: OwnerRequest
+    package let creates: Bool
+    package let timeout: Duration
     /// What the features keep for the namespace.
-    let parts: [any NamespacePart.Type]
+    package let parts: [any NamespacePart.Type]
 
-    static let operation = OpenEnvironment.operation
+    package static let operation = OpenEnvironment.operation
 
     /// What an attempt comes to.
-    enum Outcome {
+    package enum Outcome {
         case opened(CoreRegistry.Entry, NamespaceCore)
         /// The namespace changed under us: look again.
         case again
     }
 
-    func run() throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore) {
+    package func run() throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore) {
         try LibraryUse.begin(Self.operation, namespace: name.text)
         let host = try HostIdentity.current()
         // Each turn is caused by another process's progress; a thousand in a row is a fault, not a race.

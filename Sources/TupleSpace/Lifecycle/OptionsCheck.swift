@@ -5,7 +5,7 @@ extension NamespaceOptions {
     ///
     /// What is not named is not looked at. An opener that got another namespace than it asked for would learn of it too late:
     /// one that is not persistent takes its data with it.
-    func check(_ control: ControlFile, _ name: String, _ operation: String) throws(SpaceError) {
+    package func check(_ control: ControlFile, _ name: String, _ operation: String) throws(SpaceError) {
         let header = control.header
         func refusal(_ reason: String, _ advice: String) -> SpaceError {
             SpaceError(.incompatible, operation, namespace: name, reason: reason, advice: advice)

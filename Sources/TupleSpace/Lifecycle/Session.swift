@@ -1,14 +1,14 @@
 import SpaceSystem
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
 /// This process's use of a namespace: a number, a lock that the kernel releases when the process exits, however it exits, and
 /// a file that says which process it is.
 ///
 /// Claims and waiters belong to it. The lock is on the control file (`ControlFile.sessionByte`); so a clean-up that removes the
 /// file in `sessions/` ends nothing, and the session writes a new one.
-final class Session: Sendable {
-    let number: UInt64
+package final class Session: Sendable {
+    package let number: UInt64
     private let control: ControlFile
     private let state: Mutex<State>
 
@@ -26,8 +26,8 @@ final class Session: Sendable {
         state = Mutex(State(record: record))
     }
 
-    var name: String { String(number) }
-    var isOwning: Bool { state.withLock { $0.record.isOwning } }
+    package var name: String { String(number) }
+    package var isOwning: Bool { state.withLock { $0.record.isOwning } }
 
     /// Says that the session keeps the namespace alive from now on, or no longer.
     ///
@@ -65,7 +65,7 @@ final class Session: Sendable {
     ///
     /// - Returns: Whether it was missing the last time too. Once is not enough: who removes the whole folder removes this file
     ///   first, and would be left with a folder that is not empty.
-    func note(isMissing: Bool) -> Bool {
+    package func note(isMissing: Bool) -> Bool {
         state.withLock { state in
             defer { state.isMissed = isMissing }
             return isMissing && state.isMissed && !state.hasEnded
@@ -73,7 +73,7 @@ final class Session: Sendable {
     }
 
     /// Ends the session: its file goes, then its lock.
-    func end(in sessions: borrowing SessionFolder) throws(Errno) {
+    package func end(in sessions: borrowing SessionFolder) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
             state.hasEnded = true
             defer { control.unlock(session: number) }

@@ -12,10 +12,10 @@ import TupleCoding
 ///
 /// A space holds nothing open by itself; making one is cheap. All methods may be called from any thread.
 public final class Space: Sendable {
-    let folder: SpaceRoot
-    let timeout: Duration
+    package let folder: SpaceRoot
+    package let timeout: Duration
     private let parts: [any NamespacePart.Type]
-    let held = HeldNamespaces()
+    package let held = HeldNamespaces()
 
     /// A space whose folder need not exist, and is not looked at.
     ///
@@ -125,7 +125,7 @@ public final class Space: Sendable {
     }
 
     /// Deletes a namespace if nobody owns it, or leaves it for later.
-    func reap(_ name: NamespaceName) -> Bool {
+    package func reap(_ name: NamespaceName) -> Bool {
         guard let host = try? HostIdentity.current() else { return false }
         let verdict = try? NamespaceRemover(root: folder, timeout: timeout).reap(name, host: host)
         return verdict == .deleted

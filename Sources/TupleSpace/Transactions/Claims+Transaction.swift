@@ -16,7 +16,7 @@ extension Claim {
 
 extension ClaimHold {
     /// Ends the claim together with a body of the user's.
-    func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
+    package func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
         let core = try begin("complete a claim")
         do {
             return try core.complete(claim, in: namespace, body)
@@ -45,7 +45,7 @@ extension Namespace {
 
 extension NamespaceCore {
     /// Completes a claim together with what a body does.
-    func complete<Result>(
+    package func complete<Result>(
         _ claim: HeldClaim,
         in namespace: Namespace,
         _ body: (borrowing Transaction) throws -> Result

@@ -5,11 +5,11 @@ public import TupleCoding
 /// It sees the namespace as it is, and its own changes; nobody else sees anything of them before the body has returned, and
 /// then all. It can't be kept beyond the body.
 public struct Transaction: ~Copyable {
-    let state: TransactionState
+    package let state: TransactionState
 
-    init(_ state: TransactionState) { self.state = state }
+    package init(_ state: TransactionState) { self.state = state }
 
-    var name: String { state.namespace.name }
+    package var name: String { state.namespace.name }
 
     // MARK: Writing
 

@@ -10,10 +10,10 @@ import TupleCoding
 /// transaction has done and the change. An error in the middle of a change undoes the whole, also when the body catches it.
 /// The namespace's own operations are refused meanwhile on the same thread: they would wait for the gate that it holds, or
 /// see the namespace as it was before.
-final class TransactionState {
-    static let operation = "run a transaction"
+package final class TransactionState {
+    package static let operation = "run a transaction"
 
-    let namespace: Namespace
+    package let namespace: Namespace
     private let core: NamespaceCore
     private let scope: WriteScope
     private var demand: DiskReserve.Demand
@@ -23,13 +23,13 @@ final class TransactionState {
     private var bytes = 0
     private var isOpen = true
     /// What left a change half done.
-    private(set) var failure: SpaceError?
+    package private(set) var failure: SpaceError?
     private(set) var hasClaimed = false
     /// Whether a search found less than it was asked for while something was claimed.
     private var hasMissed = false
     private var searches: [(shape: Shape, table: ShapeTable, examined: Int)] = []
 
-    init(_ namespace: Namespace, _ core: NamespaceCore, _ scope: WriteScope) {
+    package init(_ namespace: Namespace, _ core: NamespaceCore, _ scope: WriteScope) {
         self.namespace = namespace
         self.core = core
         self.scope = scope
@@ -37,7 +37,7 @@ final class TransactionState {
         ensured = scope.demand
     }
 
-    func close() { isOpen = false }
+    package func close() { isOpen = false }
 
     private func check() throws(SpaceError) {
         if let failure { throw failure }
@@ -54,13 +54,13 @@ final class TransactionState {
     }
 
     /// Reads, seeing what the body has changed.
-    func look<Result>(_ body: (WriteScope) throws(SpaceError) -> Result) throws(SpaceError) -> Result {
+    package func look<Result>(_ body: (WriteScope) throws(SpaceError) -> Result) throws(SpaceError) -> Result {
         try check()
         return try body(scope)
     }
 
     /// Changes something, for which there is room then.
-    func change<Result>(
+    package func change<Result>(
         _ more: DiskReserve.Demand,
         _ body: (WriteScope) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
@@ -123,7 +123,7 @@ final class TransactionState {
         return found
     }
 
-    func count(_ template: Template) throws(SpaceError) -> Int {
+    package func count(_ template: Template) throws(SpaceError) -> Int {
         try check()
         if scope.counters.claimed > 0 { hasMissed = true }
         var count = 0
@@ -136,7 +136,7 @@ final class TransactionState {
     }
 
     /// Removes tuples that were just found.
-    func take(_ matches: [Match]) throws(SpaceError) {
+    package func take(_ matches: [Match]) throws(SpaceError) {
         for match in matches {
             try change(.removing(1, removed: match.bytes.count + 64)) { (scope) throws(SpaceError) in
                 guard let row = try scope.snapshot.tupleRow(match.id.rawValue) else { return }
@@ -146,7 +146,7 @@ final class TransactionState {
     }
 
     /// Claims a tuple that was just found; `tuple` is what it decodes to.
-    func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
+    package func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
         try core.checkNotNegative(deadline, "a deadline", "claim")
         let terms = ClaimTerms(holder: .session(core.session.number), deadline: deadline)
         let size = match.bytes.count
@@ -159,13 +159,13 @@ final class TransactionState {
         return made.map { HeldClaim(match.id, $0, tuple) }
     }
 
-    func complete(_ claim: HeldClaim) throws(SpaceError) {
+    package func complete(_ claim: HeldClaim) throws(SpaceError) {
         try change(.removing(1, removed: claim.tuple.encoded.count)) { (scope) throws(SpaceError) in
             try scope.complete(claim.id.rawValue, session: core.session.number, number: claim.number)
         }
     }
 
-    func release(_ claim: HeldClaim) throws(SpaceError) -> Bool {
+    package func release(_ claim: HeldClaim) throws(SpaceError) -> Bool {
         try change(.removing(1, bytes: claim.tuple.encoded.count + 64)) { (scope) throws(SpaceError) in
             try scope.release(claim, session: core.session.number)
         }
@@ -173,7 +173,7 @@ final class TransactionState {
 
     /// Once the transaction has ended, however it did, and the gate is released: a body can't return what the dead have claimed,
     /// and the next one finds it.
-    func askForTheDead() {
+    package func askForTheDead() {
         if hasMissed { _ = core.askForTheDead() }
     }
 
@@ -205,7 +205,7 @@ extension NamespaceCore {
     /// Runs a body in a transaction of its own, committed before this returns.
     ///
     /// Not through the combiner: what shares a transaction runs again when another of them fails, and the body must not.
-    func transaction<Result>(
+    package func transaction<Result>(
         in namespace: Namespace,
         _ operation: String,
         _ body: (borrowing Transaction) throws -> Result
@@ -219,7 +219,7 @@ extension NamespaceCore {
         defer { state?.askForTheDead() }
         do throws(SpaceError) {
             try engine.underGate(operation) { () throws(SpaceError) in
-                try engine.commit(operation, DiskReserve.Demand()) { (scope) throws(SpaceError) in
+                try engine.commit(operation, DiskReserve.Demand.none) { (scope) throws(SpaceError) in
                     let current = TransactionState(namespace, self, scope)
                     state = current
                     scope.beginNet()

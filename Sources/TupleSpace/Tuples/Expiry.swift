@@ -2,9 +2,9 @@ import LMDB
 import TupleCoding
 
 /// When a written tuple expires.
-struct Expiry {
+package struct Expiry {
     /// On the namespace's clock; 0: never.
-    let time: Int64
+    package let time: Int64
     /// Accepted, and gone before anybody could have looked.
     let isNeverSeen: Bool
 

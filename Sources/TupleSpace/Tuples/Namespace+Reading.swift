@@ -32,7 +32,7 @@ extension Namespace {
     /// The one way in which a tuple is taken at once.
     ///
     /// One that does not decode stays.
-    func take<T>(
+    package func take<T>(
         _ template: Template,
         _ order: MatchOrder,
         decode: (Match) throws(SpaceError) -> T
@@ -157,7 +157,7 @@ extension Namespace {
         }
     }
 
-    func takeBlocking<T>(
+    package func takeBlocking<T>(
         _ template: Template,
         _ order: MatchOrder,
         timeout: Duration,

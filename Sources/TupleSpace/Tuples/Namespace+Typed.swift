@@ -153,7 +153,7 @@ extension Namespace {
     ///
     /// Throws: `badData` when an actual is nested too deep.
     @inlinable
-    func template<each M: Matcher>(_ operation: String, _ matcher: repeat each M) throws(SpaceError) -> Template {
+    package func template<each M: Matcher>(_ operation: String, _ matcher: repeat each M) throws(SpaceError) -> Template {
         do throws(TupleCodingError) {
             return try Template(checking: repeat each matcher)
         } catch {
@@ -168,13 +168,13 @@ extension Namespace {
 
     /// Whether a match is read or taken.
     @usableFromInline
-    enum Purpose { case read, take }
+    package enum Purpose { case read, take }
 
     /// Finds a match, and decodes its fields where the types are known.
     ///
     /// `timeout`: How long the thread may block; `nil` looks at once.
     @inlinable
-    func find<Fields>(
+    package func find<Fields>(
         to purpose: Purpose,
         _ template: Template,
         _ order: MatchOrder,
@@ -258,7 +258,7 @@ extension Namespace {
 
 extension Match {
     /// The fields as `body` decodes them.
-    func decode<Fields>(
+    package func decode<Fields>(
         _ body: (inout TupleDecoder) throws(TupleCodingError) -> Fields
     ) throws(SpaceError) -> Fields {
         do throws(TupleCodingError) {
@@ -272,13 +272,13 @@ extension Match {
     }
 
     /// The fields, typed as the matchers say.
-    func fields<each M: Matcher>(_ matcher: repeat each M) throws(SpaceError) -> (repeat (each M).Matched) {
+    package func fields<each M: Matcher>(_ matcher: repeat each M) throws(SpaceError) -> (repeat (each M).Matched) {
         try decode { (decoder) throws(TupleCodingError) in try decoder.decodeMatched(repeat each matcher) }
     }
 }
 
 extension Tuple {
-    func content<Content: Decodable>(
+    package func content<Content: Decodable>(
         _ type: Content.Type,
         _ operation: String,
         _ namespace: String

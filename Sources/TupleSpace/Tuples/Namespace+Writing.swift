@@ -77,7 +77,7 @@ extension Namespace {
         let core = try usableCore("write")
         let expiry = try Expiry(expires, core)
         guard !tuples.isEmpty else { return [] }
-        var whole = DiskReserve.Demand()
+        var whole = DiskReserve.Demand.none
         for tuple in tuples { whole = whole + (try demand(of: tuple.encoded.count)) }
         return try core.write("write", whole) { (scope) throws(SpaceError) in
             var ids: [TupleID] = []
@@ -95,7 +95,7 @@ extension Namespace {
         }
     }
 
-    func tuple(encoding record: some Encodable) throws(SpaceError) -> Tuple {
+    package func tuple(encoding record: some Encodable) throws(SpaceError) -> Tuple {
         do throws(TupleCodingError) {
             return Tuple(record: try Record(encoding: record))
         } catch {
@@ -104,12 +104,12 @@ extension Namespace {
     }
 
     /// `count`: The bytes of an encoded tuple.
-    func demand(of count: Int) throws(SpaceError) -> DiskReserve.Demand {
+    package func demand(of count: Int) throws(SpaceError) -> DiskReserve.Demand {
         guard count <= Limits.valueBytes else { throw tooLarge("write", count) }
         return .adding(1, bytes: count + TupleRow.headerSize + 24)
     }
 
-    func tooLarge(_ operation: String, _ count: Int) -> SpaceError {
+    package func tooLarge(_ operation: String, _ count: Int) -> SpaceError {
         SpaceError(
             .tooLarge,
             operation,
@@ -121,18 +121,18 @@ extension Namespace {
 }
 
 extension WriteScope {
-    func insert(_ tuple: Tuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
+    package func insert(_ tuple: Tuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
         try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
             try insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry)
         }
     }
 
-    func insert(_ tuple: EncodedTuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
+    package func insert(_ tuple: EncodedTuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
         var cursors: TupleCursors?
         return try insert(tuple, expiry, with: &cursors)
     }
 
-    func insert(
+    package func insert(
         _ tuple: EncodedTuple,
         _ expiry: Expiry,
         with cursors: inout TupleCursors?

@@ -15,7 +15,7 @@ extension NamespaceCore {
         Search(snapshot, try engine.shapeCache.table(of: snapshot), template, order)
     }
 
-    func readIfExists(_ operation: String, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
+    package func readIfExists(_ operation: String, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
         repeat {
             let found = try read(operation) { (snapshot) throws(SpaceError) in
                 var found: Match?
@@ -32,7 +32,7 @@ extension NamespaceCore {
     }
 
     /// All matches of one snapshot, at most `max`, and, the first apart, no more than `maxBytes`.
-    func readAll(
+    package func readAll(
         _ operation: String,
         _ template: Template,
         _ order: MatchOrder,
@@ -59,7 +59,7 @@ extension NamespaceCore {
         }
     }
 
-    func count(_ template: Template) throws(SpaceError) -> Int {
+    package func count(_ template: Template) throws(SpaceError) -> Int {
         while true {
             let (count, mayBeMore) = try read("count") { (snapshot) throws(SpaceError) -> (Int, Bool) in
                 let counters = try snapshot.counters()
@@ -86,7 +86,7 @@ extension NamespaceCore {
     ///
     /// - `isMoving`: Whether `end` copies the tuple to another table, which takes room.
     /// - `decode`: Makes the result. Before the tuple is touched: one that does not decode stays where it is.
-    func takeIfExists<T, R>(
+    package func takeIfExists<T, R>(
         _ operation: String,
         _ template: Template,
         _ order: MatchOrder,
@@ -151,7 +151,7 @@ extension NamespaceCore {
 
     /// Takes all matches, at most `max`, and, the first apart, no more than `maxBytes`, in one transaction; none if one does
     /// not decode.
-    func takeAll<T, R>(
+    package func takeAll<T, R>(
         _ operation: String,
         _ template: Template,
         _ order: MatchOrder,

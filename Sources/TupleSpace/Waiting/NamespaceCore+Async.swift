@@ -1,4 +1,4 @@
-import SpaceSystem
+package import SpaceSystem
 import Synchronization
 import TupleCoding
 
@@ -10,7 +10,7 @@ extension NamespaceCore {
     /// `deadline`: `nil`: no limit.
     /// Returns: `nil` when the time has passed.
     /// Throws: `cancelled` when the task is; nothing was taken then.
-    func suspend<R>(
+    package func suspend<R>(
         _ operation: String,
         _ interest: Interest,
         text: () -> String,

@@ -1,4 +1,4 @@
-import SpaceSystem
+package import SpaceSystem
 import Synchronization
 import SystemPackage
 import TupleCoding
@@ -16,7 +16,7 @@ extension NamespaceCore {
     /// `deadline`: `nil`: no limit.
     /// Returns: `nil` when the time has passed.
     /// Throws: When the time has passed, what the last look failed of.
-    func block<R>(
+    package func block<R>(
         _ operation: String,
         _ interest: @autoclosure () -> Interest,
         text: @autoclosure () -> String,
@@ -103,12 +103,12 @@ extension NamespaceCore {
     }
 
     /// What a wait comes to when its time has passed: nothing came, unless the last look could not be had.
-    func nothing<R>(_ hindrance: SpaceError?) throws(SpaceError) -> R? {
+    package func nothing<R>(_ hindrance: SpaceError?) throws(SpaceError) -> R? {
         if let hindrance { throw hindrance }
         return nil
     }
 
-    func cancelled(_ operation: String) -> SpaceError {
+    package func cancelled(_ operation: String) -> SpaceError {
         SpaceError(.cancelled, operation, namespace: name.text, reason: "the wait was cancelled; nothing was taken")
     }
 

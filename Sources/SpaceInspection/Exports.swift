@@ -1,0 +1,2 @@
+// What is looked at is the tuple space and the recipes, in the public API too.
+@_exported public import SpaceRecipes
