@@ -56,29 +56,28 @@ let package = Package(
 
         // The library: its floors, and what users import.
         .target(
+            name: "SpaceEngine",
+            dependencies: ["TupleCoding", "LMDB", "SpaceSystem", system, atomics],
+            swiftSettings: settings
+        ),
+        .target(
             name: "TupleSpace",
-            dependencies: ["TupleCoding", "LMDB", "SpaceSystem", system, atomics, orderedCollections],
-            path: "Sources",
-            exclude: [
-                "CGuardedLMDB", "CLMDB", "CSpaceShims", "LMDB", "SharedSpace", "SpaceCommands", "SpaceInspection",
-                "SpaceRecipes", "SpaceSystem", "TupleCoding", "space", "space-dump",
-            ],
-            sources: ["SpaceEngine", "TupleSpace"],
+            dependencies: ["SpaceEngine", "TupleCoding", "LMDB", "SpaceSystem", system, atomics, orderedCollections],
             swiftSettings: settings
         ),
         .target(
             name: "SpaceRecipes",
-            dependencies: ["TupleSpace", "TupleCoding", "LMDB", "SpaceSystem", system, orderedCollections],
+            dependencies: ["TupleSpace", "SpaceEngine", "TupleCoding", "LMDB", "SpaceSystem", system, orderedCollections],
             swiftSettings: settings
         ),
         .target(
             name: "SpaceInspection",
-            dependencies: ["SpaceRecipes", "TupleSpace", "TupleCoding", "LMDB", "SpaceSystem", system],
+            dependencies: ["SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding", "LMDB", "SpaceSystem", system],
             swiftSettings: settings
         ),
         .target(
             name: "SharedSpace",
-            dependencies: ["SpaceInspection", "SpaceRecipes", "TupleSpace", "TupleCoding"],
+            dependencies: ["SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding"],
             swiftSettings: settings
         ),
 

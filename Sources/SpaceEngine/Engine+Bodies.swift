@@ -13,7 +13,7 @@ extension Engine {
         return thread != 0 && thread == UInt(pthread_self())
     }
 
-    func usedWithinTransaction(_ operation: String) -> SpaceError {
+    package func usedWithinTransaction(_ operation: String) -> SpaceError {
         SpaceError(
             .invalidArgument,
             operation,
@@ -24,7 +24,7 @@ extension Engine {
     }
 
     /// Whether a transaction's body runs on this thread, of whatever namespace.
-    static var isInTransactionOnThisThread: Bool {
+    package static var isInTransactionOnThisThread: Bool {
         threadsInTransaction.withLock { $0[UInt(pthread_self())] != nil }
     }
 
@@ -34,14 +34,14 @@ extension Engine {
     }
 
     /// Notes that a transaction's body runs on this thread from now on.
-    func beginBody() {
+    package func beginBody() {
         let thread = UInt(pthread_self())
         transactionThread.store(thread, ordering: .relaxed)
         Self.threadsInTransaction.withLock { $0[thread, default: 0] += 1 }
     }
 
     /// Notes that the body has ended.
-    func endBody() {
+    package func endBody() {
         let thread = UInt(pthread_self())
         Self.threadsInTransaction.withLock { threads in
             let left = (threads[thread] ?? 1) - 1

@@ -48,11 +48,11 @@ extension Engine {
     ///
     /// Where the gate is not had soon, everybody who waits is woken instead, which needs no gate: a hand-over that was merely
     /// given up would leave a waiter asleep beside its tuple, with nobody killed.
-    func offer(_ id: UInt64, youngerThan ticket: UInt64) {
+    package func offer(_ id: UInt64, youngerThan ticket: UInt64) {
         let operation = "hand a tuple on"
         do throws(SpaceError) {
             try underGate(operation, timeout: Self.upkeepPatience, evenAfterLeaving: true) { () throws(SpaceError) in
-                try read(operation, holdsGate: true, evenAfterLeaving: true) { (snapshot) throws(SpaceError) in
+                try readUnderGate(operation, evenAfterLeaving: true) { (snapshot) throws(SpaceError) in
                     guard let row = try snapshot.tupleRow(id) else { return }
                     var appearance = Appearance(row.encoded)
                     slots.grant(id, &appearance, youngerThan: ticket, wakingReaders: false, into: wakes)
@@ -69,7 +69,7 @@ extension Engine {
     /// Wakes everybody who waits here.
     ///
     /// Under the gate.
-    func wakeEverybody() { slots.wakeEverybody(into: wakes) }
+    package func wakeEverybody() { slots.wakeEverybody(into: wakes) }
 
     /// What a holder of the gate who was killed may have left: a commit that no reader sees, a sequence that was not
     /// announced, grants that were not made.
@@ -93,7 +93,7 @@ extension Engine {
     }
 
     /// Takes over an abandoned gate, if it is one: waiters and openers look for it.
-    func lookForAbandonedGate() {
+    package func lookForAbandonedGate() {
         do throws(ProcessLock.Failure) {
             guard let abandoned = try control.gate.tryAcquire() else { return }
             if abandoned { control.gateNeedsRecovery.store(1) }

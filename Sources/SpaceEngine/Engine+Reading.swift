@@ -7,30 +7,50 @@ extension Engine {
     private static let renewals = 64
     private static let roundsOfRenewals = 32
 
-    /// Runs `body` on a snapshot.
+    /// Lends a reader with the newest snapshot, until ``takeBack(_:)``.
     ///
-    /// `body` must copy out what it returns, and is short: a snapshot keeps freed pages from being used again.
-    package func read<R>(
+    /// What is read is copied out before then, and soon: a snapshot keeps freed pages from being used again.
+    package func lendReader(
         _ operation: String,
         holdsGate: Bool = false,
         evenAfterLeaving: Bool = false,
-        evenAfterDeletion: Bool = false,
-        _ body: (Snapshot) throws(SpaceError) -> R
-    ) throws(SpaceError) -> R {
+        evenAfterDeletion: Bool = false
+    ) throws(SpaceError) -> Reader {
         try checkUsable(operation, evenAfterLeaving: evenAfterLeaving, evenAfterDeletion: evenAfterDeletion)
         let reader = try takeReader(operation, holdsGate: holdsGate)
         try renew(reader, operation, holdsGate: holdsGate)
-        defer {
-            reader.transaction.reset()
-            readers.put(reader)
-        }
         CrashPoint.reach(.snapshotTaken)
         reader.names.begin(operation)
-        let access = reader.transaction.access
-        let result = try body(Snapshot(access: access, tables: tables, clock: clock, names: reader.names))
-        // A page that was cut off while it was read has read as zeros.
-        if access.isDamaged { throw SpaceError(LMDBError.damagedPage, operation, namespace: name.text) }
-        return result
+        return reader
+    }
+
+    /// Ends the snapshot of a reader that was lent.
+    package func takeBack(_ reader: Reader) {
+        reader.transaction.reset()
+        readers.put(reader)
+    }
+
+    package func snapshot(of reader: Reader) -> Snapshot {
+        Snapshot(access: reader.transaction.access, tables: tables, clock: clock, names: reader.names)
+    }
+
+    /// Throws if a page that was cut off while it was read has read as zeros; asked once all is read.
+    package func checkUndamaged(_ reader: Reader, _ operation: String) throws(SpaceError) {
+        if reader.transaction.access.isDamaged {
+            throw SpaceError(LMDBError.damagedPage, operation, namespace: name.text)
+        }
+    }
+
+    /// Runs `body` on a snapshot, under the gate.
+    func readUnderGate(
+        _ operation: String,
+        evenAfterLeaving: Bool = false,
+        _ body: (Snapshot) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
+        let reader = try lendReader(operation, holdsGate: true, evenAfterLeaving: evenAfterLeaving)
+        defer { takeBack(reader) }
+        try body(snapshot(of: reader))
+        try checkUndamaged(reader, operation)
     }
 
     /// Takes the newest snapshot; the reader is reset, and goes back if this fails.
@@ -106,7 +126,7 @@ extension Engine {
     }
 
     /// How many of LMDB's reader slots this process holds.
-    var readerSlots: Int {
+    package var readerSlots: Int {
         let pid = getpid()
         return ((try? environment.readers()) ?? []).count { $0.pid == pid }
     }

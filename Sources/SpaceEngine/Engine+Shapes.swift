@@ -16,7 +16,7 @@ extension Engine {
     /// What follows a take that searched: registers the shape if it has earned it, or moves a building index along.
     ///
     /// A failure (gate, full, limit) is no failure of the take: the next search scans.
-    func followUp(_ shape: Shape, _ shapes: ShapeTable, examined: Int) {
+    package func followUp(_ shape: Shape, _ shapes: ShapeTable, examined: Int) {
         guard let index = shapes.index(for: shape) else {
             if shapeUsage.note(shape, examined: examined) { try? register(shape) }
             if shapes.isDropping { try? dropSlice() }
@@ -70,9 +70,11 @@ extension Engine {
 
     /// - Returns: Whether there is more to build.
     private func buildSlice(_ number: UInt16) throws(SpaceError) -> Bool {
+        var isMore = false
         try write("build an index", .adding(Self.sliceLength, bytes: 0)) { (scope) throws(SpaceError) in
+            isMore = false
             guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .building else {
-                return false
+                return
             }
             var rows: [IndexKey] = []
             var lowest: UInt64 = 0
@@ -103,8 +105,9 @@ extension Engine {
             index.lastUse = Clock.realtimeMilliseconds()
             if lowest == 0 { index.state = .ready }
             try scope.put(index)
-            return lowest != 0
+            isMore = lowest != 0
         }
+        return isMore
     }
 
     private func dropSlice() throws(SpaceError) {

@@ -5,31 +5,32 @@ import SpaceSystem
 extension Engine {
     /// Runs `body` in a write transaction and commits it; undoes everything if it throws.
     ///
+    /// Without a result and so without generics, which the compiler specializes within one module alone.
+    ///
     /// `body` may run more than once (in `.durable`, when it shares a transaction with another that fails), so it has no
     /// effects but on the scope and its result.
-    package func write<R>(
+    package func write(
         _ operation: String,
         _ demand: DiskReserve.Demand,
         timeout: Duration? = nil,
-        _ body: (WriteScope) throws(SpaceError) -> R
-    ) throws(SpaceError) -> R {
+        _ body: (WriteScope) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
         try checkUsable(operation)
         if mode == .durable, timeout == nil {
             return try combiner.run(operation, demand, on: self, body)
         }
-        return try underGate(operation, timeout: timeout) { () throws(SpaceError) in
-            let result = try commit(operation, demand, body)
+        try underGate(operation, timeout: timeout) { () throws(SpaceError) in
+            try commit(operation, demand, body)
             announce()
-            return result
         }
     }
 
     /// One transaction, under the gate.
-    package func commit<R>(
+    package func commit(
         _ operation: String,
         _ demand: DiskReserve.Demand,
-        _ body: (WriteScope) throws(SpaceError) -> R
-    ) throws(SpaceError) -> R {
+        _ body: (WriteScope) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
         let transaction: WriteTransaction
         do throws(LMDBError) {
             transaction = try environment.beginWrite()
@@ -48,8 +49,8 @@ extension Engine {
         } catch {
             throw error.within(operation, namespace: name.text)
         }
-        let result = try body(scope)
-        guard scope.hasChanges else { return result }
+        try body(scope)
+        guard scope.hasChanges else { return }
         try scope.finish()
         CrashPoint.reach(.beforeCommit)
         do throws(LMDBError) {
@@ -59,7 +60,6 @@ extension Engine {
             throw SpaceError(error, operation, namespace: name.text)
         }
         scope.noteCommitted(shapeCache)
-        return result
     }
 
     /// Sees that there is room for a demand, and removes and returns what is due, as far as there is room for that too.
@@ -100,7 +100,7 @@ extension Engine {
     }
 
     /// After the commit, still under the gate: the sequence, and grants to those who wait.
-    func announce() {
+    package func announce() {
         guard scope.hasChanges else { return }
         control.sequence.store(scope.counters.sequence)
         if scope.hasNews {
@@ -131,13 +131,13 @@ extension Engine {
     }
 
     /// Rings the bell, whether or not a process waits for it.
-    func signalChange() { bell.ring { (try? self.openFolder("ring the bell")) ?? nil } }
+    package func signalChange() { bell.ring { (try? self.openFolder("ring the bell")) ?? nil } }
 
     /// Asks the next writer with news to ring.
     ///
     /// The listener's side: ask, fence, look. What is committed before the look is seen by it, and what comes after sees
     /// that the bell is awaited.
-    func awaitSignal() {
+    package func awaitSignal() {
         control.isSignalAwaited.storeSequential(1)
         SharedWord64.fence()
     }
@@ -154,7 +154,7 @@ extension Engine {
         }
         if wasAtHand { return }
         do throws(SpaceError) {
-            try read("grant", holdsGate: true) { (snapshot) throws(SpaceError) in
+            try readUnderGate("grant") { (snapshot) throws(SpaceError) in
                 try scope.appeared.forEachTuple { (id) throws(SpaceError) in
                     guard let row = try snapshot.tupleRow(id) else { return }
                     var appearance = Appearance(row.encoded)

@@ -24,8 +24,8 @@ package final class Engine: @unchecked Sendable {
     /// How long an operation waits for the gate unless it says otherwise.
     package let timeout: Duration
 
-    let readers = ReaderPool()
-    let shapeCache = ShapeCache()
+    package let readers = ReaderPool()
+    package let shapeCache = ShapeCache()
     let shapeUsage = ShapeUsage()
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
@@ -37,8 +37,8 @@ package final class Engine: @unchecked Sendable {
     /// The blocks that are reserved; for the holder of the gate.
     package let room: DiskReserve
     /// The waiters that the holder of the gate has found to wake.
-    let wakes = WakeList()
-    let bell = ChangeSignal()
+    package let wakes = WakeList()
+    package let bell = ChangeSignal()
     let combiner = WriteCombiner()
     /// Whether a commit has passed a multiple of 4,096 changes since somebody last asked.
     private let hasPassedMark = Atomic<Bool>(false)
@@ -46,7 +46,7 @@ package final class Engine: @unchecked Sendable {
     /// Takes what opening the namespace has made; the engine has no reader then.
     ///
     /// `access`: A live transaction, from which the scope begins.
-    init(
+    package init(
         name: NamespaceName,
         root: SpaceRoot,
         folder: FileInfo,
@@ -92,7 +92,7 @@ package final class Engine: @unchecked Sendable {
     /// Marks the namespace as left by this process.
     ///
     /// `false` if it was already.
-    func markLeft() -> Bool { !hasLeft.exchange(true, ordering: .acquiringAndReleasing) }
+    package func markLeft() -> Bool { !hasLeft.exchange(true, ordering: .acquiringAndReleasing) }
 
     @inline(__always)
     package func checkUsable(
@@ -108,7 +108,7 @@ package final class Engine: @unchecked Sendable {
     }
 
     /// Whether this process is a child, made by fork, of the one that opened the namespace: nothing here is its own.
-    var isInherited: Bool { ForkGuard.generation != forkGeneration }
+    package var isInherited: Bool { ForkGuard.generation != forkGeneration }
 
     /// The folder has gone, or another stands in its place.
     package func goneError(_ operation: String) -> SpaceError {
@@ -150,7 +150,7 @@ package final class Engine: @unchecked Sendable {
     ///
     /// The namespace is marked dead then, so that all its processes learn of it at once. A session's file that is missing says
     /// nothing about the namespace: clean-ups by age remove single files.
-    func noticeRemoval() {
+    package func noticeRemoval() {
         if !control.isLinked { control.dead.store(1) }
     }
 
@@ -168,7 +168,7 @@ package final class Engine: @unchecked Sendable {
     }
 
     /// The control file, opened anew, if the path still leads to the namespace.
-    func openControl() -> OwnedDescriptor? {
+    package func openControl() -> OwnedDescriptor? {
         let operation = "look at a lock"
         guard let folder = try? openFolder(operation) else { return nil }
         return try? folder.openControl(operation)
@@ -181,7 +181,7 @@ package final class Engine: @unchecked Sendable {
 
     /// Whether a commit has passed a multiple of 4,096 changes since the last call.
     @inline(__always)
-    func takePassedMark() -> Bool {
+    package func takePassedMark() -> Bool {
         hasPassedMark.load(ordering: .relaxed) && hasPassedMark.exchange(false, ordering: .relaxed)
     }
 }

@@ -11,7 +11,7 @@ import Synchronization
 /// and as long as that has been worth it of late. Whoever completes the queue leads, being awake. An operation that
 /// throws would leave the others half a transaction (LMDB's nested ones cost 3 MiB each), so the whole is undone and each
 /// runs on its own.
-final class WriteCombiner: Sendable {
+package final class WriteCombiner: Sendable {
     private struct Queue {
         var jobs: [Job] = []
         /// Of this queue; the next one gets the next number, when a leader has taken the jobs.
@@ -80,15 +80,14 @@ final class WriteCombiner: Sendable {
         func run(_ scope: WriteScope) throws(SpaceError) { try body?(scope) }
     }
 
-    func run<R>(
+    func run(
         _ operation: String,
         _ demand: DiskReserve.Demand,
         on engine: Engine,
-        _ body: (WriteScope) throws(SpaceError) -> R
-    ) throws(SpaceError) -> R {
-        var result: R?
+        _ body: (WriteScope) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
         let failure = withoutActuallyEscaping(body) { body in
-            let job = Job(operation, demand) { (scope) throws(SpaceError) in result = try body(scope) }
+            let job = Job(operation, demand, body)
             let (number, part) = queue.withLock { queue in
                 queue.jobs.append(job)
                 return (queue.number, self.part(&queue))
@@ -98,10 +97,6 @@ final class WriteCombiner: Sendable {
             return job.failure
         }
         if let failure { throw failure }
-        guard let result else {
-            throw SpaceError(.inputOutput, operation, reason: "the shared transaction ended early")
-        }
-        return result
     }
 
     // MARK: Who leads

@@ -50,7 +50,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     }
 
     @inline(__always)
-    static func reach(_ point: CrashPoint) {
+    package static func reach(_ point: CrashPoint) {
         if isArmed.load(ordering: .relaxed) { strike(point) }
     }
 

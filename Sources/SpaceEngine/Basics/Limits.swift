@@ -23,5 +23,5 @@ public enum Limits {
     /// The interval at which a waiting process looks for what a killed process left undone: 250 ms.
     public static let tick = Duration.milliseconds(250)
     /// Kept free in every namespace for takes and deletes alone, in bytes: 4 MiB.
-    static let removalReserve = 4 << 20
+    package static let removalReserve = 4 << 20
 }

@@ -1,13 +1,13 @@
-import LMDB
+package import LMDB
 import SpaceSystem
 import SystemPackage
 
 /// Opening a namespace's LMDB environment.
-enum DataFile {
+package enum DataFile {
     /// What LMDB wants in its lock file: a head and 64 bytes a reader (mdb.c: MDB_txninfo, MDB_reader).
-    static let lockFileSize = 192 + 64 * Limits.readers
+    package static let lockFileSize = 192 + 64 * Limits.readers
 
-    static func flags(for mode: StorageMode) -> Environment.Flags {
+    package static func flags(for mode: StorageMode) -> Environment.Flags {
         switch mode {
         case .fast: [.writeMap, .noSync]
         case .guarded: [.noSync]
@@ -18,7 +18,7 @@ enum DataFile {
     /// Opens it through the folder's descriptor: a swapped path would mix two namespaces.
     ///
     /// `timeout`: How long another process may keep LMDB's lock file locked.
-    static func open(
+    package static func open(
         _ folder: borrowing NamespaceFolder,
         _ header: ControlHeader,
         timeout: Duration
@@ -36,7 +36,7 @@ enum DataFile {
     }
 
     /// Makes the data file, in a folder that no other process uses yet.
-    static func create(
+    package static func create(
         _ folder: borrowing NamespaceFolder,
         _ header: ControlHeader,
         timeout: Duration
@@ -80,7 +80,7 @@ enum DataFile {
     /// Refuses a process that may not make files as long as the namespace's: a write beyond the limit is a SIGXFSZ.
     ///
     /// To be called before the first file is written or made longer. With a writable map the data file is as long as the map.
-    static func checkFileSizeLimit(
+    package static func checkFileSizeLimit(
         mode: StorageMode,
         mapSize: UInt64,
         byteLimit: UInt64,
@@ -100,7 +100,7 @@ enum DataFile {
     }
 
     /// The same, for a namespace that exists.
-    static func checkFileSizeLimit(_ header: ControlHeader, _ operation: String, _ name: String) throws(SpaceError) {
+    package static func checkFileSizeLimit(_ header: ControlHeader, _ operation: String, _ name: String) throws(SpaceError) {
         try checkFileSizeLimit(
             mode: header.mode,
             mapSize: header.mapSize,

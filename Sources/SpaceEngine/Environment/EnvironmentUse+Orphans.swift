@@ -9,7 +9,7 @@ extension EnvironmentUse {
     ///
     /// LMDB doesn't say where its locks are. They lie in the lock file at the places below (mdb.c: MDB_txninfo), if what is there is
     /// LMDB's head and two robust mutexes; nothing is done where it is not.
-    func abandonOrphans() {
+    package func abandonOrphans() {
         guard Safeguard.orphans.stands, let head = ProcFS.mapping(device: lockFile.device, inode: lockFile.inode),
             // MDB_MAGIC
             head.load(as: UInt32.self) == 0xBEEF_C0DE

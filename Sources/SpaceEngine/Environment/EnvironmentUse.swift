@@ -7,12 +7,12 @@ import SystemPackage
 /// That a namespace of this process uses an environment, which stays open until this ends.
 package final class EnvironmentUse: Sendable {
     package let environment: Environment
-    let lockFile: OpenEnvironment.FileID
+    package let lockFile: OpenEnvironment.FileID
     private let place: OpenEnvironment
     private let forkGeneration = ForkGuard.generation
     private let hasEnded = Atomic<Bool>(false)
 
-    init(_ environment: Environment, at place: OpenEnvironment) {
+    package init(_ environment: Environment, at place: OpenEnvironment) {
         self.environment = environment
         lockFile = place.lockFile
         self.place = place

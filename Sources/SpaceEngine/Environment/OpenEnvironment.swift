@@ -1,6 +1,6 @@
 import Glibc
 import LMDB
-import SpaceSystem
+package import SpaceSystem
 import Synchronization
 import SystemPackage
 
@@ -32,9 +32,9 @@ import SystemPackage
 ///
 /// The lock's order: the registry's entry, the door, the place. Nothing that holds the place's lock takes another one,
 /// so a core may end under any lock.
-final class OpenEnvironment: Sendable {
+package final class OpenEnvironment: Sendable {
     /// What opening and creating a namespace are called in errors.
-    static let operation = "open the namespace"
+    package static let operation = "open the namespace"
 
     private struct State {
         var environment: Environment?
@@ -46,7 +46,7 @@ final class OpenEnvironment: Sendable {
 
     private let state = Mutex(State())
 
-    let lockFile: FileID
+    package let lockFile: FileID
 
     private init(_ lockFile: FileID) { self.lockFile = lockFile }
 
@@ -58,9 +58,9 @@ final class OpenEnvironment: Sendable {
 
     private static let places = Mutex<[FileID: Known]>([:])
 
-    struct FileID: Hashable {
-        let device: UInt64
-        let inode: UInt64
+    package struct FileID: Hashable {
+        package let device: UInt64
+        package let inode: UInt64
 
         init(_ info: FileInfo) {
             device = info.device
@@ -90,7 +90,7 @@ final class OpenEnvironment: Sendable {
     ///   - timeout: How long another process may keep LMDB's lock.
     /// - Returns: The use, which keeps the environment open.
     /// - Throws: `incompatible` when another copy of the library in this process has it open, and what opening LMDB throws.
-    static func use(
+    package static func use(
         of folder: borrowing NamespaceFolder,
         _ header: ControlHeader,
         creates: Bool,
@@ -168,7 +168,7 @@ final class OpenEnvironment: Sendable {
     /// Runs `body`, which may open and close a lock file, while this process has no environment on it.
     ///
     /// - Returns: `nil` when it has one; `body` does not run then.
-    static func unlessOpen<R>(_ lockFile: FileInfo, _ body: () throws(SpaceError) -> R) throws(SpaceError) -> R? {
+    package static func unlessOpen<R>(_ lockFile: FileInfo, _ body: () throws(SpaceError) -> R) throws(SpaceError) -> R? {
         let place = place(of: FileID(lockFile))
         return try place.state.withLock { (state) throws(SpaceError) in
             state.environment == nil ? try body() : nil
@@ -176,7 +176,7 @@ final class OpenEnvironment: Sendable {
     }
 
     /// What a process locks in `data.mdb`: no other process's position, and none that has a byte.
-    static func position(of process: ProcessIdentity) -> Int {
+    package static func position(of process: ProcessIdentity) -> Int {
         // 22 bits of PID (proc(5), pid_max), and clock ticks for some hundred years.
         1 << 62 | Int(process.pid) << 39 | Int(process.startTime & (1 << 39 - 1))
     }
@@ -225,12 +225,12 @@ final class OpenEnvironment: Sendable {
 
     // MARK: Closing
 
-    var tables: Tables? { state.withLock { $0.tables } }
+    package var tables: Tables? { state.withLock { $0.tables } }
 
-    func set(_ tables: Tables) { state.withLock { $0.tables = tables } }
+    package func set(_ tables: Tables) { state.withLock { $0.tables = tables } }
 
     /// The end of a use; that of the last closes the environment before it returns.
-    func end() {
+    package func end() {
         let isClosedLate = !Safeguard.openOnce.stands
         let late = state.withLock { state -> Environment? in
             state.uses -= 1

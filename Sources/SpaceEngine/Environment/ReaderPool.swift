@@ -1,11 +1,11 @@
 import Glibc
-import LMDB
+package import LMDB
 import SpaceSystem
 import Synchronization
 
 extension Environment {
     /// Gives back the places, and with them the pages, of readers that were killed in their snapshots.
-    func forgetDeadReaders() throws(LMDBError) {
+    package func forgetDeadReaders() throws(LMDBError) {
         if Safeguard.deadReaders.stands { _ = try checkReaders() }
     }
 }
@@ -21,7 +21,7 @@ extension Environment {
 ///
 /// Two kinds of threads may exceed the capacity, so that no thread waits for itself: the holder of the gate, for which a
 /// thread with a reader may be waiting, and a thread that has waited for a second, which may hold a reader itself.
-final class ReaderPool: Sendable {
+package final class ReaderPool: Sendable {
     static let capacity = 64
     /// As many as the processors use at once; few enough for hundreds of processes.
     static let mostIdle = min(32, max(4, 2 * sysconf(CInt(_SC_NPROCESSORS_ONLN))))
@@ -100,7 +100,7 @@ final class ReaderPool: Sendable {
     }
 
     /// Enters the reader that the namespace was opened with.
-    func add(_ reader: Reader) {
+    package func add(_ reader: Reader) {
         state.withLock { state in
             state.idle.append(reader)
             state.count += 1

@@ -8,7 +8,7 @@ import SystemPackage
 /// Rung after the commit, and only if somebody awaits it: who has something left to read needs no bell, and a burst of writes
 /// rings once. Whoever reads the journal after the ring sees the commit. Opened at the first ring, and kept; a ring that fails
 /// costs the watchers one tick, and the next tries anew.
-final class ChangeSignal: Sendable {
+package final class ChangeSignal: Sendable {
     private let file = Mutex<CInt?>(nil)
 
     deinit {

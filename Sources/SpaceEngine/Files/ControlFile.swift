@@ -32,14 +32,14 @@ package final class ControlFile: Sendable {
     /// The file's length; beyond `firstSize` it is sparse at first.
     package static let size = slotsOffset + WaitSlots.mostSegments * WaitSlots.segmentByteCount
 
-    static let adoptedElsewhere: UInt32 = 1
-    static let adoptedHere: UInt32 = 2
+    package static let adoptedElsewhere: UInt32 = 1
+    package static let adoptedHere: UInt32 = 2
 
     /// Of these bytes the first is locked, shared, by whoever uses the file.
-    static let useByte = 0
+    package static let useByte = 0
     private static let firstSessionByte = 1 << 62
     /// Session numbers are below this.
-    static let sessionLimit: UInt64 = 1 << 62
+    package static let sessionLimit: UInt64 = 1 << 62
 
     /// The byte whose lock shows that a session lives; `nil` for a number that no session has.
     static func sessionByte(_ number: UInt64) -> Int? {
@@ -75,12 +75,12 @@ package final class ControlFile: Sendable {
     /// The number that the next session gets.
     ///
     /// Survives a kill, as mapped memory does; after a reboot no session lives.
-    let nextSession: SharedWord64
+    package let nextSession: SharedWord64
     /// Raised when a session claims for the first time, and when somebody claims for a process: who waits looks then whose
     /// end to listen for.
-    let claimants: SharedWord32
+    package let claimants: SharedWord32
     /// The inode of the LMDB lock file that the namespace's users have open; 0: none has had one open yet.
-    let lockFile: SharedWord64
+    package let lockFile: SharedWord64
     /// The number of the last change whose commit was announced.
     ///
     /// A hint: the database knows better.
@@ -128,13 +128,13 @@ package final class ControlFile: Sendable {
     }
 
     /// Reserves the segments of slots that the file says it has.
-    func reserveSegments() throws(Errno) {
+    package func reserveSegments() throws(Errno) {
         let end = Self.reservedSize(segments: slots.segments)
         try Blocks.reserve(descriptor.raw, from: Self.firstSize, to: end, keepSize: false)
     }
 
     /// Adds a segment of slots to `known` ones.
-    func addSegment(beyond known: Int) throws(Errno) {
+    package func addSegment(beyond known: Int) throws(Errno) {
         let start = Self.reservedSize(segments: known)
         try Blocks.reserve(descriptor.raw, from: start, to: start + WaitSlots.segmentByteCount, keepSize: false)
         slots.addSegment(beyond: known)
@@ -145,7 +145,7 @@ package final class ControlFile: Sendable {
     /// Only while nobody else can use the file.
     ///
     /// Whether the namespace is persistent is kept, without a moment in which it is not: a kill must not lose it.
-    func initialiseVolatilePart() throws(Errno) {
+    package func initialiseVolatilePart() throws(Errno) {
         func clear(_ range: Range<Int>) {
             (map.base + range.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: range.count)
         }
@@ -157,14 +157,14 @@ package final class ControlFile: Sendable {
     }
 
     /// Writes it to the disk (`.durable`, after a change that has to last).
-    func sync() throws(Errno) {
+    package func sync() throws(Errno) {
         guard msync(map.base, Self.firstSize, MS_SYNC) == 0 else { throw Errno(rawValue: errno) }
     }
 
     /// Takes the blocks that a file restored in place lacks; while no other process uses the namespace.
     ///
     /// The data file's are taken by the next writer, who is told to begin anew where some are missing.
-    func reserveAgain(data: FileInfo?) throws(Errno) {
+    package func reserveAgain(data: FileInfo?) throws(Errno) {
         let end = Self.reservedSize(segments: slots.segments)
         if try FileInfo.of(descriptor.raw).allocated < end {
             try Blocks.reserve(descriptor.raw, from: 0, to: end, keepSize: true)
@@ -180,7 +180,7 @@ package final class ControlFile: Sendable {
     /// Whether the file still has a name: if not, the namespace's folder was removed.
     ///
     /// The name itself is not asked for: it may not be visible from here (chroot(2), another mount namespace), while others use it.
-    var isLinked: Bool { ((try? FileInfo.of(descriptor.raw))?.linkCount ?? 1) > 0 }
+    package var isLinked: Bool { ((try? FileInfo.of(descriptor.raw))?.linkCount ?? 1) > 0 }
 
     /// Locks a session's byte for as long as this object and its descriptor last, or until `unlock(session:)`.
     ///
@@ -191,19 +191,19 @@ package final class ControlFile: Sendable {
     }
 
     /// Never called in a child made by fork, whose descriptor shares the parent's lock.
-    func unlock(session number: UInt64) {
+    package func unlock(session number: UInt64) {
         if let byte = Self.sessionByte(number) { try? FileLock.unlock(descriptor.raw, byte: byte) }
     }
 
     /// Whether another process, or another open file of this one, holds a session's lock.
-    func isLocked(session number: UInt64) throws(Errno) -> Bool {
+    package func isLocked(session number: UInt64) throws(Errno) -> Bool {
         try Self.isLocked(session: number, in: descriptor.raw)
     }
 
     /// Whether a session's lock is held by another, or can't be asked.
     package func mayLive(session number: UInt64) -> Bool { (try? isLocked(session: number)) ?? true }
 
-    static func isLocked(session number: UInt64, in descriptor: CInt) throws(Errno) -> Bool {
+    package static func isLocked(session number: UInt64, in descriptor: CInt) throws(Errno) -> Bool {
         guard let byte = sessionByte(number) else { return false }
         return try FileLock.isHeldByAnother(descriptor, byte: byte)
     }
@@ -216,7 +216,7 @@ package final class ControlFile: Sendable {
     }
 
     /// What a file says of whether its namespace is being deleted, and whether it stays without owners; read without mapping it.
-    static func marks(in descriptor: CInt) throws(Errno) -> (isDead: Bool, isPersistent: Bool) {
+    package static func marks(in descriptor: CInt) throws(Errno) -> (isDead: Bool, isPersistent: Bool) {
         let bytes = try FileBytes.readPrefix(descriptor, count: persistentOffset + 4)
         guard bytes.count == persistentOffset + 4 else { throw .ioError }
         return bytes.withUnsafeBytes {
@@ -255,7 +255,7 @@ package final class ControlFile: Sendable {
         return count == 4 ? pid : 0
     }
 
-    static func announceReinitialiser(pid: Int32, in descriptor: CInt) throws(Errno) {
+    package static func announceReinitialiser(pid: Int32, in descriptor: CInt) throws(Errno) {
         try FileBytes.write(withUnsafeBytes(of: pid) { Array($0) }, to: descriptor, at: reinitialiserOffset)
     }
 }

@@ -87,7 +87,7 @@ package struct ControlFinding: ~Copyable {
     }
 
     /// The error of a process that has waited in vain for another that makes the file usable.
-    static func adopterError(_ file: CInt, _ operation: String, _ name: String) -> SpaceError {
+    package static func adopterError(_ file: CInt, _ operation: String, _ name: String) -> SpaceError {
         let pid = ControlFile.reinitialiserPID(in: file)
         let halt = ProcessIdentity.halt(of: pid)
         return SpaceError(
@@ -103,7 +103,7 @@ package struct ControlFinding: ~Copyable {
 
 extension ControlFinding.Difference {
     /// Why a namespace that is in use can't be used from here, and what to do about it.
-    func explained(_ header: ControlHeader, _ host: HostIdentity) -> (reason: String, advice: String) {
+    package func explained(_ header: ControlHeader, _ host: HostIdentity) -> (reason: String, advice: String) {
         switch self {
         case .boot:
             (

@@ -18,20 +18,20 @@ package struct ControlHeader: Equatable, Sendable {
     package var maxReaders: UInt32
     package var mapSize: UInt64
     package var byteLimit: UInt64
-    var bootID: [UInt8]
-    var pidNamespace: UInt64
+    package var bootID: [UInt8]
+    package var pidNamespace: UInt64
     /// Start times in /proc, by which a PID that is used again is told, differ between time namespaces.
-    var timeNamespace: UInt64
-    var mutexABI: UInt32
-    var device: UInt64
-    var inode: UInt64
+    package var timeNamespace: UInt64
+    package var mutexABI: UInt32
+    package var device: UInt64
+    package var inode: UInt64
     /// The group that shares the namespace; `UInt32.max`: none.
     package var group: UInt32
     package var createdMilliseconds: Int64
     /// Kept as long as the namespace is: a copy stands in the data file (`LifeRow`).
     package var life: NamespaceLife
     /// The first number of a claim in this life: smaller ones are of earlier lives.
-    var firstClaim: UInt64
+    package var firstClaim: UInt64
     /// Real time less the namespace's, in milliseconds: as it was at the creation, and what an adopter reckons with.
     var clockBase: Int64
     /// The namespace's time less the time since boot, in milliseconds: fixed by who creates or adopts it.
@@ -121,10 +121,10 @@ package struct ControlHeader: Equatable, Sendable {
     }
 
     /// Whether the time since boot is the same to a host as to who set the namespace's clock.
-    func countsTime(as host: HostIdentity) -> Bool { bootID == host.bootID && timeNamespace == host.timeNamespace }
+    package func countsTime(as host: HostIdentity) -> Bool { bootID == host.bootID && timeNamespace == host.timeNamespace }
 
     /// Sets the namespace's clock by the real time, which is read for that once in a boot.
-    mutating func setClock() { clockOffset = NamespaceClock.realtimeAtBoot &- clockBase }
+    package mutating func setClock() { clockOffset = NamespaceClock.realtimeAtBoot &- clockBase }
 
     package init(
         mode: StorageMode,

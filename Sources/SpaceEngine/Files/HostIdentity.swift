@@ -4,9 +4,9 @@ import TupleCoding
 
 /// The running system, as far as mutexes, PIDs and locks in a file mean anything only on it.
 package struct HostIdentity: Equatable, Sendable {
-    var bootID: [UInt8]
-    var pidNamespace: UInt64
-    var timeNamespace: UInt64
+    package var bootID: [UInt8]
+    package var pidNamespace: UInt64
+    package var timeNamespace: UInt64
 
     /// Reads the identity from /proc.
     package static func current() throws(SpaceError) -> HostIdentity {

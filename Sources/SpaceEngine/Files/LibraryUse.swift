@@ -8,7 +8,7 @@ import Synchronization
 /// locks know the thread that a child was forked with by its parent's number: they trap or hang as soon as another thread of
 /// the child waits for one, and the library starts threads. So opening is refused, before it takes any lock. A process that
 /// forks before it opens its first namespace is not concerned, nor are its children.
-enum LibraryUse {
+package enum LibraryUse {
     /// The fork generation in which the first namespace was opened; 0: none was.
     private static let generation = Atomic<UInt32>(0)
 
@@ -20,7 +20,7 @@ enum LibraryUse {
     /// Notes that this process uses the library from now on.
     ///
     /// - Throws: `forked`.
-    static func begin(_ operation: String, namespace: String) throws(SpaceError) {
+    package static func begin(_ operation: String, namespace: String) throws(SpaceError) {
         let current = ForkGuard.generation
         guard generation.load(ordering: .relaxed) != current else { return }
         let first = generation.compareExchange(expected: 0, desired: current, ordering: .relaxed)

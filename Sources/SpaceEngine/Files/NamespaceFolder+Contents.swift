@@ -1,6 +1,6 @@
 import Glibc
 package import SpaceSystem
-import SystemPackage
+package import SystemPackage
 
 /// What lies in a folder of the root: a namespace, damaged or not, or something that only shares the root with namespaces.
 ///
@@ -38,7 +38,7 @@ extension NamespaceFolder {
     }
 
     /// An entry of the folder that no namespace has, as a path within the folder; `nil` when all of them are a namespace's.
-    func foreignEntry() throws(Errno) -> String? {
+    package func foreignEntry() throws(Errno) -> String? {
         for name in try Directory.allNames(descriptor.raw) {
             let isSessions = name == SessionFolder.name
             // A folder `sessions` that a killed process had not renamed yet.
@@ -57,5 +57,32 @@ extension NamespaceFolder {
             }
         }
         return nil
+    }
+}
+
+extension NamespaceFolder {
+    /// Runs what reserves blocks for the folder's files; where the file system can't reserve any, the error says so.
+    ///
+    /// `subject` is what is reserved for, in words.
+    package func reserving<R: ~Copyable>(
+        _ operation: String,
+        _ subject: String,
+        _ body: () throws(Errno) -> R
+    ) throws(SpaceError) -> R {
+        do throws(Errno) {
+            return try body()
+        } catch  where error.rawValue == EOPNOTSUPP {
+            // fallocate(2): the file system does not support the operation.
+            throw SpaceError(
+                .inputOutput,
+                operation,
+                namespace: name.text,
+                reason: "\(subject): fallocate(2) reserves no blocks on the root's file system "
+                    + "(\(FileSystemKind.name(of: descriptor.raw))): \(error.told)",
+                advice: "use a root on another file system: tmpfs, ext4, xfs or btrfs, say"
+            )
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text, subject: subject)
+        }
     }
 }

@@ -7,7 +7,7 @@ import SystemPackage
 /// All files are reached through its descriptor, so a path swapped in between can't mix two namespaces.
 package struct NamespaceFolder: ~Copyable {
     package static let control = "control"
-    static let bell = "bell"
+    package static let bell = "bell"
     package static let data = "data.mdb"
     package static let lock = "lock.mdb"
 
@@ -55,14 +55,19 @@ package struct NamespaceFolder: ~Copyable {
 
     /// The identity under which a process keeps track of what it has open.
     package struct ID: Hashable, Sendable {
-        let device: UInt64
-        let inode: UInt64
+        package let device: UInt64
+        package let inode: UInt64
+
+        package init(device: UInt64, inode: UInt64) {
+            self.device = device
+            self.inode = inode
+        }
     }
 
     package var id: ID { ID(device: info.device, inode: info.inode) }
 
     /// Whether the path still leads here.
-    func isInPlace(in rootFolder: borrowing OwnedDescriptor) -> Bool {
+    package func isInPlace(in rootFolder: borrowing OwnedDescriptor) -> Bool {
         guard let now = try? Directory.info(at: rootFolder.raw, name.encoded) else { return false }
         return now.inode == info.inode && now.device == info.device
     }
@@ -73,7 +78,7 @@ package struct NamespaceFolder: ~Copyable {
     /// Whether other users may put something else in a file's place.
     package var isShared: Bool { info.mode & 0o020 != 0 }
 
-    func openControl(_ operation: String, flags: CInt = O_RDWR) throws(SpaceError) -> OwnedDescriptor {
+    package func openControl(_ operation: String, flags: CInt = O_RDWR) throws(SpaceError) -> OwnedDescriptor {
         do throws(TrustedFolder.Refusal) {
             return try files.open(Self.control, flags: flags)
         } catch {
@@ -109,7 +114,7 @@ package struct NamespaceFolder: ~Copyable {
     }
 
     /// Raises an event for everybody whose inotify watches the bell.
-    func signalChange() {
+    package func signalChange() {
         // write(2): beyond RLIMIT_FSIZE it raises SIGXFSZ. A limit of nothing leaves the watchers to the tick.
         guard ResourceLimits.fileSize != 0 else { return }
         guard let bell = try? files.open(Self.bell, flags: O_WRONLY) else { return }
@@ -117,5 +122,5 @@ package struct NamespaceFolder: ~Copyable {
     }
 
     /// The permissions of its files: shared with a group or not, as the folder is.
-    var fileMode: UInt32 { info.mode & 0o660 }
+    package var fileMode: UInt32 { info.mode & 0o660 }
 }

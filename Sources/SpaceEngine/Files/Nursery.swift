@@ -1,15 +1,15 @@
 import Glibc
 import LMDB
-import SpaceSystem
+package import SpaceSystem
 import Synchronization
 import SystemPackage
 
 /// The nursery's folders, named for their makers: `<pid>.<start>.<pid namespace>.<number>`.
-enum Nursery {
+package enum Nursery {
     private static let counter = Atomic<UInt64>(0)
 
     /// A name that no other folder of the nursery has.
-    static func newName(_ host: HostIdentity, _ operation: String) throws(SpaceError) -> String {
+    package static func newName(_ host: HostIdentity, _ operation: String) throws(SpaceError) -> String {
         name(
             for: try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current },
             pidNamespace: host.pidNamespace,
@@ -24,7 +24,7 @@ enum Nursery {
     /// Removes what makers left who died before they were done.
     ///
     /// Deleting twice is harmless.
-    static func clean(_ nursery: borrowing OwnedDescriptor, host: HostIdentity) {
+    package static func clean(_ nursery: borrowing OwnedDescriptor, host: HostIdentity) {
         for name in (try? Directory.list(nursery.raw)) ?? [] where isLeft(name[...], host) {
             try? Directory.removeTree(at: nursery.raw, name)
         }
@@ -37,7 +37,7 @@ enum Nursery {
     }
 
     /// Removes the drafts of folders that dead makers left in the root.
-    static func cleanDrafts(_ rootFolder: borrowing OwnedDescriptor, _ entries: [String], host: HostIdentity) {
+    package static func cleanDrafts(_ rootFolder: borrowing OwnedDescriptor, _ entries: [String], host: HostIdentity) {
         for entry in entries {
             for name in [SpaceRoot.nursery, SpaceRoot.graveyard]
             where entry.hasPrefix("\(name).") && isLeft(entry.dropFirst(name.count + 1), host) {

@@ -25,7 +25,7 @@ package struct ProcessLock: Sendable {
         package let hasMoved: Bool
         package let errno: Errno?
         /// The thread that holds it, if that thread doesn't exist any more; 0: it does, or none holds it.
-        var orphanedBy: Int32 = 0
+        package var orphanedBy: Int32 = 0
     }
 
     private static let mutexSpan = 64

@@ -26,7 +26,7 @@ package struct SessionFile: Equatable, Sendable {
     package var process: ProcessIdentity
     package var isOwning: Bool
     /// Whether the session has ever claimed: who waits listens for its end.
-    var isClaimant = false
+    package var isClaimant = false
     package var sinceMilliseconds: Int64
 
     package var name: String {
@@ -68,7 +68,7 @@ package struct SessionFile: Equatable, Sendable {
     /// Reads a file of `sessions/`.
     ///
     /// - Returns: `nil` for a name that is none, or contents that are none: a process was killed while writing them.
-    init?(name: String, contents: [UInt8]) {
+    package init?(name: String, contents: [UInt8]) {
         guard contents.count == Self.size else { return nil }
         let fields = contents.withUnsafeBytes { bytes in
             (
@@ -105,7 +105,7 @@ package struct SessionFile: Equatable, Sendable {
     static func linkName(_ name: String) -> String { ".\(name)" }
 
     /// Reads the record of a session whose file is empty.
-    init?(name: String, linkText: String) {
+    package init?(name: String, linkText: String) {
         let words = linkText.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 4, let number = UInt64(name), let pid = Int32(words[0]), pid > 0,
             let start = UInt64(words[1]), let flags = UInt32(words[2]), let since = Int64(words[3])
@@ -118,7 +118,7 @@ package struct SessionFile: Equatable, Sendable {
     }
 
     /// Reads an enrolment whose file is empty: its name says who, and an enrolled process owns.
-    init?(enrolledName name: String, sinceMilliseconds since: Int64) {
+    package init?(enrolledName name: String, sinceMilliseconds since: Int64) {
         let words = name.split(separator: ".", omittingEmptySubsequences: false)
         guard words.count == 3, let pid = Int32(words[0]), pid > 0, let start = UInt64(words[1]) else { return nil }
         process = ProcessIdentity(pid: pid, startTime: start)
@@ -128,7 +128,7 @@ package struct SessionFile: Equatable, Sendable {
         sinceMilliseconds = since
     }
 
-    init(kind: Kind, process: ProcessIdentity, isOwning: Bool) {
+    package init(kind: Kind, process: ProcessIdentity, isOwning: Bool) {
         self.kind = kind
         self.process = process
         self.isOwning = isOwning
@@ -138,5 +138,5 @@ package struct SessionFile: Equatable, Sendable {
 
 extension Errno {
     /// Whether there is no room for a block or an inode: none on the file system, or none for the user.
-    var isOfFullDisk: Bool { self == .noSpace || self == Errno(rawValue: 122) /* EDQUOT */ }
+    package var isOfFullDisk: Bool { self == .noSpace || self == Errno(rawValue: 122) /* EDQUOT */ }
 }

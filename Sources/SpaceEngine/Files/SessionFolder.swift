@@ -178,10 +178,10 @@ package struct SessionFolder: ~Copyable {
         package let record: SessionFile?
         package let isAlive: Bool
         /// Whether the session's lock is held, be it by a child that a dead process has forked.
-        var isLocked = false
+        package var isLocked = false
 
         var keepsAlive: Bool { isAlive && record?.isOwning ?? true }
-        var isEnrolled: Bool { record?.kind == .enrolled }
+        package var isEnrolled: Bool { record?.kind == .enrolled }
     }
 
     /// All of them.
@@ -205,7 +205,7 @@ package struct SessionFolder: ~Copyable {
     ///
     /// The file of a dead process whose lock a forked child still holds stays: it alone says that the session is dead.
     /// What is none of ours and can't be removed (a folder, say) owns nothing, and is in nobody's way.
-    func removeSomeDead(turn: UInt64) throws(Errno) {
+    package func removeSomeDead(turn: UInt64) throws(Errno) {
         let names = try names().filter { !$0.hasPrefix(".") }
         guard !names.isEmpty else { return }
         let locks = try openLocks()
@@ -221,7 +221,7 @@ package struct SessionFolder: ~Copyable {
     /// Whether a living owner is there; looks no further than the first.
     ///
     /// Enrolled processes first: in a crowd of commands one of them owns the namespace, and the sessions do not.
-    func hasLivingOwner() throws(Errno) -> Bool {
+    package func hasLivingOwner() throws(Errno) -> Bool {
         let locks = try openLocks()
         let names = try names().filter { !$0.hasPrefix(".") }
         for wantsEnrolled in [true, false] {

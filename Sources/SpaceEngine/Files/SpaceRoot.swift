@@ -8,8 +8,8 @@ import SystemPackage
 /// It is opened anew for each use, so that a root removed and made again (logind does that in /dev/shm at logout) is the
 /// new one, and no descriptor is held for it. Opening checks who owns it and follows no symbolic link.
 package final class SpaceRoot: Sendable {
-    static let nursery = ".nursery"
-    static let graveyard = ".graveyard"
+    package static let nursery = ".nursery"
+    package static let graveyard = ".graveyard"
     static let doorbells = ".doorbells"
     package static let variable = "SHARED_SPACE_ROOT"
 
@@ -186,7 +186,7 @@ package final class SpaceRoot: Sendable {
     ///
     /// It is open to the group from its first moment on. One that is not is mended: by its owner, or, as long as it is empty, by
     /// any member, who replaces it.
-    func ownFolder(_ name: String, in root: borrowing OwnedDescriptor, for operation: String) throws(SpaceError)
+    package func ownFolder(_ name: String, in root: borrowing OwnedDescriptor, for operation: String) throws(SpaceError)
         -> OwnedDescriptor
     {
         try system(operation, "\(path)/\(name)") { () throws(Errno) in
@@ -224,7 +224,7 @@ package final class SpaceRoot: Sendable {
     }
 
     /// Where processes with waiting tasks are rung; `nil` as long as no process ever had one.
-    var wakeupFile: TaskWakeupFile? {
+    package var wakeupFile: TaskWakeupFile? {
         wakeupCache.withLock { cache in
             if let file = cache, !file.isLinked { cache = nil }
             if cache == nil { cache = try? TaskWakeupFile.open(in: self, create: false) }
@@ -233,7 +233,7 @@ package final class SpaceRoot: Sendable {
     }
 
     /// The same, made if need be.
-    func makeWakeupFile() throws(SpaceError) -> TaskWakeupFile {
+    package func makeWakeupFile() throws(SpaceError) -> TaskWakeupFile {
         if let file = wakeupFile { return file }
         let file = try TaskWakeupFile.open(in: self, create: true)
         return wakeupCache.withLock { cache in

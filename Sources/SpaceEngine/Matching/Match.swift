@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// A tuple copied out of a snapshot.
@@ -17,14 +18,6 @@ package struct Match: Sendable {
         bytes = Array(row.encoded.bytes)
         expiry = row.expiry
         deliveries = row.deliveries
-    }
-
-    /// Calls `body` with the row that was copied.
-    func withRow<R>(_ body: (TupleRow) throws(SpaceError) -> R) throws(SpaceError) -> R {
-        try bytes.withBytes { (bytes) throws(SpaceError) in
-            let encoded = EncodedTuple(bytes: bytes, isRecord: isRecord)
-            return try body(TupleRow(expiry: expiry, deliveries: deliveries, encoded: encoded))
-        }
     }
 
     package func tuple() throws(SpaceError) -> Tuple {

@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// Finding the tuples that match a template, in order.
@@ -13,7 +14,7 @@ package struct Search {
     package let template: Template
     package let order: MatchOrder
     /// How many tuples were looked at.
-    private(set) var examined = 0
+    package private(set) var examined = 0
 
     package init(_ snapshot: Snapshot, _ shapes: ShapeTable, _ template: Template, _ order: MatchOrder) {
         self.snapshot = snapshot

@@ -8,7 +8,7 @@ import TupleCoding
 /// A shape earns an index by use: when takes of one process have looked at enough tuples in vain, the shape is registered,
 /// and every writer keeps it up from then on. Reads and one-off commands never create one: they can't have scanned
 /// repeatedly.
-final class ShapeUsage: Sendable {
+package final class ShapeUsage: Sendable {
     /// Registered after this many scans.
     private static let scans = 4
     /// Registered once the scans looked at this many tuples together.

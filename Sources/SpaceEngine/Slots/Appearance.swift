@@ -1,7 +1,7 @@
 import TupleCoding
 
 /// A tuple that became visible, as a writer compares it with what the waiters wait for.
-struct Appearance {
+package struct Appearance {
     private let tuple: EncodedTuple
     private var pairHashes: [UInt64]?
     /// The last kind of fields that was looked at, and what it came to: many wait for one shape, and a writer's scan of a

@@ -9,7 +9,7 @@ import TupleCoding
 /// hashes. For records the hash is that of one bound name and value, so that no table of shapes is needed between the
 /// processes.
 package struct Interest: Equatable, Sendable {
-    var selector: UInt64
+    package var selector: UInt64
     package var hash: UInt64
 
     package enum Form: UInt64, Sendable { case none, anything, fields, record, cell, hold }
@@ -67,7 +67,7 @@ package struct Interest: Equatable, Sendable {
     package var kind: UInt64 { selector & ~Self.taking }
     package var form: Form { Form(rawValue: selector >> 58 & 0xF) ?? .none }
     package var isTaking: Bool { selector & Self.taking != 0 }
-    var isHashed: Bool { selector & Self.hashed != 0 }
-    var arity: Int { Int(selector >> Self.maskBits & UInt64(Self.largestArity)) }
+    package var isHashed: Bool { selector & Self.hashed != 0 }
+    package var arity: Int { Int(selector >> Self.maskBits & UInt64(Self.largestArity)) }
     package var mask: UInt64 { selector & (1 << Self.maskBits - 1) }
 }

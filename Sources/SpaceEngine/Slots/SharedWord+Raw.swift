@@ -3,9 +3,9 @@ import SpaceSystem
 // Words at byte offsets of a mapping. The offsets are constants of the layout, aligned to their words.
 
 extension SharedWord32 {
-    init(at address: UnsafeMutableRawPointer) { self.init(at: address.assumingMemoryBound(to: UInt32.self)) }
+    package init(at address: UnsafeMutableRawPointer) { self.init(at: address.assumingMemoryBound(to: UInt32.self)) }
 }
 
 extension SharedWord64 {
-    init(at address: UnsafeMutableRawPointer) { self.init(at: address.assumingMemoryBound(to: UInt64.self)) }
+    package init(at address: UnsafeMutableRawPointer) { self.init(at: address.assumingMemoryBound(to: UInt64.self)) }
 }

@@ -15,15 +15,17 @@ package final class SpinPolicy: Sendable {
     private let vain = Atomic<UInt32>(0)
     private let times = Atomic<UInt32>(0)
 
+    package init() {}
+
     /// Whether to hope this time.
-    func isDue() -> Bool {
+    package func isDue() -> Bool {
         let vain = vain.load(ordering: .relaxed)
         guard vain > 0 else { return true }
         return times.wrappingAdd(1, ordering: .relaxed).newValue & (1 << vain - 1) == 0
     }
 
     /// Notes what a hope came to.
-    func note(isAnswered: Bool) {
+    package func note(isAnswered: Bool) {
         let next = isAnswered ? 0 : min(vain.load(ordering: .relaxed) + 1, Self.mostDoublings)
         vain.store(next, ordering: .relaxed)
     }

@@ -15,13 +15,13 @@ package final class TaskWakeupFile: Sendable {
     private let map: MappedFile
     private let file: OwnedDescriptor
 
-    init(_ file: consuming OwnedDescriptor) throws(Errno) {
+    package init(_ file: consuming OwnedDescriptor) throws(Errno) {
         map = try MappedFile(descriptor: file.raw, length: Self.size)
         self.file = file
     }
 
     /// Whether it still has a name: if not, the root was removed, and others ring another.
-    var isLinked: Bool { ((try? FileInfo.of(file.raw))?.linkCount ?? 1) > 0 }
+    package var isLinked: Bool { ((try? FileInfo.of(file.raw))?.linkCount ?? 1) > 0 }
 
     /// Takes a doorbell for this process, for as long as it lives; `nil` when all are taken.
     package func acquire() throws(Errno) -> UInt32? {
@@ -35,9 +35,9 @@ package final class TaskWakeupFile: Sendable {
 
     package func word(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride) }
     /// Set while somebody sleeps on the word: ringing one who is awake costs no system call.
-    func isSleeping(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride + 4) }
+    package func isSleeping(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride + 4) }
 
-    func ring(_ number: UInt32) {
+    package func ring(_ number: UInt32) {
         guard number < Self.capacity else { return }
         word(number).add(1)
         if isSleeping(number).loadSequential() != 0 { _ = Futex(at: word(number).address).wake() }

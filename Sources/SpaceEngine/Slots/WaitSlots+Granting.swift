@@ -7,13 +7,13 @@ extension WaitSlots {
     /// Whether a commit has anybody to wake.
     ///
     /// Asked after the commit and a fence.
-    var isAnybodyWaiting: Bool { inUse.load() != 0 || hasOverflowWaiters }
+    package var isAnybodyWaiting: Bool { inUse.load() != 0 || hasOverflowWaiters }
 
     /// Grants a visible tuple to the oldest active taker that may match and whose ticket is younger than `ticket`, and
     /// wakes every active reader that may match.
     ///
     /// Called under the gate, after the commit.
-    func grant(
+    package func grant(
         _ id: UInt64,
         _ appearance: inout Appearance,
         youngerThan ticket: UInt64 = 0,
@@ -56,10 +56,10 @@ extension WaitSlots {
     /// Whether a waiter was granted a tuple, be it one that has not woken yet.
     ///
     /// Looks at all slots, those of waiters that have left since, too.
-    func hasGranted(_ id: UInt64) -> Bool { range.contains { slot($0).lastGrant.load() == id } }
+    package func hasGranted(_ id: UInt64) -> Bool { range.contains { slot($0).lastGrant.load() == id } }
 
     /// Wakes every active reader that waits for the cell.
-    func announce(cell interest: Interest, into wakes: WakeList) {
+    package func announce(cell interest: Interest, into wakes: WakeList) {
         if counts.mayAwait(interest) {
             for index in range {
                 let slot = slot(index)
@@ -70,7 +70,7 @@ extension WaitSlots {
     }
 
     /// Wakes everybody: after a recovery, and when the namespace is deleted.
-    func wakeEverybody(into wakes: WakeList) {
+    package func wakeEverybody(into wakes: WakeList) {
         SharedWord64.fence()
         for index in range where slot(index).current.state != .free { wakes.add(slot(index)) }
         wakes.addOverflow(of: self)

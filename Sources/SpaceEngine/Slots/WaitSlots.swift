@@ -33,7 +33,7 @@ package import SpaceSystem
 package struct WaitSlots: @unchecked Sendable {
     static let segmentCapacity = 1024
     /// How many segments a table has at most.
-    static let mostSegments = 16
+    package static let mostSegments = 16
     static let mostSlots = segmentCapacity * mostSegments
     private static let keySize = 24
     private static let blockSize = 128
@@ -43,7 +43,7 @@ package struct WaitSlots: @unchecked Sendable {
     /// How many slots are not free.
     ///
     /// Zero lets a writer skip everything: the usual case.
-    let inUse: SharedWord32
+    package let inUse: SharedWord32
     /// One more than the highest slot ever used.
     private let end: SharedWord32
     private let nextTicket: SharedWord64
@@ -54,14 +54,14 @@ package struct WaitSlots: @unchecked Sendable {
     /// A time, not a count: a waiter that is killed leaves nothing to undo.
     private let overflowUntil: SharedWord64
     /// When slots of dead sessions were last swept, monotonic ns: one process a tick does it.
-    let lastSweep: SharedWord64
+    package let lastSweep: SharedWord64
     /// How many segments there are beyond the first; only ever raised.
     private let moreSegments: SharedWord32
     package let counts: WaitCounts
     private let base: UnsafeMutableRawPointer
 
     /// `segments`: The address of the first of `mostSegments`.
-    init(
+    package init(
         summary: UnsafeMutableRawPointer,
         kinds: UnsafeMutableRawPointer,
         buckets: UnsafeMutableRawPointer,
@@ -79,10 +79,10 @@ package struct WaitSlots: @unchecked Sendable {
     }
 
     /// How many segments there are, whatever a damaged file says.
-    var segments: Int { 1 + min(Int(moreSegments.load()), Self.mostSegments - 1) }
+    package var segments: Int { 1 + min(Int(moreSegments.load()), Self.mostSegments - 1) }
 
     /// Says that the blocks of one segment more than `known` are there; does nothing if that is known already.
-    func addSegment(beyond known: Int) {
+    package func addSegment(beyond known: Int) {
         _ = moreSegments.compareExchange(expected: UInt32(known - 1), desired: UInt32(known))
     }
 
@@ -102,7 +102,7 @@ package struct WaitSlots: @unchecked Sendable {
 
         package var state: State { State(rawValue: raw & 3) ?? .free }
         package var generation: UInt64 { raw >> 2 & 0x3FFF }
-        var payload: UInt64 { raw >> 16 }
+        package var payload: UInt64 { raw >> 16 }
 
         package func next(_ state: State, payload: UInt64 = 0) -> Word {
             Word(state, generation: generation &+ 1, payload: payload)
@@ -116,13 +116,13 @@ package struct WaitSlots: @unchecked Sendable {
 
         package var word: SharedWord64 { SharedWord64(at: block) }
         /// What the waiter sleeps on; raised with every wake-up.
-        var bell: SharedWord32 { SharedWord32(at: block + 8) }
+        package var bell: SharedWord32 { SharedWord32(at: block + 8) }
         var bellFutex: Futex { Futex(at: bell.address) }
         /// Whether a thread sleeps on `bell`; while it spins, waking it costs no system call.
-        var isSleeping: SharedWord32 { SharedWord32(at: block + 12) }
+        package var isSleeping: SharedWord32 { SharedWord32(at: block + 12) }
         package var session: SharedWord64 { SharedWord64(at: block + 16) }
         /// The doorbell of the process, plus one, when a task waits and not a thread; else 0.
-        var doorbell: SharedWord32 { SharedWord32(at: block + 24) }
+        package var doorbell: SharedWord32 { SharedWord32(at: block + 24) }
         /// Where the waiter is counted (`WaitCounts`).
         fileprivate var countedAt: SharedWord32 { SharedWord32(at: block + 28) }
         package var sinceMilliseconds: SharedWord64 { SharedWord64(at: block + 32) }
@@ -175,17 +175,17 @@ package struct WaitSlots: @unchecked Sendable {
     /// A slot for the time of one wait.
     ///
     /// The ticket, given out once, tells it from the slot's earlier and later tenants.
-    struct Tenancy: Sendable {
-        let slot: Slot
-        let ticket: UInt64
+    package struct Tenancy: Sendable {
+        package let slot: Slot
+        package let ticket: UInt64
 
-        var isCurrent: Bool { slot.ticket.load() == ticket }
+        package var isCurrent: Bool { slot.ticket.load() == ticket }
     }
 
     /// Publishes that `session` waits for `interest`.
     ///
     /// `nil` when the table is full.
-    func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Tenancy? {
+    package func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Tenancy? {
         // Counted before a slot is had, and discounted after it is given back: a kill in between leaves the count too
         // high, which costs writers a scan; too low, they would skip somebody who waits.
         inUse.add(1)
@@ -227,7 +227,7 @@ package struct WaitSlots: @unchecked Sendable {
     /// Takes a wait's slot out of the table; does nothing if it is another's by now.
     ///
     /// - Returns: The tuple that was granted to it and not yet looked at, which is to be offered on.
-    func withdraw(_ tenancy: Tenancy, session: UInt64) -> UInt64? {
+    package func withdraw(_ tenancy: Tenancy, session: UInt64) -> UInt64? {
         while true {
             let word = tenancy.slot.current
             guard word.state == .active || word.state == .granted, tenancy.isCurrent else { return nil }
@@ -268,12 +268,12 @@ package struct WaitSlots: @unchecked Sendable {
     var hasOverflowWaiters: Bool { overflowUntil.loadSequential() != 0 }
 
     /// Says that somebody sleeps on `overflow` for the next tick.
-    func announceOverflowWaiter() {
+    package func announceOverflowWaiter() {
         let until = MonotonicInstant.now.advanced(by: Limits.tick + Limits.tick)
         overflowUntil.storeSequential(UInt64(bitPattern: until.nanoseconds))
     }
 
-    func forgetOverflow(before now: UInt64) {
+    package func forgetOverflow(before now: UInt64) {
         let until = overflowUntil.load()
         if until != 0, until < now { _ = overflowUntil.compareExchange(expected: until, desired: 0) }
     }

@@ -5,9 +5,9 @@ import TupleCoding
 ///
 /// Filled under the gate, carried out after its release: no system call that a stopped process could draw out happens
 /// while others wait.
-final class WakeList {
+package final class WakeList {
     /// The same, for the time after the release, when the list is the next holder's.
-    struct Taken {
+    package struct Taken {
         /// Mostly it is one; -1: none.
         fileprivate var sleeper = -1
         fileprivate var otherSleepers: [Int] = []
@@ -17,7 +17,7 @@ final class WakeList {
         /// Wakes them.
         ///
         /// A wake-up that fails is a lost hint, which costs its waiter one tick.
-        func carryOut(_ slots: WaitSlots, _ wakeupFile: TaskWakeupFile?) {
+        package func carryOut(_ slots: WaitSlots, _ wakeupFile: TaskWakeupFile?) {
             if sleeper >= 0 { _ = slots.slot(sleeper).bellFutex.wake() }
             for index in otherSleepers { _ = slots.slot(index).bellFutex.wake() }
             if wakesOverflow { _ = slots.overflowFutex.wake() }
@@ -25,11 +25,13 @@ final class WakeList {
         }
     }
 
-    private(set) var isEmpty = true
+    @exclusivity(unchecked) package private(set) var isEmpty = true
     private var list = Taken()
 
+    package init() {}
+
     /// Empties the list.
-    func takeAlong() -> Taken {
+    package func takeAlong() -> Taken {
         let taken = list
         list = Taken()
         isEmpty = true
@@ -37,7 +39,7 @@ final class WakeList {
     }
 
     /// Raises the slot's bell at once, which a spinning waiter sees, and notes who has to be woken by the kernel.
-    func add(_ slot: WaitSlots.Slot) {
+    package func add(_ slot: WaitSlots.Slot) {
         _ = slot.bell.add(1)
         if slot.isSleeping.loadSequential() != 0 {
             if list.sleeper < 0 { list.sleeper = slot.index } else { list.otherSleepers.append(slot.index) }
@@ -50,7 +52,7 @@ final class WakeList {
         }
     }
 
-    func addOverflow(of slots: WaitSlots) {
+    package func addOverflow(of slots: WaitSlots) {
         guard slots.hasOverflowWaiters else { return }
         _ = slots.overflow.add(1)
         list.wakesOverflow = true

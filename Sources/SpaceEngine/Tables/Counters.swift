@@ -22,7 +22,7 @@ package struct Counters: Equatable {
     package var claimed: UInt64 = 0
     /// How many watchers are registered: with none, nothing is journaled.
     package var watchers: UInt64 = 0
-    var nextWatcher: UInt64 = 1
+    package var nextWatcher: UInt64 = 1
     /// The sequence of the journal's first row; 0: it is empty.
     package var journalFirst: UInt64 = 0
     package var journalBytes: UInt64 = 0

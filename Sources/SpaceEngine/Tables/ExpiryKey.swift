@@ -1,3 +1,4 @@
+import SpaceSystem
 import TupleCoding
 
 /// A key of `expiries`: what expires, when, and which.

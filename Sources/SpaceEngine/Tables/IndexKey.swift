@@ -1,3 +1,4 @@
+import SpaceSystem
 import TupleCoding
 
 /// A key of `index`: shape number, hash of the bound fields, tuple id, all big-endian, so that the rows of one shape and

@@ -48,7 +48,7 @@ package struct IndexedShape: Sendable {
         return bytes + shape.encoded()
     }
 
-    func withKey<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    package func withKey<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         var key = number.bigEndian
         return try withUnsafeBytes(of: &key) { (bytes) throws(E) -> R in try body(bytes) }
     }

@@ -47,7 +47,7 @@ package struct JournalRow {
     private var oldLength: Int { Int(bytes.little(32, UInt32.self)) }
     private var newLength: Int { Int(bytes.little(36, UInt32.self)) }
     /// Whether the tuple was visible before, and was not after: taken, claimed, expired, or set aside unclaimed.
-    var endsVisibility: Bool { flags & 8 != 0 }
+    package var endsVisibility: Bool { flags & 8 != 0 }
     package var pid: Int32 { bytes.little(4) }
     package var time: Int64 { bytes.little(8) }
     package var id: UInt64 { bytes.little(16) }

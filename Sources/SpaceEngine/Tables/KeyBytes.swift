@@ -3,24 +3,13 @@ import TupleCoding
 
 /// A tuple id as a key: big-endian.
 @inline(__always)
-func withKey<R, E: Error>(_ id: UInt64, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+package func withKey<R, E: Error>(_ id: UInt64, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     var key = id.bigEndian
     return try withUnsafeBytes(of: &key) { (bytes) throws(E) -> R in try body(bytes) }
 }
 
 /// The checksum of control files and session files.
 package func hash64(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { Hash64.hash($0) } }
-
-extension Array where Element == UInt8 {
-    /// `withUnsafeBytes` for bodies with a typed error, which the standard library's does not pass on.
-    @inline(__always)
-    package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        let result: Result<R, E> = withUnsafeBytes { bytes in
-            do throws(E) { return .success(try body(bytes)) } catch { return .failure(error) }
-        }
-        return try result.get()
-    }
-}
 
 extension UnsafeRawBufferPointer {
     /// An unaligned little-endian integer.

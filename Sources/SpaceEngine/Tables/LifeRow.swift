@@ -31,5 +31,5 @@ extension Counters {
     /// given out in a microsecond, so they are greater in each later life, as long as the clock is not set back by more than
     /// lies between the two. So no such number of an earlier life names anything of a later one, and what a fencing number
     /// protects refuses an old holder also then. Below 2⁵³, so that programs that read JSON numbers as doubles have them whole.
-    static var firstClaimOfLife: UInt64 { UInt64(min(max(Clock.realtimeMicroseconds(), 1), 1 << 52)) }
+    package static var firstClaimOfLife: UInt64 { UInt64(min(max(Clock.realtimeMicroseconds(), 1), 1 << 52)) }
 }

@@ -51,7 +51,7 @@ package struct Snapshot {
     ///
     /// The clock is read only for tuples that can.
     @inline(__always)
-    func isVisible(_ row: TupleRow) -> Bool { row.expiry == 0 || row.expiry > clock.milliseconds }
+    package func isVisible(_ row: TupleRow) -> Bool { row.expiry == 0 || row.expiry > clock.milliseconds }
 
     package func tuple(_ id: UInt64, _ row: TupleRow) throws(SpaceError) -> Tuple {
         do throws(TupleCodingError) { return try row.tuple() } catch { throw damaged("tuple \(id): \(error)") }

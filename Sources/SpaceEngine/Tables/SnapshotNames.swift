@@ -6,7 +6,7 @@ import TupleCoding
 ///
 /// One for each transaction that is kept and used again and again.
 package final class SnapshotNames {
-    package fileprivate(set) var operation = ""
+    @exclusivity(unchecked) package fileprivate(set) var operation = ""
     package let namespace: String
 
     init(namespace: String) { self.namespace = namespace }

@@ -20,7 +20,7 @@ package final class CommittedChanges {
     private var kept: [UInt8] = []
     private static let mostKeptBytes = 1024
 
-    func begin(isAwaited: Bool) {
+    package func begin(isAwaited: Bool) {
         self.isAwaited = isAwaited
         if tupleCount > 1 { otherTuples.removeAll(keepingCapacity: true) }
         if hasInterests { interests.removeAll(keepingCapacity: true) }
@@ -29,7 +29,7 @@ package final class CommittedChanges {
         keptTuple = 0
     }
 
-    func add(_ id: UInt64, _ tuple: EncodedTuple, expiry: Int64) {
+    package func add(_ id: UInt64, _ tuple: EncodedTuple, expiry: Int64) {
         tupleCount += 1
         guard tupleCount == 1 else { return otherTuples.append(id) }
         firstTuple = id
@@ -40,13 +40,13 @@ package final class CommittedChanges {
         keptIsRecord = tuple.isRecord
     }
 
-    func add(_ interest: Interest) {
+    package func add(_ interest: Interest) {
         interests.append(interest)
         hasInterests = true
     }
 
     /// Notes that a tuple was removed, perhaps one that had appeared.
-    func remove(_ id: UInt64) {
+    package func remove(_ id: UInt64) {
         if keptTuple == id { keptTuple = 0 }
     }
 

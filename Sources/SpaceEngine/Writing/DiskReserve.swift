@@ -20,11 +20,11 @@ package final class DiskReserve {
     /// What a transaction is about to do, for the bound.
     package struct Demand {
         /// Tuples or cells added or changed.
-        var additions = 0
+        package var additions = 0
         /// Their bytes, rows' headers included.
         package var bytes = 0
         /// Tuples or cells removed or moved.
-        var removals = 0
+        package var removals = 0
         /// How many of all these are cells, which lie scattered and have rows nowhere else but in the journal.
         package var cells = 0
         /// Rows of `elements` added, changed or removed, which lie scattered.
@@ -41,7 +41,7 @@ package final class DiskReserve {
         private(set) var mayEmptyJournal = false
 
         /// Additions may not touch the reserve for removals.
-        var isRemoval: Bool { additions == 0 }
+        package var isRemoval: Bool { additions == 0 }
 
         /// Nothing yet: the transaction asks for more as it goes.
         package static var none: Demand { Demand() }
@@ -54,7 +54,7 @@ package final class DiskReserve {
         }
 
         /// Upkeep after which nobody may be left for whom the journal is kept.
-        static var emptyingJournal: Demand {
+        package static var emptyingJournal: Demand {
             var demand = removing(1, bytes: 1024)
             demand.mayEmptyJournal = true
             return demand

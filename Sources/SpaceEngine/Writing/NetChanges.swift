@@ -1,3 +1,4 @@
+import SpaceSystem
 import TupleCoding
 
 /// What a transaction's body has changed, as far as anybody outside will ever see it.
@@ -7,14 +8,14 @@ import TupleCoding
 ///
 /// An object, so that it is added to without checks of exclusive access to who keeps it.
 package final class NetChanges {
-    struct Entry {
-        let kind: ChangeKind
-        let id: UInt64
-        let isRecord: Bool
-        let name: String
-        var old: [UInt8]?
-        let new: [UInt8]?
-        let endsVisibility: Bool
+    package struct Entry {
+        package let kind: ChangeKind
+        package let id: UInt64
+        package let isRecord: Bool
+        package let name: String
+        package var old: [UInt8]?
+        package let new: [UInt8]?
+        package let endsVisibility: Bool
     }
 
     /// Tuples from this id on were written by the body itself.
@@ -27,9 +28,9 @@ package final class NetChanges {
     init(firstNew: UInt64) { self.firstNew = firstNew }
 
     /// What is left, in order.
-    var all: some Sequence<Entry> { entries.lazy.compactMap { $0 } }
+    package var all: some Sequence<Entry> { entries.lazy.compactMap { $0 } }
 
-    func add(_ entry: Entry) {
+    package func add(_ entry: Entry) {
         switch entry.kind {
         case .set, .unset: addCell(entry)
         case _ where entry.id >= firstNew: addToOwn(entry)
@@ -65,7 +66,7 @@ package final class NetChanges {
 
 extension WriteScope {
     /// From now on changes are kept back, until ``settle()``.
-    func beginNet() { net = NetChanges(firstNew: counters.nextTuple) }
+    package func beginNet() { net = NetChanges(firstNew: counters.nextTuple) }
 
     /// Numbers and journals what a body's changes come to.
     package func settle() throws(SpaceError) {

@@ -25,7 +25,7 @@ extension WriteScope {
     }
 
     /// The claim on a tuple; `nil` when there is none.
-    func claimRow(_ id: UInt64) throws(SpaceError) -> ClaimRow? { try snapshot.claimRow(id) }
+    package func claimRow(_ id: UInt64) throws(SpaceError) -> ClaimRow? { try snapshot.claimRow(id) }
 
     /// The claim of this number on a tuple, if the session may end it.
     ///
@@ -79,7 +79,7 @@ extension WriteScope {
     ///
     /// Returns: Whether it did.
     @discardableResult
-    func returnClaim(
+    package func returnClaim(
         _ id: UInt64,
         wasDelivered: Bool = true,
         if condition: (ClaimRow) -> Bool
@@ -170,7 +170,7 @@ extension WriteScope {
 }
 
 extension Snapshot {
-    func claimRow(_ id: UInt64) throws(SpaceError) -> ClaimRow? {
+    package func claimRow(_ id: UInt64) throws(SpaceError) -> ClaimRow? {
         guard let bytes = try lmdb({ () throws(LMDBError) in try access.get(tables.claims, id) }) else { return nil }
         guard let row = ClaimRow(bytes) else { throw damaged("the claim on tuple \(id) is too short") }
         return row

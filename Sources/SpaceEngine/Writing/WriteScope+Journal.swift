@@ -102,7 +102,7 @@ extension WriteScope {
     }
 
     /// When nobody watches any more and no history is kept: no rows are kept for nobody.
-    func emptyJournalOfNobody() throws(SpaceError) {
+    package func emptyJournalOfNobody() throws(SpaceError) {
         guard !isJournaling, counters.journalFirst != 0 else { return }
         try lmdb { () throws(LMDBError) in try access.empty(tables.journal) }
         counters.journalFirst = 0

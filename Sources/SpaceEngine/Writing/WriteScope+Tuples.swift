@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 // The rows of a tuple: one in `tuples`, one in `index` for each shape it has a hash for, one in `expiries` if it expires.

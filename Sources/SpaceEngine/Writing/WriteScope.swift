@@ -16,9 +16,12 @@ package final class WriteScope {
     package let byteLimit: UInt64
 
     private let names: SnapshotNames
-    package private(set) var snapshot: Snapshot
-    package var counters = Counters()
-    package var shapes: ShapeTable = .empty
+    // Not checked at run time for overlapping accesses, which cost each write a thousand instructions: within this module the
+    // compiler would prove that there are none, but of a property that other modules see it can't. No access to one of these
+    // spans a call that comes to another.
+    @exclusivity(unchecked) package private(set) var snapshot: Snapshot
+    @exclusivity(unchecked) package var counters = Counters()
+    @exclusivity(unchecked) package var shapes: ShapeTable = .empty
     /// The transaction that is, or was last, in progress.
     private var transaction = 0
     /// The last commit, if it is of this process and nothing was undone since: `counters` and `shapes` are as it left them.
@@ -26,13 +29,13 @@ package final class WriteScope {
     /// Whether anything was changed; a transaction without changes is not committed.
     private(set) var hasChanges = false
     /// Whether anything was removed or returned because its time had come.
-    private(set) var hasRemovedDue = false
+    @exclusivity(unchecked) package private(set) var hasRemovedDue = false
     /// What became visible, for those who wait.
     package let appeared = CommittedChanges()
     /// While a transaction's body runs: its changes, not yet numbered.
     var net: NetChanges?
     /// What room was made for before the body.
-    package var demand = DiskReserve.Demand.none
+    @exclusivity(unchecked) package var demand = DiskReserve.Demand.none
     /// This process, and the time of the transaction, for the journal.
     package let process: Int32 = getpid()
     private var journalTime: Int64 = 0
@@ -73,7 +76,7 @@ package final class WriteScope {
     }
 
     /// Whether everything is as a snapshot of that commit shows it.
-    func isUnchanged(since commit: Int) -> Bool { transaction - 1 == commit && !hasChanges }
+    package func isUnchanged(since commit: Int) -> Bool { transaction - 1 == commit && !hasChanges }
 
     /// Notes that the commit succeeded.
     func noteCommitted(_ cache: ShapeCache) {
@@ -94,7 +97,7 @@ package final class WriteScope {
     }
 
     /// Whether there is something for watchers to read.
-    var hasNews: Bool { counters.watchers != 0 && counters.sequence != sequenceAtBegin }
+    package var hasNews: Bool { counters.watchers != 0 && counters.sequence != sequenceAtBegin }
 
     /// Once in 4,096 changes.
     var passesMark: Bool { counters.sequence / 4096 != sequenceAtBegin / 4096 }
@@ -108,7 +111,7 @@ package final class WriteScope {
         noteUpkeep()
     }
 
-    func noteSet(cell key: String) { appeared.add(Interest(cell: key)) }
+    package func noteSet(cell key: String) { appeared.add(Interest(cell: key)) }
 
     package func noteMoved(hold ticket: UInt64) { appeared.add(Interest(hold: ticket)) }
 

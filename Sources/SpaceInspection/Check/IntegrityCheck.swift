@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// A look at everything in a namespace's file that has to agree: what `space-dump --check` and every test end with.

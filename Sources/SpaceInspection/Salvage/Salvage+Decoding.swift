@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 // From rows to what a dump has. A row that does not decode is left out, and named; nothing that follows depends on it.

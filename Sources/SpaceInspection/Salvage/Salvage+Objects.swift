@@ -1,3 +1,4 @@
+import SpaceSystem
 import TupleCoding
 
 // Shared objects: ordered sets, dictionaries, queues, and those that are one value.

@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 
 /// The rows of a data file that can still be read, by table.
 ///

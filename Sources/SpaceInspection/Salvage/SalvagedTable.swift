@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// The tables of a namespace as salvage knows them: by their names, and by what their rows look like.

@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 // What those see who look at a namespace: its responders and requests, and what is wrong with them.

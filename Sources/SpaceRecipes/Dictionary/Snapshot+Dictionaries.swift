@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 // The entries of a dictionary are cells: a cell's key is the dictionary's name, a slash, and the entry's key. No dictionary's name

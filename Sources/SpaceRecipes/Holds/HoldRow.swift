@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// A row of `holds`: that somebody holds a named thing, or waits for it.

@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// Named things that processes hold for as long as they live: locks, permits, leadership; and the queues for them.

@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// Carries out an edit of an ordered set, in a write transaction.

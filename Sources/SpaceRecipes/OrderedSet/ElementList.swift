@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// The elements of one ordered set, as a snapshot has them.

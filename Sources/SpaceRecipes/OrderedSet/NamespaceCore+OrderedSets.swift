@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// Edits of an ordered set: each is planned against the state that it changes, under the gate, and carried out in the same

@@ -1,3 +1,4 @@
+import SpaceSystem
 import TupleCoding
 
 // Requests: asking who answers to a name.

@@ -1,3 +1,4 @@
+import SpaceSystem
 import TupleCoding
 
 // Responders: named behaviour that processes give a namespace at run time.

@@ -1,3 +1,4 @@
+import SpaceSystem
 import TupleCoding
 
 // Responding on one thread, which runs the handler itself: for commands.

@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// The rows of a work queue in `elements`.

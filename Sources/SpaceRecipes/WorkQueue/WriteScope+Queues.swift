@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 // What happens to a work queue's items, each within one write transaction.

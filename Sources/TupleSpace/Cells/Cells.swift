@@ -1,18 +1,10 @@
-package import LMDB
+import LMDB
+import SpaceSystem
 import TupleCoding
 
 // Cells: named values. The row's value is one encoded element, so that equality is equality of bytes.
 
 extension Snapshot {
-    package func cell(_ key: String) throws(SpaceError) -> UnsafeRawBufferPointer? {
-        var key = key
-        do throws(LMDBError) {
-            return try key.withUTF8Bytes { (bytes) throws(LMDBError) in try access.get(tables.cells, bytes) }
-        } catch {
-            throw SpaceError(error, operation, namespace: namespace)
-        }
-    }
-
     /// All cells, by key.
     package func allCells() throws(SpaceError) -> [(key: String, value: Value)] {
         var rows: [(key: String, bytes: UnsafeRawBufferPointer)] = []
@@ -113,48 +105,5 @@ extension WriteScope {
         guard !overflow else { throw refused("\(current) and \(amount) make more than 64 bits hold") }
         try set(key, Value.int(sum).knownElement)
         return sum
-    }
-}
-
-extension String {
-    /// The bytes of the UTF-8 form; contiguous after the first call.
-    package mutating func withUTF8Bytes<R>(_ body: (UnsafeRawBufferPointer) throws(LMDBError) -> R) throws(LMDBError) -> R {
-        var result: Result<R, LMDBError>?
-        withUTF8 { bytes in
-            do throws(LMDBError) {
-                result = .success(try body(UnsafeRawBufferPointer(bytes)))
-            } catch {
-                result = .failure(error)
-            }
-        }
-        guard let result else { throw .invalidArgument }
-        return try result.get()
-    }
-}
-
-extension Value {
-    /// Encodes the value as one element.
-    ///
-    /// Throws: When it is nested deeper than ``TupleLimits/maximumDepth``.
-    package func encodedElement() throws(TupleCodingError) -> [UInt8] {
-        var encoder = TupleEncoder()
-        encoder.encode(self)
-        if let failure = encoder.failure { throw failure }
-        return encoder.bytes
-    }
-
-    /// The encoding as one element of a value that the library made or decoded, or whose encoding did not fail before.
-    package var knownElement: [UInt8] {
-        do throws(TupleCodingError) {
-            return try encodedElement()
-        } catch {
-            preconditionFailure("a value of the library's own is \(error)")
-        }
-    }
-
-    package init(encodedElement bytes: UnsafeRawBufferPointer) throws(TupleCodingError) {
-        var decoder = TupleDecoder(bytes)
-        self = try decoder.decodeValue()
-        try decoder.finish()
     }
 }

@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 import TupleCoding
 
 /// What was there when a watcher registered, read bit by bit while others go on writing.

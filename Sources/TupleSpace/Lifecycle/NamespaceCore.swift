@@ -58,14 +58,20 @@ package final class NamespaceCore: ListeningNamespace {
     @inline(__always)
     package func checkUsable(_ operation: String) throws(SpaceError) { try engine.checkUsable(operation) }
 
-    /// Runs `body` on a snapshot: ``Engine/read(_:holdsGate:evenAfterLeaving:evenAfterDeletion:_:)``.
+    /// Runs `body` on a snapshot.
+    ///
+    /// `body` copies out what it returns, and is short: a snapshot keeps freed pages from being used again.
     @inline(__always)
     package func read<R>(
         _ operation: String,
         evenAfterDeletion: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        try engine.read(operation, evenAfterDeletion: evenAfterDeletion, body)
+        let reader = try engine.lendReader(operation, evenAfterDeletion: evenAfterDeletion)
+        defer { engine.takeBack(reader) }
+        let result = try body(engine.snapshot(of: reader))
+        try engine.checkUndamaged(reader, operation)
+        return result
     }
 
     /// Runs `body` in a write transaction: ``Engine/write(_:_:timeout:_:)``.
@@ -83,7 +89,14 @@ package final class NamespaceCore: ListeningNamespace {
             carryOutDeferred()
         }
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
-        return try engine.write(operation, demand, timeout: timeout, body)
+        var result: R?
+        try engine.write(operation, demand, timeout: timeout) { (scope) throws(SpaceError) in
+            result = try body(scope)
+        }
+        guard let result else {
+            throw SpaceError(.inputOutput, operation, namespace: name.text, reason: "the transaction ended early")
+        }
+        return result
     }
 
     /// How long upkeep waits for the gate: it is done in others' time, and what it leaves is found at the next tick.

@@ -11,7 +11,7 @@ package final class ObjectOwners: Sendable {
     private let boxes = Mutex<[ObjectIdentifier: Box]>([:])
 
     /// - Returns: Whether it is the first.
-    func add(_ object: any AnyObject & Sendable) -> Bool {
+    package func add(_ object: any AnyObject & Sendable) -> Bool {
         boxes.withLock { boxes in
             let wasEmpty = boxes.isEmpty
             boxes[ObjectIdentifier(object)] = Box(object: object)

@@ -1,4 +1,5 @@
 import LMDB
+import SpaceSystem
 public import TupleCoding
 
 extension Namespace {
@@ -77,9 +78,9 @@ extension Namespace {
         let core = try usableCore("write")
         let expiry = try Expiry(expires, core)
         guard !tuples.isEmpty else { return [] }
-        var whole = DiskReserve.Demand.none
-        for tuple in tuples { whole = whole + (try demand(of: tuple.encoded.count)) }
-        return try core.write("write", whole) { (scope) throws(SpaceError) in
+        var bytes = 0
+        for tuple in tuples { bytes += try storedBytes(tuple.encoded.count) }
+        return try core.write("write", .adding(tuples.count, bytes: bytes)) { (scope) throws(SpaceError) in
             var ids: [TupleID] = []
             ids.reserveCapacity(tuples.count)
             var cursors: TupleCursors? = try scope.lmdb { () throws(LMDBError) in
@@ -103,10 +104,15 @@ extension Namespace {
         }
     }
 
-    /// `count`: The bytes of an encoded tuple.
+    /// What writing an encoded tuple of `count` bytes demands.
     package func demand(of count: Int) throws(SpaceError) -> DiskReserve.Demand {
+        .adding(1, bytes: try storedBytes(count))
+    }
+
+    /// The bytes of a tuple's rows, where the tuple is `count` bytes encoded.
+    private func storedBytes(_ count: Int) throws(SpaceError) -> Int {
         guard count <= Limits.valueBytes else { throw tooLarge("write", count) }
-        return .adding(1, bytes: count + TupleRow.headerSize + 24)
+        return count + TupleRow.headerSize + 24
     }
 
     package func tooLarge(_ operation: String, _ count: Int) -> SpaceError {

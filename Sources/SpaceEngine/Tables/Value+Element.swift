@@ -1,0 +1,29 @@
+import LMDB
+import TupleCoding
+
+extension Value {
+    /// Encodes the value as one element.
+    ///
+    /// Throws: When it is nested deeper than ``TupleLimits/maximumDepth``.
+    package func encodedElement() throws(TupleCodingError) -> [UInt8] {
+        var encoder = TupleEncoder()
+        encoder.encode(self)
+        if let failure = encoder.failure { throw failure }
+        return encoder.bytes
+    }
+
+    /// The encoding as one element of a value that the library made or decoded, or whose encoding did not fail before.
+    package var knownElement: [UInt8] {
+        do throws(TupleCodingError) {
+            return try encodedElement()
+        } catch {
+            preconditionFailure("a value of the library's own is \(error)")
+        }
+    }
+
+    package init(encodedElement bytes: UnsafeRawBufferPointer) throws(TupleCodingError) {
+        var decoder = TupleDecoder(bytes)
+        self = try decoder.decodeValue()
+        try decoder.finish()
+    }
+}
