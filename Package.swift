@@ -67,7 +67,9 @@ let package = Package(
         ),
         .target(
             name: "SpaceRecipes",
-            dependencies: ["TupleSpace", "SpaceEngine", "TupleCoding", "LMDB", "SpaceSystem", system, orderedCollections],
+            dependencies: [
+                "TupleSpace", "SpaceEngine", "TupleCoding", "LMDB", "SpaceSystem", system, orderedCollections,
+            ],
             swiftSettings: settings
         ),
         .target(
@@ -168,7 +170,8 @@ let package = Package(
         .testTarget(
             name: "SharedSpaceTests",
             dependencies: [
-                "SharedSpace", "TupleSpace", "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "SpaceTesting",
+                "SharedSpace", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine", "LMDB", "SpaceSystem",
+                "SeededRandom", "SpaceTestSupport", "SpaceTesting",
                 "space-write-recorder", system, orderedCollections,
             ],
             swiftSettings: settings

@@ -5,6 +5,9 @@ import SpaceTestSupport
 import SystemPackage
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// What is found on disk is damaged, foreign, or from before a reboot: an error that says so, or the right thing done; never

@@ -1,8 +1,12 @@
 import LMDB
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// What a damaged file says of a dictionary is found by the check, and using it is an error, never a trap.

@@ -7,6 +7,9 @@ import SpaceTesting
 import Synchronization
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// How long an environment is open, who may open it, and what becomes of readers that it has lost.

@@ -1,8 +1,12 @@
 import LMDB
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// Rows of what is held, asked and named that don't decode or contradict each other are found by the check, and using them is an

@@ -4,6 +4,9 @@ import SpaceTesting
 import Synchronization
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// Locks, semaphores and elections within one process, in all their forms.

@@ -6,6 +6,9 @@ import SpaceTestSupport
 import SystemPackage
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// Other files in place of a namespace's own, as a member of a group can put them there: nothing outside of the namespace is

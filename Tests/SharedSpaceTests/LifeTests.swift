@@ -4,6 +4,9 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// What is kept from one life of a namespace names nothing of the next, and a watcher that brings it is told so.

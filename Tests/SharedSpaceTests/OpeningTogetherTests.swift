@@ -6,6 +6,9 @@ import SpaceTestSupport
 import Synchronization
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// Threads of one process that open, use and leave the same namespace at once.

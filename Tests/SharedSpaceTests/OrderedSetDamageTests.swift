@@ -1,8 +1,12 @@
 import LMDB
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// Rows of ordered sets that contradict each other are found by the check, and reading them is an error, never a trap.

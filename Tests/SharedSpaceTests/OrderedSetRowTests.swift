@@ -2,6 +2,9 @@ import SharedSpace
 import SpaceTesting
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// Which rows of an ordered set an edit writes: as many as it has made room for.

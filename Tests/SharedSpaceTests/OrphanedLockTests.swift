@@ -7,6 +7,9 @@ import Synchronization
 import SystemPackage
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// Locks that are held by a thread which doesn't exist, and of whose death the kernel has told no one.

@@ -4,6 +4,9 @@ import SpaceSystem
 import SpaceTestSupport
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// What a `.durable` namespace is after the power went: everything that LMDB wrote to its data file is recorded, and the file

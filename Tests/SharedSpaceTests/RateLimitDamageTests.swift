@@ -3,6 +3,9 @@ import SpaceTestSupport
 import Testing
 import TupleCoding
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// What stands in a rate limit's row comes from the disk.

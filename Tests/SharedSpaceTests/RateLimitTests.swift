@@ -5,6 +5,9 @@ import SpaceTesting
 import Testing
 import TupleCoding
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// What is given back of a rate limit.

@@ -5,6 +5,9 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// A process that can't look, since no reader of the database is to be had: what it could not see has not changed.

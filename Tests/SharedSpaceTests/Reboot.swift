@@ -1,6 +1,9 @@
 import SharedSpace
 import SpaceTestSupport
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 extension TemporaryRoot {

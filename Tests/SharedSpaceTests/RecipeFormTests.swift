@@ -5,6 +5,9 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// Counters, latches, barriers, rate limits, work queues and evaluation within one process.

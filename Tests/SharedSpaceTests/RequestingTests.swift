@@ -4,6 +4,9 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// The steps of a request, one by one: what happens between two of them comes too seldom to wait for.

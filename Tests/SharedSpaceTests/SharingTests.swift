@@ -7,6 +7,9 @@ import SpaceTesting
 import Synchronization
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// Threads, tasks and objects of one process that share a namespace.

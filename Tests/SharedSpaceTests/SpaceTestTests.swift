@@ -3,6 +3,9 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// The check at a test's end finds what the suites with the trait rely on it to find.

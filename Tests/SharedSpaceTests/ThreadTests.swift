@@ -6,6 +6,9 @@ import SpaceTesting
 import Synchronization
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// Threads of one process that do the same thing at once.

@@ -5,6 +5,9 @@ import SpaceTesting
 import Testing
 import TupleCoding
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// The slots of those who wait, and the counts that spare a writer a look at them.

@@ -3,6 +3,9 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct WatchingTests {

@@ -100,7 +100,9 @@ package enum DataFile {
     }
 
     /// The same, for a namespace that exists.
-    package static func checkFileSizeLimit(_ header: ControlHeader, _ operation: String, _ name: String) throws(SpaceError) {
+    package static func checkFileSizeLimit(_ header: ControlHeader, _ operation: String, _ name: String)
+        throws(SpaceError)
+    {
         try checkFileSizeLimit(
             mode: header.mode,
             mapSize: header.mapSize,

@@ -168,7 +168,8 @@ package final class OpenEnvironment: Sendable {
     /// Runs `body`, which may open and close a lock file, while this process has no environment on it.
     ///
     /// - Returns: `nil` when it has one; `body` does not run then.
-    package static func unlessOpen<R>(_ lockFile: FileInfo, _ body: () throws(SpaceError) -> R) throws(SpaceError) -> R? {
+    package static func unlessOpen<R>(_ lockFile: FileInfo, _ body: () throws(SpaceError) -> R) throws(SpaceError) -> R?
+    {
         let place = place(of: FileID(lockFile))
         return try place.state.withLock { (state) throws(SpaceError) in
             state.environment == nil ? try body() : nil

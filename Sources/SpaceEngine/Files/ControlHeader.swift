@@ -121,7 +121,9 @@ package struct ControlHeader: Equatable, Sendable {
     }
 
     /// Whether the time since boot is the same to a host as to who set the namespace's clock.
-    package func countsTime(as host: HostIdentity) -> Bool { bootID == host.bootID && timeNamespace == host.timeNamespace }
+    package func countsTime(as host: HostIdentity) -> Bool {
+        bootID == host.bootID && timeNamespace == host.timeNamespace
+    }
 
     /// Sets the namespace's clock by the real time, which is read for that once in a boot.
     package mutating func setClock() { clockOffset = NamespaceClock.realtimeAtBoot &- clockBase }

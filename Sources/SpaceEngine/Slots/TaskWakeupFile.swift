@@ -35,7 +35,9 @@ package final class TaskWakeupFile: Sendable {
 
     package func word(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride) }
     /// Set while somebody sleeps on the word: ringing one who is awake costs no system call.
-    package func isSleeping(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride + 4) }
+    package func isSleeping(_ number: UInt32) -> SharedWord32 {
+        SharedWord32(at: map.base + Int(number) * Self.stride + 4)
+    }
 
     package func ring(_ number: UInt32) {
         guard number < Self.capacity else { return }

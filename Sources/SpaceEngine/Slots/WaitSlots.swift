@@ -185,7 +185,8 @@ package struct WaitSlots: @unchecked Sendable {
     /// Publishes that `session` waits for `interest`.
     ///
     /// `nil` when the table is full.
-    package func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Tenancy? {
+    package func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Tenancy?
+    {
         // Counted before a slot is had, and discounted after it is given back: a kill in between leaves the count too
         // high, which costs writers a scan; too low, they would skip somebody who waits.
         inUse.add(1)

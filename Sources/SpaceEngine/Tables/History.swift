@@ -28,8 +28,9 @@ public struct History: Sendable, Hashable {
     /// What stands in the counters: rows, and bytes (0: the journal's own bound).
     ///
     /// - Throws: `invalidArgument`.
-    package func words(limit: Int, _ operation: String, _ namespace: String) throws(SpaceError) -> (rows: UInt64, bytes: UInt64)
-    {
+    package func words(limit: Int, _ operation: String, _ namespace: String) throws(SpaceError) -> (
+        rows: UInt64, bytes: UInt64
+    ) {
         let most = Self.mostBytes(limit: limit)
         guard (1...Self.mostChanges).contains(changes ?? 1), (1...most).contains(bytes ?? 1) else {
             throw SpaceError(

@@ -126,5 +126,7 @@ package final class WriteScope {
     }
 
     @inline(__always)
-    package func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R { try snapshot.lmdb(body) }
+    package func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R {
+        try snapshot.lmdb(body)
+    }
 }

@@ -111,7 +111,9 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     public func elements() throws(SpaceError) -> [Element] { try elements(in: 0..<Int.max) }
 
     /// With the number of the last change that they hold.
-    package func read(_ range: Range<Int>, _ operation: String) throws(SpaceError) -> (elements: [Element], sequence: UInt64) {
+    package func read(_ range: Range<Int>, _ operation: String) throws(SpaceError) -> (
+        elements: [Element], sequence: UInt64
+    ) {
         let (bytes, sequence, start) = try read(operation) { (list) throws(SpaceError) in
             let range = range.clamped(to: 0..<list.count)
             return (try list.elements(range), try list.snapshot.counters().sequence, range.lowerBound)

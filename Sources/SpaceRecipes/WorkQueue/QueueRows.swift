@@ -19,13 +19,17 @@ import TupleCoding
 ///     G group, id          of a group, in the order of putting
 ///     X id                 a dead letter
 package struct QueueRows {
-    package enum Letter: UInt8 { case item = 0x49, value = 0x56, ready = 0x52, delayed = 0x44, group = 0x47, dead = 0x58 }
+    package enum Letter: UInt8 {
+        case item = 0x49, value = 0x56, ready = 0x52, delayed = 0x44, group = 0x47, dead = 0x58
+    }
 
     package let number: UInt64
 
     package init(number: UInt64) { self.number = number }
 
-    package func key(_ letter: Letter, _ rest: [UInt8] = []) -> [UInt8] { number.bigEndianBytes + [letter.rawValue] + rest }
+    package func key(_ letter: Letter, _ rest: [UInt8] = []) -> [UInt8] {
+        number.bigEndianBytes + [letter.rawValue] + rest
+    }
 
     package func item(_ id: UInt64) -> [UInt8] { key(.item, id.bigEndianBytes) }
     package func value(_ id: UInt64) -> [UInt8] { key(.value, id.bigEndianBytes) }

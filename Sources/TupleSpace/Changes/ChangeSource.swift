@@ -139,7 +139,9 @@ package final class ChangeSource: Sendable {
     }
 
     /// The same, blocking the thread.
-    package func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> Change? {
+    package func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError)
+        -> Change?
+    {
         let core = namespace.core
         while true {
             let transaction = core.environment.lastTransaction

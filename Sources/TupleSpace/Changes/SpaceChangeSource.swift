@@ -63,7 +63,8 @@ package final class SpaceChangeSource: Sendable {
         return nil
     }
 
-    package func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError) -> SpaceChange?
+    package func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError)
+        -> SpaceChange?
     {
         while true {
             let count = bell.count

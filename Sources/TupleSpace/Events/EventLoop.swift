@@ -178,7 +178,8 @@ package final class EventLoop: Sendable {
     // MARK: Waiting
 
     /// Suspends the task until there may be news since a transaction, the deadline has passed, or the task is cancelled.
-    package func wait(for core: any ListeningNamespace, since transaction: Int, until deadline: MonotonicInstant?) async {
+    package func wait(for core: any ListeningNamespace, since transaction: Int, until deadline: MonotonicInstant?) async
+    {
         let id = newID()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -153,7 +153,8 @@ extension Namespace {
     ///
     /// Throws: `badData` when an actual is nested too deep.
     @inlinable
-    package func template<each M: Matcher>(_ operation: String, _ matcher: repeat each M) throws(SpaceError) -> Template {
+    package func template<each M: Matcher>(_ operation: String, _ matcher: repeat each M) throws(SpaceError) -> Template
+    {
         do throws(TupleCodingError) {
             return try Template(checking: repeat each matcher)
         } catch {

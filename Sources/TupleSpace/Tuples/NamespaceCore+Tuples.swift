@@ -15,7 +15,9 @@ extension NamespaceCore {
         Search(snapshot, try engine.shapeCache.table(of: snapshot), template, order)
     }
 
-    package func readIfExists(_ operation: String, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
+    package func readIfExists(_ operation: String, _ template: Template, _ order: MatchOrder) throws(SpaceError)
+        -> Match?
+    {
         repeat {
             let found = try read(operation) { (snapshot) throws(SpaceError) in
                 var found: Match?

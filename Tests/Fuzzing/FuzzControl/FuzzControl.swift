@@ -5,6 +5,9 @@ import FuzzSupport
 import Glibc
 import SharedSpace
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 private let playground = Playground("control")

@@ -1,6 +1,9 @@
 import Glibc
 import SharedSpace
 
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
 @testable import TupleSpace
 
 /// A root of the fuzzer's own, in memory, and what is done with a namespace in it whatever state that is in.
