@@ -1,10 +1,10 @@
 import SpaceSystem
 import TupleCoding
 
-/// What becomes of a request that nobody is there to answer.
+/// What happens to a request if there is no responder to answer it.
 public enum AbsentResponder: Sendable {
-    /// It is an error, at once.
+    /// The request fails at once.
     case fails
-    /// It waits for a responder, within its time-out.
+    /// The request waits for a responder, until its time-out at most.
     case waits
 }

@@ -1,7 +1,7 @@
 import LMDB
 import TupleCoding
 
-/// A request that a responder is asked, by its row and by what tells one asking from another.
+/// One asking of a responder: the ticket of the request's row, and the work number, which differs for each asking.
 package struct Asking: Hashable, Sendable {
     package let ticket: UInt64
     package let work: UInt64

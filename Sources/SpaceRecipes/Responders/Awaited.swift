@@ -1,16 +1,21 @@
 import LMDB
 import TupleCoding
 
-/// What those wait for who answer and who ask, announced like places in a queue; their tickets are below 2⁶².
+/// What a responding or an asking process waits for.
+///
+/// It is announced to waiters like the ticket of a place in a queue. Real tickets are below 2⁶², so the numbers made
+/// here for sessions and names collide with none of them.
 enum Awaited: Hashable {
-    /// Requests to responders of a session.
+    /// Requests to the responders of a session.
     case requests(of: UInt64)
     /// The end of a request.
     case reply(to: UInt64)
     /// A responder to a name.
     case responders(to: Name)
 
-    /// A number for each; that of a name may be another's too, who then looks for nothing.
+    /// The number under which this is announced.
+    ///
+    /// Two names may share a number: then a waiter is woken in vain, looks, and finds nothing.
     var ticket: UInt64 {
         switch self {
         case .reply(let ticket): ticket

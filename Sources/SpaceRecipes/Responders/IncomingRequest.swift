@@ -1,17 +1,17 @@
 import SpaceSystem
 import TupleCoding
 
-/// A request as the one who answers has it.
+/// A request as the answering process sees it.
 package struct IncomingRequest: Sendable {
     let asking: Asking
     package let position: ResponderPosition
     package let name: String
-    /// One encoded element.
+    /// The argument, one encoded element.
     package let argument: [UInt8]
-    /// Milliseconds of the namespace's clock; 0: none.
+    /// The deadline in milliseconds of the namespace's clock; 0 if there is none.
     package let deadline: Int64
-    /// Who is not to be asked with `next`.
+    /// The responders that `next` must not ask.
     package let reached: [ResponderPosition]
-    /// Who asks.
+    /// The asking process.
     package let pid: Int32
 }

@@ -8,7 +8,7 @@ package struct LocalResponder: Sendable {
     package let key: String
     package let position: ResponderPosition
     let concurrency: Int
-    /// The handle that it was made with, and keeps as long as it is there.
+    /// The handle with which the responder was registered; the responder keeps it as long as it is registered.
     package let namespace: Namespace
     package let body: @Sendable (IncomingRequest) async throws -> Value
 

@@ -1,28 +1,29 @@
 import SpaceSystem
 import TupleCoding
 
-// Requests: asking who answers to a name.
+// Requests: asking the responders to a name.
 
 extension Namespace {
-    /// Asks who answers to a name, and awaits the reply.
+    /// Asks the responders to a name, and awaits the reply.
     ///
     /// ```swift
     /// let size: Int = try await jobs.request("resize", "cat.png", timeout: .seconds(2))
     /// ```
     ///
-    /// When the one who is answering dies, the next responder below is asked, at most once each. When this process dies, or
-    /// the task is cancelled, or the time has passed, the request is taken back, and a handler that had begun is cancelled.
+    /// If the responder that is answering dies, the next one below is asked; each responder is asked once at most. If
+    /// this process dies, the task is cancelled or the time-out passes, the request is taken back, and a handler that
+    /// has begun it is cancelled.
     ///
     /// - Parameters:
-    ///   - name: What they answer to.
-    ///   - argument: What they are asked: any `Codable` value, up to 64 MiB encoded.
-    ///   - type: The reply's.
-    ///   - absent: What happens when nobody is there.
-    ///   - timeout: How long; `nil`: no limit.
+    ///   - name: The name that the responders answer to.
+    ///   - argument: The argument of the request: any `Codable` value, up to 64 MiB encoded.
+    ///   - type: The type of the reply.
+    ///   - absent: What happens if there is no responder.
+    ///   - timeout: The timeout, or `nil` to wait indefinitely.
     /// - Returns: The reply.
-    /// - Throws: `responderFailed` with what the responder threw; `timedOut`, which names the process that was asked;
-    ///   `noResponder`; `cancelled`; `badData` for a reply of another type; `typeMismatch`, `tooLarge`, `storageFull`,
-    ///   `limitReached`, `holderStopped`, `holderBusy`.
+    /// - Throws: `responderFailed` with the description of the responder's error; `timedOut`, which names the process
+    ///   that was asked; `noResponder`; `cancelled`; `badData` for a reply of another type; `typeMismatch`, `tooLarge`,
+    ///   `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func request<Reply: Decodable & Sendable>(
         _ name: String,
         _ argument: some Encodable,
@@ -33,15 +34,15 @@ extension Namespace {
         try decoded(try await requesting(name, argument, absent, timeout).suspend(), of: name)
     }
 
-    /// Asks who answers to a name, with null as the argument, and awaits the reply.
+    /// Asks the responders to a name, with null as the argument, and awaits the reply.
     ///
     /// - Parameters:
-    ///   - name: What they answer to.
-    ///   - type: The reply's.
-    ///   - absent: What happens when nobody is there.
-    ///   - timeout: How long; `nil`: no limit.
+    ///   - name: The name that the responders answer to.
+    ///   - type: The type of the reply.
+    ///   - absent: What happens if there is no responder.
+    ///   - timeout: The timeout, or `nil` to wait indefinitely.
     /// - Returns: The reply.
-    /// - Throws: What the form with an argument does.
+    /// - Throws: The same errors as the form with an argument.
     public func request<Reply: Decodable & Sendable>(
         _ name: String,
         as type: Reply.Type = Reply.self,
@@ -51,18 +52,18 @@ extension Namespace {
         try await request(name, Value.null, as: type, ifAbsent: absent, timeout: timeout)
     }
 
-    /// Asks who answers to a name, and waits for the reply.
+    /// Asks the responders to a name, and waits for the reply.
     ///
-    /// Blocks the thread. Otherwise like the form to await.
+    /// Blocks the thread. Otherwise it does the same as the asynchronous form.
     ///
     /// - Parameters:
-    ///   - name: What they answer to.
-    ///   - argument: What they are asked.
-    ///   - type: The reply's.
-    ///   - absent: What happens when nobody is there.
-    ///   - timeout: How long.
+    ///   - name: The name that the responders answer to.
+    ///   - argument: The argument of the request.
+    ///   - type: The type of the reply.
+    ///   - absent: What happens if there is no responder.
+    ///   - timeout: The timeout.
     /// - Returns: The reply.
-    /// - Throws: What the form to await does.
+    /// - Throws: The same errors as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func request<Reply: Decodable>(
         _ name: String,
@@ -74,17 +75,17 @@ extension Namespace {
         try decoded(try requesting(name, argument, absent, timeout).block(), of: name)
     }
 
-    /// Asks who answers to a name, with null as the argument, and waits for the reply.
+    /// Asks the responders to a name, with null as the argument, and waits for the reply.
     ///
     /// Blocks the thread.
     ///
     /// - Parameters:
-    ///   - name: What they answer to.
-    ///   - type: The reply's.
-    ///   - absent: What happens when nobody is there.
-    ///   - timeout: How long.
+    ///   - name: The name that the responders answer to.
+    ///   - type: The type of the reply.
+    ///   - absent: What happens if there is no responder.
+    ///   - timeout: The timeout.
     /// - Returns: The reply.
-    /// - Throws: What the form to await does.
+    /// - Throws: The same errors as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func request<Reply: Decodable>(
         _ name: String,
@@ -95,7 +96,7 @@ extension Namespace {
         try request(name, Value.null, as: type, ifAbsent: absent, timeout: timeout)
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Asks and waits, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func requestBlocking(
         _ name: String,
         value: Value,

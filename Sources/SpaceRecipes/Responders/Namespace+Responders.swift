@@ -1,10 +1,10 @@
 import SpaceSystem
 import TupleCoding
 
-// Responders: named behaviour that processes give a namespace at run time.
+// Responders: named behaviour that processes add to a namespace at run time.
 
 extension Namespace {
-    /// Answers requests of a name, until the token goes.
+    /// Answers requests of a name, as long as the returned token lives.
     ///
     /// ```swift
     /// self.token = try jobs.respond(to: "resize", key: "plain") { (file: String, next) -> Int in
@@ -12,21 +12,24 @@ extension Namespace {
     /// }
     /// ```
     ///
-    /// The newest responder answers; the handler's second argument calls the one below, in whichever process it lives. The
-    /// handler runs in a task, where its isolation says, so it may await and must not block. What it throws reaches
-    /// the one who asks as `responderFailed`, with its description. It is cancelled when the request is taken back: the time has
-    /// passed, or who asked has gone. When this process dies, its responders leave the stack, and what they had not answered goes to
-    /// the next, at most once to each.
+    /// The newest responder answers. The handler's second argument calls the responder below, in any process. The
+    /// handler runs in a task, with the isolation it was declared with, so it may await and must not block. If the
+    /// handler throws, the asking process gets `responderFailed` with the error's description. If the request is taken
+    /// back, because its time has passed or the asking process has gone, the handler's task is cancelled. If this
+    /// process dies, its responders leave the stack, and the requests that they have not answered go to the next
+    /// responder; each responder is asked once at most.
     ///
     /// - Parameters:
-    ///   - name: What it answers to: 1 to 240 bytes, which no lock, collection or other shared object bears.
-    ///   - key: By which it can be removed and replaced, from any process; `nil`: a UUID. A responder with the same key leaves.
-    ///   - base: Whether it lies under the stack: below all that are no base handlers, whatever the order of registration.
-    ///   - concurrency: How many requests it answers side by side; the others wait in order.
-    ///   - handler: Called with the argument and what lies below; returns the reply.
-    /// - Returns: A token; when it goes, the responder leaves.
-    /// - Throws: `typeMismatch` when the name is another object's, `invalidArgument`, `storageFull`, `limitReached`,
-    ///   `holderStopped`, `holderBusy`.
+    ///   - name: The name to answer to: 1 to 240 bytes, not used by any lock, collection or other shared object.
+    ///   - key: The key by which any process can remove or replace this responder; `nil` stands for a new UUID. An
+    ///     earlier responder with the same key leaves the stack.
+    ///   - base: Whether this is a base handler: it is asked after all responders that are not base handlers, whatever
+    ///     the order of registration.
+    ///   - concurrency: How many requests the handler answers at the same time; further requests wait in order.
+    ///   - handler: Called with the argument and the responders below; returns the reply.
+    /// - Returns: A token; when it is released, the responder leaves the stack.
+    /// - Throws: `typeMismatch` if another kind of object has the name; `invalidArgument`, `storageFull`,
+    ///   `limitReached`, `holderStopped`, `holderBusy`.
     public func respond<Argument: Codable & Sendable, Reply: Codable & Sendable>(
         to name: String,
         key: String? = nil,
@@ -70,33 +73,33 @@ extension Namespace {
         return ResponderToken(responder, core)
     }
 
-    /// The responders to a name, the one that is asked first in front, base handlers last; those of dead processes left out.
+    /// The responders of living processes to a name, in the order in which they are asked: base handlers last.
     ///
-    /// - Parameter name: What they answer to; `nil`: all, by name.
+    /// - Parameter name: The name that they answer to, or `nil` for the responders to all names, by name.
     /// - Returns: The responders.
     /// - Throws: `readersExhausted`, `damaged`.
     public func responders(to name: String? = nil) throws(SpaceError) -> [Responder] {
         try usableCore("list responders").responders(to: name).map { Responder($0.name, $0.row) }
     }
 
-    /// Whether anybody answers to a name.
+    /// Whether there is a responder to a name.
     ///
     /// - Parameters:
-    ///   - name: What they answer to.
-    ///   - key: Of the one that is meant; `nil`: whichever.
+    ///   - name: The name that the responder answers to.
+    ///   - key: The key of the responder, or `nil` for any responder.
     /// - Returns: Whether there is one.
     /// - Throws: `readersExhausted`, `damaged`.
     public func hasResponder(to name: String, key: String? = nil) throws(SpaceError) -> Bool {
         try responders(to: name).contains { key.isSame(as: nil) || key.isSame(as: $0.key) }
     }
 
-    /// Takes a responder off the stack, in whichever process it lives.
+    /// Takes a responder off the stack, in any process.
     ///
-    /// What it has begun it goes on with, and its reply counts.
+    /// The responder finishes the requests that it has begun, and its replies count.
     ///
     /// - Parameters:
-    ///   - name: What it answers to.
-    ///   - key: Its key.
+    ///   - name: The name that the responder answers to.
+    ///   - key: The key of the responder.
     /// - Returns: Whether there was one.
     /// - Throws: `holderStopped`, `holderBusy`.
     @discardableResult
@@ -104,6 +107,6 @@ extension Namespace {
         try usableCore("remove a responder").retireResponders(to: name) { $0.key.isSame(as: key) }
     }
 
-    /// Takes all responders off their stacks that were made with this handle.
+    /// Takes all responders that were registered with this handle off their stacks.
     public func stopResponding() { core.responders.end(handle: ObjectIdentifier(self), of: core) }
 }

@@ -4,12 +4,12 @@ import TupleCoding
 // Responding on one thread, which runs the handler itself: for commands.
 
 extension Namespace {
-    /// Answers requests of a name, one after the other, on the calling thread, until it is interrupted, replaced or removed.
+    /// Answers requests of a name, one after the other, on the calling thread.
     ///
-    /// `once`: It leaves the stack when it begins its first request, and ends when it has answered it.
-    /// `body`: Answers an argument. What it throws ends it, and the request is the next responder's.
-    ///
-    /// Throws: What `body` throws; `cancelled` at the interruption.
+    /// The call ends when it is interrupted, or when the responder is replaced or removed. With `once`, the responder
+    /// leaves the stack when it begins its first request, and the call ends when that request is answered. `body`
+    /// answers an argument. If `body` throws, the call ends with that error, and the request goes to the next
+    /// responder. At the interruption the call throws `cancelled`.
     package func respondBlocking(
         to name: String,
         key: String?,
@@ -24,7 +24,7 @@ extension Namespace {
         try checkObjectName(key, operation)
         let core = try usableCore(operation)
         let position = try core.enrolResponder(name, key: key, isBase: base)
-        // Where the gate is not had, it goes with the process.
+        // If the gate cannot be had now, the responder is removed when this process ends.
         defer { try? core.removeResponder(position, of: name) }
         while true {
             let turn = try core.block(
@@ -57,10 +57,10 @@ extension Namespace {
     }
 }
 
-/// What a thread that responds has to do next.
+/// What a responding thread has to do next.
 private enum ResponderTurn {
     case asked(Asking)
-    /// Nothing more: it was replaced or removed.
+    /// Nothing more: the responder was replaced or removed.
     case ended
 }
 
@@ -73,7 +73,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Leaves the stack while it answers one request; the others go on to the next.
+    /// Takes a responder off the stack while it answers one request; its other requests go on to the next responder.
     fileprivate func retireAndPass(
         _ position: ResponderPosition,
         of name: String,
@@ -88,7 +88,7 @@ extension NamespaceCore {
 }
 
 extension Snapshot {
-    /// What a responder is asked and has not answered, in order.
+    /// The requests that a responder is asked and has not answered, in order.
     fileprivate func askings(
         of position: ResponderPosition,
         in stack: ResponderStack,

@@ -1,7 +1,7 @@
 import SpaceSystem
 import TupleCoding
 
-// What those who answer, and those who ask, do with the rows: one transaction each.
+// What responding and asking processes do with the rows: one transaction for each step.
 
 extension NamespaceCore {
     // MARK: Responders
@@ -14,9 +14,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Takes the responders that `isMeant` says yes to off the stack.
-    ///
-    /// Returns: Whether there were any.
+    /// Takes the responders for which `isMeant` is true off the stack, and returns whether there were any.
     func retireResponders(
         to name: String,
         timeout: Duration? = nil,
@@ -39,9 +37,9 @@ extension NamespaceCore {
         }
     }
 
-    /// The responders that can be asked, those of dead processes left out.
+    /// The responders of living processes that can be asked.
     ///
-    /// `name`: `nil`: all names.
+    /// If `name` is `nil`, the result has the responders to all names.
     package func responders(to name: String?) throws(SpaceError) -> [(name: String, row: ResponderRow)] {
         let rows = try read("list responders") { snapshot throws(SpaceError) -> [(name: String, row: ResponderRow)] in
             guard let name else { return try snapshot.allResponders() }
@@ -64,9 +62,9 @@ extension NamespaceCore {
         }
     }
 
-    /// Returns: The ticket of the request; `nil`: nobody is there to be asked.
+    /// Puts a request to the first responder; returns the request's ticket, or `nil` if there is no responder to ask.
     package func ask(_ request: OutgoingRequest) throws(SpaceError) -> UInt64? {
-        // Looked at first: it costs nobody the gate to ask where nobody is.
+        // Look before writing: where there is no responder, the look needs no gate.
         guard try hasResponder(to: request) else {
             try read("request") { snapshot throws(SpaceError) in try snapshot.checkIsForResponders(request.name) }
             return nil
@@ -85,10 +83,9 @@ extension NamespaceCore {
         }
     }
 
-    /// Ends a request.
+    /// Ends a request, and returns how it stood.
     ///
-    /// `unlessPending`: One that somebody is at work on stays.
-    /// Returns: How it stood.
+    /// With `unlessPending`, a request that a responder is answering is left as it is.
     @discardableResult
     func takeBack(
         _ ticket: UInt64,
@@ -100,9 +97,9 @@ extension NamespaceCore {
         }
     }
 
-    /// Ends a request of which nobody wants to know any more, now or as soon as it can be.
+    /// Ends a request whose reply is no longer wanted, now or as soon as possible.
     ///
-    /// `patience`: How long to wait for the gate; `nil`: the space's time-out.
+    /// `patience` is the time to wait for the gate; `nil` stands for the space's time-out.
     func endOrRemember(request ticket: UInt64, patience: Duration? = nil) {
         letGo(patience: patience) { (core, patience) throws(SpaceError) in
             try core.takeBack(ticket, timeout: patience)
@@ -111,9 +108,9 @@ extension NamespaceCore {
 
     // MARK: Answering
 
-    /// Begins a request that this process was asked.
+    /// Begins a request that was put to a responder of this process.
     ///
-    /// Returns: What is asked; `nil` when it is not, or not any more, this responder's.
+    /// Returns the request, or `nil` if it is not, or no longer, with this responder.
     package func begin(_ asking: Asking, at position: ResponderPosition) throws(SpaceError) -> IncomingRequest? {
         let found = try read("respond") { snapshot throws(SpaceError) -> (request: IncomingRequest, isAt: Bool)? in
             guard let row = try snapshot.request(asking, of: position) else { return nil }
@@ -142,7 +139,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Answers a request; where the reply can't be stored, with that as the failure.
+    /// Answers a request; if the reply can't be stored, the request fails with that reason.
     package func answer(_ request: IncomingRequest, _ reply: Result<[UInt8], ResponderFailure>) throws(SpaceError) {
         do throws(SpaceError) {
             switch reply {
@@ -161,7 +158,8 @@ extension NamespaceCore {
         }
     }
 
-    /// May use the reserve: who asks is told also when the namespace is full.
+    /// Stores a failure; this may use the disk reserve, so that the asking process learns of it even if the namespace
+    /// is full.
     private func fail(_ request: IncomingRequest, _ failure: ResponderFailure) throws(SpaceError) {
         let message = failure.encoded
         let demand = DiskReserve.Demand.removing(2, bytes: RequestRow.size(name: request.name, body: message.count))
@@ -170,7 +168,7 @@ extension NamespaceCore {
         }
     }
 
-    /// How much time a request that is being answered has left; `nil`: it has no limit.
+    /// The time that is left to answer a request, or `nil` if it has no deadline.
     package func remaining(of request: IncomingRequest) -> Duration? {
         request.deadline == 0 ? nil : .milliseconds(max(0, request.deadline &- clock.milliseconds))
     }

@@ -1,7 +1,7 @@
 import SpaceSystem
 import TupleCoding
 
-/// What lies below a responder that is answering: call it, and the next one answers, in whichever process it lives.
+/// The responders below the one that is answering: a call asks the next of them, in any process.
 ///
 /// ```swift
 /// self.token = try jobs.respond(to: "resize") { (file: String, next) -> String in
@@ -10,7 +10,7 @@ import TupleCoding
 /// }
 /// ```
 ///
-/// It is of use only while the handler runs that it was given to.
+/// It is valid only while the handler that received it runs.
 public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Sendable>: Sendable {
     private let namespace: Namespace
     private let request: IncomingRequest
@@ -20,28 +20,29 @@ public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Senda
         self.request = request
     }
 
-    /// Asks the next responder the same.
+    /// Asks the next responder, with the same argument.
     ///
-    /// Its time is what is left of the request's; when the request is taken back, so is this one.
+    /// The next responder has as much time as this request has left. If this request is taken back, so is the one made
+    /// here.
     ///
-    /// - Returns: Its reply.
-    /// - Throws: `noResponder` when nobody is below; `responderFailed`, `timedOut`, `cancelled`, and `badData` for a reply of
-    ///   another type.
+    /// - Returns: The reply of the next responder.
+    /// - Throws: `noResponder` if there is no responder below; `responderFailed`, `timedOut`, `cancelled`, and
+    ///   `badData` for a reply of another type.
     public func callAsFunction() async throws(SpaceError) -> Reply { try await ask(request.argument) }
 
-    /// Asks the next responder something else.
+    /// Asks the next responder, with another argument.
     ///
-    /// - Parameter argument: What it is asked in place of what the handler was.
-    /// - Returns: Its reply.
-    /// - Throws: What ``callAsFunction()`` does.
+    /// - Parameter argument: The argument, in place of the one that the handler received.
+    /// - Returns: The reply of the next responder.
+    /// - Throws: The same errors as ``callAsFunction()``.
     public func callAsFunction(_ argument: Argument) async throws(SpaceError) -> Reply {
         try await ask(try namespace.encodedArgument(argument))
     }
 
     private func ask(_ argument: [UInt8]) async throws(SpaceError) -> Reply {
         let core = try namespace.usableCore(Requesting.operation)
-        // The end of the request cancels this one, and it is who asked that tells of it; should that process be stopped, the
-        // time ends here too.
+        // When the outer request ends, this one is cancelled. It is the asking process that ends the outer request. If
+        // that process is stopped, this time-out ends the wait.
         let timeout = core.remaining(of: request).map { $0 + .seconds(1) }
         let reply = try await Requesting(core, outgoing(argument), .fails, timeout: timeout).suspend()
         return try namespace.decoded(reply, of: request.name)
@@ -58,7 +59,7 @@ public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Senda
         )
     }
 
-    /// Whether anybody is below.
+    /// Whether there is a responder below.
     public var exists: Bool {
         get throws(SpaceError) {
             try namespace.usableCore(Requesting.operation).hasResponder(to: outgoing([]))
@@ -68,9 +69,9 @@ public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Senda
     /// Takes the responder that is answering off the stack: it answers this request, and no other.
     public func removeCurrent() { namespace.core.responders.end(request.position, of: namespace.core) }
 
-    /// Who asks; where a responder above has asked with `next`, that one.
+    /// The asking process; if a responder above has asked with `next`, that responder's process.
     public var requester: Int32 { request.pid }
 
-    /// How much time is left for a reply; `nil`: there is no limit.
+    /// The time that is left for a reply, or `nil` if there is no limit.
     public var remaining: Duration? { namespace.core.remaining(of: request) }
 }

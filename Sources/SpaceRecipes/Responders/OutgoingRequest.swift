@@ -1,17 +1,17 @@
 import LMDB
 import TupleCoding
 
-/// What is asked of whom.
+/// A request to be made: the name, the argument, and which responders may be asked.
 package struct OutgoingRequest: Sendable {
     package let name: String
-    /// One encoded element.
+    /// The argument, one encoded element.
     package let argument: [UInt8]
-    /// Only responders below are asked.
+    /// Only responders below this position are asked.
     package var below = ResponderPosition.top
-    /// And none of these.
+    /// Responders that are not asked.
     package var reached: [ResponderPosition] = []
-    /// The request within whose handler it is asked.
+    /// The request in whose handler this one is made.
     var within: Asking?
-    /// What the one who answers is told: milliseconds of the namespace's clock; `nil`: no limit.
+    /// The deadline that the responder sees: milliseconds of the namespace's clock, or `nil` if there is none.
     package var deadline: Int64?
 }

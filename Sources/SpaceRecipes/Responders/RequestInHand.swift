@@ -6,17 +6,17 @@ package struct RequestInHand: Sendable {
     let asking: Asking
     package let position: ResponderPosition
 
-    /// Whether a reply is still wanted: not when the time of the process that asked was over, or it has taken the request
-    /// back or died.
+    /// Whether a reply is still wanted.
     ///
-    /// What can't be looked up is wanted as long as nothing says otherwise.
+    /// It is not wanted once the time of the asking process is over, or that process has taken the request back or
+    /// died. If the request can't be looked up, this is true.
     package var isWanted: Bool { (try? isUnwanted()) != true }
 
     private func isUnwanted() throws(SpaceError) -> Bool {
         try core.read("respond") { snapshot throws(SpaceError) in try snapshot.request(asking, of: position) == nil }
     }
 
-    /// Calls `body` as soon as no reply is wanted, unless the task is cancelled before.
+    /// Calls `body` as soon as no reply is wanted, unless the returned task is cancelled before.
     package func whenUnwanted(_ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         Task.detached {
             let ended = try? await core.suspend(

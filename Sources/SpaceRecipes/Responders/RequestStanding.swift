@@ -1,14 +1,14 @@
 import LMDB
 import TupleCoding
 
-/// How a request stands.
+/// The state of a request.
 package enum RequestStanding: Sendable {
-    /// Not answered, and this process is at work on it.
+    /// Not answered yet; this process is answering it.
     case pending(Int32)
-    /// By a process, with one encoded element.
+    /// Answered by this process, with one encoded element.
     case answered(Int32, [UInt8])
-    /// By a process, with its words.
+    /// Failed in this process, with this description.
     case failed(Int32, String)
-    /// Nobody is left who has not been asked; of those who are there these were.
+    /// No responder is left to ask; of the responders still on the stack, these were asked.
     case nobody(reached: [ResponderPosition])
 }

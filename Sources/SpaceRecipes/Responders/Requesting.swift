@@ -1,9 +1,9 @@
 package import SpaceSystem
 import TupleCoding
 
-/// A request on its way: asked, waited for, and ended, however that is.
+/// A request from asking to its end, for threads and for tasks.
 ///
-/// The same for threads and for tasks; they differ only in how they sleep.
+/// Threads and tasks take the same steps; they differ only in how they sleep.
 package struct Requesting {
     package static let operation = "request"
 
@@ -21,9 +21,7 @@ package struct Requesting {
 
     // MARK: Forms
 
-    /// Blocks the thread.
-    ///
-    /// Returns: The reply, one encoded element.
+    /// Blocks the thread, and returns the reply.
     package func block(interruption: Interruption? = nil) throws(SpaceError) -> Reply {
         var request = request
         while true {
@@ -63,9 +61,9 @@ package struct Requesting {
         }
     }
 
-    /// Suspends the task.
+    /// Suspends the task, and returns the reply.
     ///
-    /// Throws: `cancelled` when the task is; the request was taken back then.
+    /// If the task is cancelled, the request is taken back and the call throws `cancelled`.
     func suspend() async throws(SpaceError) -> Reply {
         var request = request
         while true {
@@ -106,23 +104,23 @@ package struct Requesting {
 
     // MARK: Steps
 
-    /// A reply, and whose it is.
+    /// A reply, and the process that gave it.
     package struct Reply {
         package let pid: Int32
         /// One encoded element.
         package let value: [UInt8]
     }
 
-    /// What becomes of one that was put to somebody.
+    /// How a request that was put to a responder ended.
     package enum Ending {
         case reply(Reply)
-        /// Nobody is left, and it is to be asked anew, but of none of these.
+        /// No responder is left; the request is to be made anew, and to none of these responders.
         case nobody(reached: [ResponderPosition])
     }
 
     private var text: String { "a reply to \(request.name.quotedForPeople)" }
 
-    /// Returns: The ticket; `nil`: nobody is there, and it is to wait.
+    /// Returns the request's ticket, or `nil` if there is no responder and the request is to wait for one.
     private func ask(_ request: OutgoingRequest) throws(SpaceError) -> UInt64? {
         var request = request
         if request.deadline == nil { request.deadline = deadline.map { core.clock.time(after: $0.remaining) } }
@@ -139,9 +137,9 @@ package struct Requesting {
         if case .pending = try core.standing(of: ticket) { nil } else { Found(result: (), removed: nil) }
     }
 
-    /// Ends a request that was answered, that nobody is left to answer, or whose time has passed.
+    /// Ends a request that was answered, that no responder is left to answer, or whose time has passed.
     ///
-    /// Returns: `nil` when it goes on: while nobody was left somebody has come below.
+    /// Returns `nil` if the request goes on: no responder was left, and one has registered below since.
     package func end(_ ticket: UInt64) throws(SpaceError) -> Ending? {
         let hasPassed = deadline?.hasPassed ?? false
         let seen: RequestStanding
@@ -154,12 +152,13 @@ package struct Requesting {
         if case .pending = seen, !hasPassed { return nil }
         let standing: RequestStanding
         do throws(SpaceError) {
-            // The answer may have come since.
+            // The answer may have come since that look.
             standing = try core.takeBack(ticket, unlessPending: !hasPassed)
         } catch {
-            // Waited for long enough just now.
+            // The take-back has just waited for the gate as long as allowed; so this attempt waits only briefly.
             core.endOrRemember(request: ticket, patience: NamespaceCore.upkeepPatience)
-            // Where the request can't be ended now, what was seen counts. But it is not asked anew beside itself.
+            // If the request can't be ended now, its standing as seen before counts. But no second request is made
+            // beside one that still exists.
             if case .nobody = seen, absent == .waits { throw error }
             standing = seen
         }

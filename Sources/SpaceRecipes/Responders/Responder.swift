@@ -1,18 +1,18 @@
 import TupleCoding
 
-/// Somebody who answers requests of a name.
+/// A registered responder to a name.
 public struct Responder: Sendable, Hashable {
-    /// What it answers to.
+    /// The name that it answers to.
     public var name: String { named.text }
     private let named: Name
-    /// Its key: as it was given, or a UUID.
+    /// Its key: the one given at registration, or a UUID.
     public var key: String { keyed.text }
     private let keyed: Name
-    /// The process.
+    /// Its process.
     public let pid: Int32
-    /// Whether it lies under the stack.
+    /// Whether it is a base handler, asked after all others.
     public let isBase: Bool
-    /// Since when, milliseconds since 1970.
+    /// When it was registered, in milliseconds since 1970.
     public let since: Int64
 
     package init(_ name: String, _ row: ResponderRow) {

@@ -1,12 +1,13 @@
 import SpaceSystem
 import TupleCoding
 
-/// Why a responder gave no reply, as its asker is told.
+/// The reason why a responder gave no reply, as the asking process gets it.
 package struct ResponderFailure: Error {
     private static let longest = 4096
     package let message: String
 
-    /// For who asked one that has ended, when there is no room to go on with what that one asked in turn.
+    /// The failure of a request whose responder has died after asking with `next`, when the disk reserve has no space
+    /// for taking over the inner request.
     static let notTakenOver = ResponderFailure(
         "it has ended, and the namespace has no room to take over what it had asked"
     )
@@ -15,6 +16,6 @@ package struct ResponderFailure: Error {
 
     package init(_ error: any Error) { message = (error as? SpaceError)?.reason ?? "\(error)" }
 
-    /// One encoded element.
+    /// The message, one encoded element.
     package var encoded: [UInt8] { Value.string(String(message.prefix(Self.longest))).knownElement }
 }

@@ -2,12 +2,14 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-/// The responders of this process in one namespace: what each has been asked, what it is answering, and who listens for more.
+/// The responders of this process in one namespace: their waiting requests, their running ones, and the task that
+/// listens.
 ///
-/// Guarantees: a responder answers in the order in which it was asked, as many requests side by side as its author allows, each
-/// once; a request that was taken back is cancelled, and one that was not begun when its responder left is passed on. One
-/// task listens for all, as long as there are any. What the rows say decides (`NamespaceCore.begin`, `answer`); what is
-/// kept here says only what has been begun by this process.
+/// Guarantees: a responder begins requests in the order in which it was asked, runs at most as many at the same time as
+/// its `concurrency` allows, and begins each once. If a request is taken back, its handler is cancelled. If a responder
+/// leaves before it has begun a request, that request is passed on. One task listens for all responders, as long as
+/// there are any. The rows in the database decide whether a responder may begin or answer a request
+/// (`NamespaceCore.begin`, `answer`); the state kept here only records which requests this process has begun.
 package final class ResponderHub: NamespacePart {
     private let state = Mutex(State())
 
@@ -21,12 +23,12 @@ package final class ResponderHub: NamespacePart {
     private struct Entry {
         let responder: LocalResponder
         var waiting: [Asking] = []
-        /// By work.
+        /// By work number.
         var running: [UInt64: Running] = [:]
-        /// Off the stack: it begins nothing more.
+        /// Whether the responder has left the stack: then it begins nothing more.
         var isEnding = false
 
-        /// Whether a work waits or runs here, be it for the request it was begun for, or for one that has taken that over.
+        /// Whether a work number waits or runs here, for its own request or for one that has taken that request over.
         func has(_ work: UInt64) -> Bool { running[work] != nil || waiting.contains { $0.work == work } }
     }
 
@@ -48,7 +50,7 @@ package final class ResponderHub: NamespacePart {
             Task.detached { await self.listen(core) }
             return
         }
-        // What was asked between the row and the entry told nobody here anything.
+        // A request put between the commit of the responder's row and this entry has alerted no listener here.
         if let news = (try? look(core)) ?? nil { act(on: news, in: core) }
     }
 
@@ -56,7 +58,8 @@ package final class ResponderHub: NamespacePart {
         state.withLock { $0.entries[position].map { !$0.isEnding } ?? false }
     }
 
-    /// Takes a responder off the stack: at once if it is idle, else when it has answered what it has begun.
+    /// Takes a responder off the stack: at once if it is idle, or else when it has answered the requests that it has
+    /// begun.
     package func end(_ position: ResponderPosition, of core: NamespaceCore) {
         let leaving = state.withLock { state -> (name: String, isIdle: Bool, waiting: [Asking])? in
             guard var entry = state.entries[position], !entry.isEnding else { return nil }
@@ -74,7 +77,7 @@ package final class ResponderHub: NamespacePart {
         }
     }
 
-    /// The responders that were made with a handle.
+    /// Takes the responders that were registered with a handle off their stacks.
     package func end(handle: ObjectIdentifier, of core: NamespaceCore) {
         let positions = state.withLock { state in
             state.entries.values.filter { $0.responder.handle == handle }.map(\.responder.position)
@@ -85,8 +88,9 @@ package final class ResponderHub: NamespacePart {
     private func remove(_ position: ResponderPosition, _ name: String, of core: NamespaceCore) {
         core.letGo { core, patience throws(SpaceError) in
             try core.removeResponder(position, of: name, timeout: patience)
-            // Released outside the lock: what the handler holds, and the handle, may end with it. And later not in the time of
-            // whoever sees to it then.
+            // The entry is released outside the lock, because the handler's captures and the handle may end with it. In
+            // a deferred release, another task releases it, so that the thread that runs deferred releases is not held
+            // up.
             let entry = self.state.withLock { $0.entries.removeValue(forKey: position) }
             if patience == nil { extendLifetime(entry) } else { Task.detached { extendLifetime(entry) } }
         }
@@ -118,12 +122,12 @@ package final class ResponderHub: NamespacePart {
         }
     }
 
-    /// Whether nobody is left who answers, or will.
+    /// Whether no responder is left that answers or still has requests to answer.
     private static func isNobodyLeft(_ entries: [ResponderPosition: Entry]) -> Bool {
         entries.values.allSatisfy { $0.isEnding && $0.running.isEmpty }
     }
 
-    /// The namespace was left or deleted: nobody asks any more.
+    /// Drops all entries: the namespace was left or deleted, so no request can come.
     private func forgetAll() {
         let entries = state.withLock { state in
             defer { state.entries = [:] }
@@ -133,13 +137,13 @@ package final class ResponderHub: NamespacePart {
         for entry in entries.values { for running in entry.running.values { running.task.cancel() } }
     }
 
-    /// What the rows show that is not known here.
+    /// What the rows show and the entries here don't know yet.
     private struct News {
         var asked: [(ResponderPosition, Asking)] = []
-        /// Asked of a responder that begins nothing more.
+        /// Requests put to a responder that begins nothing more.
         var unwanted: [(ResponderPosition, Asking)] = []
         var takenBack: [(ResponderPosition, work: UInt64)] = []
-        /// Taken off the stack by somebody else, or replaced.
+        /// Responders taken off the stack by another process, or replaced.
         var removed: [ResponderPosition] = []
         var isNobodyLeft = false
 
@@ -148,9 +152,10 @@ package final class ResponderHub: NamespacePart {
         }
     }
 
-    /// Looks through the requests.
+    /// Looks through the requests for news.
     ///
-    /// What is known is noted before: a request that is answered meanwhile is not taken for a new one.
+    /// The entries are copied before the rows are read, so a request that is answered meanwhile is not taken for a new
+    /// one.
     private func look(_ core: NamespaceCore) throws(SpaceError) -> News? {
         let entries = state.withLock { $0.entries }
         var news = News()
@@ -192,7 +197,7 @@ package final class ResponderHub: NamespacePart {
         var cancelled: [Task<Void, Never>] = []
         state.withLock { state in
             for (position, asking) in news.asked {
-                // Two may have looked at once.
+                // Two threads may have looked at the same time.
                 guard let entry = state.entries[position], !entry.has(asking.work) else { continue }
                 state.entries[position]?.waiting.append(asking)
             }
@@ -214,7 +219,7 @@ package final class ResponderHub: NamespacePart {
 
     // MARK: Answering
 
-    /// Begins as many of the requests that wait for a responder as it may answer side by side.
+    /// Begins waiting requests of a responder, up to its `concurrency`.
     private func startWaiting(_ position: ResponderPosition, in core: NamespaceCore) {
         state.withLock { state in
             guard var entry = state.entries[position], !entry.isEnding else { return }
@@ -233,7 +238,8 @@ package final class ResponderHub: NamespacePart {
         if let request = begun ?? nil {
             let reply = await responder.reply(to: request)
             await persist { () throws(SpaceError) in
-                // Its handle was left meanwhile, and it failed for want of it: the next one is asked.
+                // If the handle was left meanwhile, the failure may be due to that: the request goes to the next
+                // responder.
                 if case .failure = reply, responder.namespace.isLeft {
                     try core.pass(asking, from: responder.position)
                 } else {
@@ -244,7 +250,7 @@ package final class ResponderHub: NamespacePart {
         finish(asking, by: responder, in: core)
     }
 
-    /// Tries until it is done, or can't be any more.
+    /// Tries until `body` succeeds, or fails for a reason that will not pass.
     @discardableResult
     private func persist<R>(_ body: () throws(SpaceError) -> R) async -> R? {
         while true {
@@ -252,7 +258,8 @@ package final class ResponderHub: NamespacePart {
                 return try body()
             } catch {
                 guard error.mayPass else { return nil }
-                // Not cancelled with the request: without an answer whoever asks would wait for it.
+                // This sleep must not be cancelled with the request: without an answer the asking process would wait
+                // on.
                 await Task.detached { try? await Task.sleep(for: Limits.tick) }.value
             }
         }

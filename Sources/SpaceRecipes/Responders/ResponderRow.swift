@@ -1,8 +1,8 @@
 import TupleCoding
 
-/// A responder: a hold under the responder's name.
+/// A responder, stored as a hold under the responder's name.
 ///
-/// Its details:
+/// The details of the hold:
 ///
 ///     [PID, flags: bit 0, a base handler; bit 1, taken off the stack and not done yet, key]
 package struct ResponderRow {
@@ -11,7 +11,8 @@ package struct ResponderRow {
     package let since: Int64
     package let pid: Int32
     package let isBase: Bool
-    /// Taken off the stack while it may still be answering: it finishes what it has begun, and is asked nothing more.
+    /// Whether it was taken off the stack while it may still be answering: it finishes the requests that it has begun,
+    /// and is asked nothing more.
     package var isRetired = false
     package let key: String
 
@@ -21,7 +22,7 @@ package struct ResponderRow {
 }
 
 extension ResponderRow {
-    /// `nil` for a row that does not decode.
+    /// Decodes a hold's row; `nil` if it is not the row of a responder.
     package init?(_ hold: HoldRow) {
         guard hold.kind == .responder, case .session(let session) = hold.holder,
             case .array(let parts) = hold.details, parts.count == 3,

@@ -1,11 +1,12 @@
-/// A responder, for as long as somebody holds this.
+/// Keeps a responder registered for as long as the token lives.
 ///
-/// When the token goes, or at ``cancel()``, the responder leaves the stack. So keep it, in a property. Each token stands
-/// for one responder only: assigning a new token over an old one ends the old responder and leaves the new one.
+/// When the token is released or ``cancel()`` is called, the responder leaves the stack. So keep the token, in a
+/// property. Each token stands for one responder only: if you assign a new token over an old one, the old responder
+/// ends and the new one stays.
 public final class ResponderToken: Sendable, Identifiable {
-    /// What it answers to.
+    /// The name that the responder answers to.
     public let name: String
-    /// Its key: as it was given, or a UUID.
+    /// The responder's key: the one given at registration, or a UUID.
     public let key: String
     private let position: ResponderPosition
     private let core: NamespaceCore
@@ -19,17 +20,18 @@ public final class ResponderToken: Sendable, Identifiable {
 
     deinit { cancel() }
 
-    /// The responder's number: no other responder of the namespace has, or had, or will have it.
+    /// The responder's number: no other responder of the namespace ever has the same.
     public var id: UInt64 { position.ticket }
 
-    /// Whether it is asked; it no longer is when its key was used anew or removed, in whichever process, and when the
-    /// namespace was left or deleted.
+    /// Whether the responder is still asked.
+    ///
+    /// It is not once any process has reused or removed its key, or once the namespace was left or deleted.
     public var isActive: Bool { core.responders.isActive(position) }
 
     /// Takes the responder off the stack.
     ///
-    /// May be called anywhere, in the handler too. What the handler has begun it goes on with, and its reply counts; what it
-    /// was asked besides goes to the next responder. Cancelling twice does nothing.
+    /// May be called anywhere, in the handler too. The handler finishes the requests that it has begun, and its replies
+    /// count; the responder's other requests go to the next responder. A second call does nothing.
     public func cancel() { core.responders.end(position, of: core) }
 }
 
@@ -37,6 +39,6 @@ extension ResponderToken: Hashable {
     /// Whether both are the same token.
     public static func == (left: ResponderToken, right: ResponderToken) -> Bool { left === right }
 
-    /// Feeds the number.
+    /// Hashes the responder's number.
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

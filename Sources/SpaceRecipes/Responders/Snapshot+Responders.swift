@@ -5,7 +5,7 @@ import TupleCoding
 extension Snapshot {
     // MARK: Responders
 
-    /// Throws: `typeMismatch` where the name is another thing's.
+    /// Throws `typeMismatch` if the name belongs to another kind of object.
     func checkIsForResponders(_ name: String) throws(SpaceError) {
         if let object = try object(name) { throw mismatch(name, object.kind, wanted: .responder) }
         try forEachHold(HoldKeys(name)) { hold throws(SpaceError) in
@@ -28,7 +28,8 @@ extension Snapshot {
         return ResponderStack(rows)
     }
 
-    /// All responders, by name, and of each name the one that is asked first in front; what does not decode is left out.
+    /// The responders to all names, by name, each name's in the order in which they are asked; rows that do not decode
+    /// are left out.
     func allResponders() throws(SpaceError) -> [(name: String, row: ResponderRow)] {
         var names: [Name] = []
         var rows: [Name: [ResponderRow]] = [:]
@@ -43,7 +44,7 @@ extension Snapshot {
 
     // MARK: Requests
 
-    /// A request by its ticket; `nil`: it was taken back.
+    /// The request with a ticket, or `nil` if it was taken back.
     package func request(_ ticket: UInt64) throws(SpaceError) -> RequestRow? {
         guard let hold = try hold(HoldKeys(RequestRow.holdName), ticket) else { return nil }
         return try request(hold)
@@ -54,7 +55,8 @@ extension Snapshot {
         return request
     }
 
-    /// The request that a work is for: as a rule that of its number, or else one that has taken it over.
+    /// The request that a work number belongs to: usually the one with that ticket, or else one that has taken that
+    /// work over.
     package func request(_ asking: Asking) throws(SpaceError) -> RequestRow? {
         if let request = try request(asking.ticket), request.work == asking.work { return request }
         var found: RequestRow?
@@ -62,7 +64,7 @@ extension Snapshot {
         return found
     }
 
-    /// The request that a responder is to answer; `nil` when it is not, or not any more.
+    /// The request that a responder has to answer, or `nil` if it is not, or no longer, with that responder.
     package func request(_ asking: Asking, of position: ResponderPosition) throws(SpaceError) -> RequestRow? {
         guard let request = try request(asking), request.isPending,
             try responders(to: request.name).addressee(of: request)?.position == position
@@ -78,7 +80,7 @@ extension Snapshot {
         }
     }
 
-    /// The argument of a request, or its reply: borrowed from the page.
+    /// The argument of a request or its reply, borrowed from the page.
     package func body(of ticket: UInt64) throws(SpaceError) -> UnsafeRawBufferPointer {
         let bytes = try lmdb { () throws(LMDBError) in
             try RequestRow.bodyKey(ticket).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
@@ -87,7 +89,7 @@ extension Snapshot {
         return bytes
     }
 
-    /// What is copied when requests are dropped, and those within which they were made take them over.
+    /// How many bytes are copied when requests are dropped and the outer requests take them over.
     func movedBytes(dropping rows: [HoldRow]) throws(SpaceError) -> Int {
         var bytes = 0
         for request in rows.compactMap({ RequestRow($0) }) where request.within != 0 {
@@ -96,11 +98,12 @@ extension Snapshot {
         return bytes
     }
 
-    /// Who is at work on a request: who has it, or who has what that one asks below.
+    /// The process at work on a request: its responder's, or the innermost responder's if handlers have asked with
+    /// `next`.
     private func worker(on request: RequestRow) throws(SpaceError) -> Int32? {
         guard let addressee = try responders(to: request.name).addressee(of: request) else { return nil }
         var (pid, work) = (addressee.pid, request.work)
-        // What is asked within a request is younger, and so comes later.
+        // An inner request is younger than its outer one, so it comes later.
         try forEachRequest { inner throws(SpaceError) in
             guard inner.within == work, inner.isPending,
                 let below = try responders(to: inner.name).addressee(of: inner)
@@ -110,7 +113,7 @@ extension Snapshot {
         return pid
     }
 
-    /// How a request stands; a copy.
+    /// The state of a request, as a copy.
     package func standing(of request: RequestRow) throws(SpaceError) -> RequestStanding {
         switch request.state {
         case .pending:

@@ -2,24 +2,29 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// Responders and requests, among what goes with a session.
+/// Responders and requests, stored as holds, which end with their session.
 ///
-/// Guarantees: a request is with one responder at a time, and is put to none twice. It stands in one row, which is its asker's
-/// and goes with his session; whose turn it is follows from that row and the stack (`ResponderStack.addressee`). A responder
-/// that dies leaves the stack, and with that its unanswered requests are the next one's, without a write; one that is
-/// taken off the stack alive keeps its row, retired, until what it has begun is answered. Whoever begins a request that
-/// has come down to it puts its own position into the row first, lest a newcomer come between. What was asked with
-/// `next` is a request within a request. When the responder that asked so dies, the outer request takes the inner one
-/// over, with whoever is answering it; when the inner one ends otherwise, the outer one is from then on put to nobody
-/// whom the inner one has reached: nobody at or above the place where it was begun last, and, should it be asked anew when
-/// nobody is left, none of those in its list (`RequestRow.reached`). An inner one is nobody's until it is begun, so that
-/// who only stood next in turn does not count as reached.
+/// Guarantees: a request is with one responder at a time, and is never put to the same responder twice.
+///
+/// A request is one row, which belongs to the asking process and is dropped with its session. Which responder has the
+/// request follows from that row and the stack (`ResponderStack.addressee`). When a responder dies, it leaves the
+/// stack, and its unanswered requests thereby belong to the next responder, without a write. A responder that is taken
+/// off the stack alive keeps its row, marked as retired, until the requests that it has begun are answered. When a
+/// responder begins a request that has come down to it, it first writes its own position into the request's row, so
+/// that a responder registered later cannot come between.
+///
+/// A request made with `next` is an inner request, within an outer one. If the responder that made it dies, the outer
+/// request takes the inner one over, together with the responder that is answering it. If the inner request ends
+/// otherwise, the outer one is from then on put to no responder that the inner one has reached: to none at or above the
+/// position where the inner one was begun last, and, if the outer request is made anew because no responder is left, to
+/// none in its list (`RequestRow.reached`). An inner request has no position until it is begun, so a responder that was
+/// only next in turn does not count as reached.
 extension WriteScope {
     // MARK: Responders
 
-    /// Puts a responder on top of its name's stack, or at the head of the base handlers.
+    /// Puts a responder on top of its name's stack, or, for a base handler, on top of the base handlers.
     ///
-    /// One with the same key leaves.
+    /// An earlier responder with the same key is retired.
     func enrol(
         _ name: String,
         key: String,
@@ -44,7 +49,7 @@ extension WriteScope {
         return row.position
     }
 
-    /// Takes a responder off the stack; what it has begun it goes on with.
+    /// Takes a responder off the stack; it finishes the requests that it has begun.
     func retire(_ row: ResponderRow, of name: String) throws(SpaceError) {
         var row = row
         row.isRetired = true
@@ -52,14 +57,15 @@ extension WriteScope {
         noteAwaited(.requests(of: row.session))
     }
 
-    /// Removes a responder for good: its requests are the next one's.
+    /// Removes a responder for good: its requests belong to the next one.
     func removeResponder(_ position: ResponderPosition, of name: String) throws(SpaceError) {
         guard let hold = try removeHold(name, position.ticket) else { return }
-        // Who listens for its process may be done.
+        // The process's listener may have nothing left to listen for.
         if case .session(let session) = hold.holder { noteAwaited(.requests(of: session)) }
     }
 
-    /// After responders of a name have gone: tells those to whom their requests have come down, or else those who asked.
+    /// Wakes waiters after responders to a name have gone: the next responders of their requests, or the asking
+    /// processes where none is left.
     func settleResponders(to name: String) throws(SpaceError) {
         let stack = try snapshot.responders(to: name)
         var awaited: Set<Awaited> = []
@@ -74,17 +80,18 @@ extension WriteScope {
 
     // MARK: Asking
 
-    /// Puts a request to the responder on top, below a limit.
+    /// Puts a request to the topmost responder below the request's limit.
     ///
-    /// Returns: Its ticket; `nil`: nobody is there, and nothing was written.
+    /// Returns the request's ticket, or `nil` if there is no responder; then nothing is written.
     package func ask(_ request: OutgoingRequest, session: UInt64) throws(SpaceError) -> UInt64? {
         let stack = try snapshot.responders(to: request.name)
-        // Who asks within a request that has gone on to another, off the stack himself, asks for nobody any more.
+        // If the handler asks within a request that has gone on to another responder, no process wants the reply any
+        // more.
         if let within = request.within, try !isAnswering(within, at: request.below, stack) { return nil }
         guard let top = stack.top(below: request.below, except: request.reached) else { return nil }
         let ticket = nextTicket()
         counters.holds += 1
-        // What is asked within another has reached somebody once it is begun, and not before.
+        // An inner request has reached a responder once it is begun, and not before.
         let isWithin = request.within != nil
         try put(
             RequestRow(
@@ -106,10 +113,9 @@ extension WriteScope {
         return ticket
     }
 
-    /// Ends a request, answered or not: what its asker does in the end.
+    /// Ends a request, answered or not, and returns how it stood; each asking process does this in the end.
     ///
-    /// `unlessPending`: One that somebody is at work on stays.
-    /// Returns: How it stood.
+    /// With `unlessPending`, a request that a responder is answering is left as it is.
     func takeBack(_ ticket: UInt64, unlessPending: Bool) throws(SpaceError) -> RequestStanding {
         guard let request = try snapshot.request(ticket) else { return .nobody(reached: []) }
         let standing = try snapshot.standing(of: request)
@@ -127,10 +133,10 @@ extension WriteScope {
         return standing
     }
 
-    /// The asker's session has ended, and the request's row is gone.
+    /// Deletes the rest of a request whose session has ended; its row in `holds` is gone already.
     ///
-    /// What it asked within another request is taken over by that one, with whoever is answering it; where `takesOver` is
-    /// false, there being no room for that, the other fails.
+    /// If it was made within an outer request, the outer one takes it over, together with the responder that is
+    /// answering it. If `takesOver` is false, because the disk reserve has no space for that, the outer request fails.
     func dropRequest(_ request: RequestRow, takesOver: Bool) throws(SpaceError) {
         if var outer = try outer(of: request), try isStillWith(request.session, outer) {
             let body: [UInt8]
@@ -152,7 +158,8 @@ extension WriteScope {
             noteAwaited(.reply(to: outer.ticket))
         }
         try delete(request)
-        // Whoever answers it stops, or, where it was taken over, may have not begun yet.
+        // The responder that has the request stops. If an outer request took it over, that responder may not have begun
+        // yet, and looks again.
         if request.isPending, let addressee = try snapshot.responders(to: request.name).addressee(of: request) {
             noteAwaited(.requests(of: addressee.session))
         }
@@ -169,8 +176,9 @@ extension WriteScope {
         return stack.rows.contains { $0.position == position }
     }
 
-    /// Whether any of these responders has asked below, within a request that it is answering: that one takes over what was
-    /// asked, as long as they are on the stack.
+    /// Whether any of these responders has made a request with `next` in a request that it is answering.
+    ///
+    /// The outer request can take the inner one over only while these responders are on the stack.
     func haveAskedBelow(_ rows: [HoldRow]) throws(SpaceError) -> Bool {
         let positions = rows.compactMap { ResponderRow($0)?.position }
         guard !positions.isEmpty else { return false }
@@ -181,14 +189,14 @@ extension WriteScope {
         return outers.contains { positions.contains($0.at) }
     }
 
-    /// The request within which another was asked, if it is not answered yet.
+    /// The request within which another was made, if it is not answered yet.
     private func outer(of request: RequestRow) throws(SpaceError) -> RequestRow? {
         guard request.within != 0 else { return nil }
         let outer = try snapshot.request(Asking(ticket: request.within, work: request.within))
         return outer.flatMap { $0.isPending ? $0 : nil }
     }
 
-    /// Whether nobody outside a session has begun a request.
+    /// Whether a request is with no responder of another session.
     private func isStillWith(_ session: UInt64, _ request: RequestRow) throws(SpaceError) -> Bool {
         let holder = try snapshot.responders(to: request.name).rows.first { $0.position == request.at }
         return holder == nil || holder?.session == session
@@ -196,9 +204,9 @@ extension WriteScope {
 
     // MARK: Answering
 
-    /// Begins a request: from here on it is this responder's, whoever comes.
+    /// Begins a request: from now on it belongs to this responder, even if others register.
     ///
-    /// Returns: `false` when it is not: taken back, or with another.
+    /// Returns `false` if the request was taken back, or is with another responder.
     package func begin(_ asking: Asking, at position: ResponderPosition) throws(SpaceError) -> Bool {
         guard var request = try snapshot.request(asking, of: position) else { return false }
         request.at = position
@@ -217,7 +225,7 @@ extension WriteScope {
         noteAwaited(next.map { .requests(of: $0.session) } ?? .reply(to: request.ticket))
     }
 
-    /// Answers a request, if anybody still waits for the answer.
+    /// Stores the answer to a request, if the asking process still waits for it.
     package func answer(
         _ asking: Asking,
         at position: ResponderPosition,
@@ -266,7 +274,7 @@ extension WriteScope {
         )
     }
 
-    /// Deletes a request's rows, as far as they are there.
+    /// Deletes those rows of a request that are still there.
     private func delete(_ request: RequestRow) throws(SpaceError) {
         let wasThere = try lmdb { () throws(LMDBError) in
             _ = try RequestRow.bodyKey(request.ticket).withBytes { (key) throws(LMDBError) in
