@@ -1,7 +1,7 @@
 import SpaceSystem
 import Synchronization
 
-/// What a process holds by name: a lock, permits of a semaphore, leadership.
+/// What a process holds by name: a lock, permits of a semaphore, or leadership.
 ///
 /// ```swift
 /// let hold = try await builds.lock("repository").acquire()
@@ -9,9 +9,9 @@ import Synchronization
 /// try hold.release()
 /// ```
 ///
-/// It is let go when it is released, when it goes out of scope, and when the process ends, however it ends; whoever waits next
-/// then holds it. It is the process's, not the thread's: it may be passed on, and released anywhere. The namespace is kept
-/// open as long as it lives.
+/// The hold ends when it is released, when the value goes out of scope, and when the process ends in any way. The next
+/// waiter then holds the name. The hold belongs to the process, not to a thread: it may be passed on, and released
+/// anywhere. It keeps the namespace open as long as it lives.
 public struct Hold: ~Copyable, Sendable {
     package let state: HoldState
 
@@ -19,38 +19,39 @@ public struct Hold: ~Copyable, Sendable {
 
     deinit { state.drop() }
 
-    /// The name of what is held.
+    /// The name of the lock, semaphore or election.
     public var name: String { state.place.name }
 
-    /// The fencing number: greater than that of every earlier holder, also in an earlier life of the namespace.
+    /// The fencing number: greater than that of every earlier holder, also of holders in an earlier life of the
+    /// namespace.
     ///
-    /// (In a later life as long as the machine's clock was not set back by more than lies between the two creations.)
-    /// A holder that was stopped, and goes on when it has been deposed, is told from the present one by it: whatever it writes
-    /// to is to refuse a number smaller than the greatest it has seen.
+    /// (For a later life this holds as long as the machine's clock was not set back by more than the time between the
+    /// two creations.) The number tells a deposed holder, which was stopped and goes on, from the present one: let what
+    /// the lock protects refuse every number smaller than the greatest it has seen.
     public var fencing: UInt64 { state.place.ticket }
 
-    /// Whether it is still held: not released, nor taken away.
+    /// Whether this is still held: neither released nor taken away.
     ///
-    /// - Returns: What is so at this moment, and may be otherwise at the next.
-    /// - Throws: `namespaceDeleted`, `closed`: then nothing is held either.
+    /// - Returns: Whether it is held now; this may change at any moment.
+    /// - Throws: `namespaceDeleted`, `closed`: in both cases nothing is held any more.
     /// - Complexity: O(log n), without a lock.
     public func isHeld() throws(SpaceError) -> Bool { try state.isHeld() }
 
-    /// Lets go.
+    /// Releases the hold.
     ///
-    /// - Throws: `holdLost` when it had been taken away; `invalidArgument` when it was released before; `holderStopped`,
-    ///   `holderBusy`: then it is still held.
+    /// - Throws: `holdLost` if it had been taken away; `invalidArgument` if it was released before; `holderStopped`,
+    ///   `holderBusy`: in these two cases it is still held.
     public func release() throws(SpaceError) { try state.release() }
 }
 
 extension Hold {
-    /// Runs `body` with the fencing number, and lets go when it ends.
+    /// Runs `body` with the fencing number, and releases the hold when `body` ends.
     package consuming func run<Result>(_ body: (UInt64) throws -> Result) throws -> Result {
         let result: Result
         do {
             result = try body(fencing)
         } catch {
-            // What can't be let go now is when the hold goes.
+            // If the release fails now, it is tried again when the hold is destroyed.
             try? release()
             throw error
         }
@@ -58,7 +59,7 @@ extension Hold {
         return result
     }
 
-    /// The same, in a task.
+    /// Runs `body` as above, in a task.
     nonisolated(nonsending) consuming func run<Result>(_ body: (UInt64) async throws -> Result) async throws -> Result {
         let result: Result
         do {

@@ -1,18 +1,18 @@
 import SpaceSystem
 import TupleCoding
 
-/// The ways of acquiring that a lock, a semaphore and an election share.
+/// The ways to acquire a hold, which a lock, a semaphore and an election share.
 ///
-/// Each has a request; what differs between them is what it says.
+/// They differ only in their requests.
 extension Namespace {
     func tryAcquire(_ request: HoldRequest) throws(SpaceError) -> Hold? {
         let (core, operation) = try acquiringCore(request)
         return try core.tryHold(operation, request).map { Hold($0, in: self) }
     }
 
-    /// Blocks the thread, without a limit but the interruption where `timeout` is `nil`.
+    /// Acquires a hold, blocking the thread.
     ///
-    /// Throws: `timedOut`.
+    /// If `timeout` is `nil`, only the interruption ends the wait. Throws `timedOut` if the time has passed.
     package func acquireBlocking(
         _ request: HoldRequest,
         timeout: Duration?,
@@ -24,9 +24,7 @@ extension Namespace {
         return Hold(place, in: self)
     }
 
-    /// Suspends the task.
-    ///
-    /// Throws: `timedOut`, `cancelled`.
+    /// Acquires a hold, suspending the task; throws `timedOut` or `cancelled` if it ends without one.
     func acquireSuspending(_ request: HoldRequest, timeout: Duration?) async throws(SpaceError) -> Hold {
         let (core, operation) = try acquiringCore(request)
         guard let place = try await core.holdSuspending(operation, request, timeout: timeout) else {

@@ -1,10 +1,11 @@
 import LMDB
 import TupleCoding
 
-/// The front of a name's queue: says of one row after the other whether it may hold beside those before it.
+/// The front of a name's queue: decides, row after row, which rows may hold at the same time.
 ///
-/// The first that may not ends it: nobody is overtaken. A barrier is the exception: there all who wait are let through
-/// together, when they are enough; and at a queue, where whoever holds has an item of his own.
+/// The first row that may not hold ends the front, so no row overtakes another. There are two exceptions. At a barrier,
+/// all waiters are let through together once they are enough. At a queue, each holder has an item of its own, so
+/// holders do not exclude each other.
 package struct HoldFront {
     private var holders = 0
     private var isShared = true
@@ -34,10 +35,10 @@ package struct HoldFront {
         return isAdmitted
     }
 
-    /// Those who wait for a queue's items, in turn.
+    /// The waiters for a queue's items, in turn.
     var takers: [HoldRow] { waiting.first?.kind == .queue ? waiting : [] }
 
-    /// Those who wait at a barrier, so far as they are enough.
+    /// The waiters at a barrier that can be let through, in whole groups of its parties.
     package var complete: [HoldRow] {
         guard waiting.first?.kind == .barrier, let parties = waiting.first?.details.permits, parties > 0 else {
             return []

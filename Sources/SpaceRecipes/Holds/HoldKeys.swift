@@ -1,7 +1,7 @@
 import LMDB
 import TupleCoding
 
-/// The keys of a name's rows.
+/// The keys of a name's rows in `holds`.
 package struct HoldKeys {
     private let prefix: [UInt8]
 
@@ -11,20 +11,20 @@ package struct HoldKeys {
         prefix = encoder.bytes
     }
 
-    /// The key of a ticket; 0 stands before all.
+    /// The key of a ticket; the key of ticket 0 sorts before all others of the name.
     package func key(_ ticket: UInt64) -> [UInt8] {
         var key = prefix
         withUnsafeBytes(of: ticket.bigEndian) { key.append(contentsOf: $0) }
         return key
     }
 
-    /// The ticket of a key; `nil` when it belongs to another name.
+    /// The ticket of a key, or `nil` if the key belongs to another name.
     package func ticket(of key: UnsafeRawBufferPointer) -> UInt64? {
         guard key.count == prefix.count + 8, key.starts(with: prefix) else { return nil }
         return key.big(prefix.count)
     }
 
-    /// The name and ticket of any key; `nil` when it is none.
+    /// The name and ticket of any key, or `nil` if it is not a key of `holds`.
     package static func parts(of key: UnsafeRawBufferPointer) -> (name: String, ticket: UInt64)? {
         guard key.count > 8,
             case .string(let name) = try? Value(

@@ -3,7 +3,7 @@ import Synchronization
 import SystemPackage
 import TupleCoding
 
-/// A place in the queue of a name, or what is held.
+/// A place in the queue of a name, waiting or holding.
 package struct HoldPlace: Sendable, Hashable {
     package let name: String
     package let kind: SharedObjectKind
@@ -11,9 +11,10 @@ package struct HoldPlace: Sendable, Hashable {
 }
 
 extension HoldPlace {
-    /// What ending it demands: at a queue also the rows of the items that return and are served.
+    /// The disk space that ending it may need; for a queue this includes the rows of the items that return and are
+    /// served.
     var endDemand: DiskReserve.Demand { kind == .queue ? .removing(16, bytes: 4096) : .removing(1) }
 
-    /// For those who look who waits, as JSON.
+    /// The text of a wait slot for tools that list waiters, as JSON.
     package var text: String { Value.string("\(kind.word) \(name)").json }
 }

@@ -2,10 +2,10 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// A row of `holds`: that somebody holds a named thing, or waits for it.
+/// A row of `holds`: one process holds a name or waits for it.
 ///
-/// The key is the name, encoded as a string, which ends itself and may have a NUL in it, then the ticket, big-endian: so the
-/// rows of a name stand together, in the order in which they came. The value:
+/// The key is the name, encoded as a string, which ends itself and may contain a NUL, then the ticket, big-endian. So
+/// the rows of a name stand together, in the order of their tickets. The value:
 ///
 ///     0  kind (`SharedObjectKind`)
 ///     1  state: 0 waits, 1 holds
@@ -14,16 +14,18 @@ import TupleCoding
 ///     4  weight: how many permits
 ///     8  holder (`ClaimHolder`)
 ///     16 since, milliseconds since 1970
-///     24 what the kind keeps beside it (how many permits there are, a candidate's value), one encoded element
+///     24 details of the kind (the number of permits, a candidate's value), one encoded element
 package struct HoldRow: Equatable {
     private static let headerSize = 24
 
-    /// Given out once, and later ones are greater: who holds has a greater one than all who held before.
+    /// A number given out once; later ones are greater, so each holder's ticket is greater than those of all earlier
+    /// holders.
     package let ticket: UInt64
     package let kind: SharedObjectKind
     package var isHolding: Bool
     package let isShared: Bool
-    /// A queue's taker that was served by another's transaction, and has not looked since: what it has is not yet delivered.
+    /// Whether a taker of a queue has not looked at its row since another process's transaction served it; its item
+    /// does not count as delivered yet.
     var isUnseen = false
     package let weight: UInt32
     package let holder: ClaimHolder
@@ -41,7 +43,7 @@ package struct HoldRow: Equatable {
         details = request.details
     }
 
-    /// Copies the row out of the page; `nil` when it is none.
+    /// Copies the row out of the page; `nil` if the bytes are not a row.
     package init?(ticket: UInt64, _ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > Self.headerSize, let kind = SharedObjectKind(rawValue: bytes[0]), bytes[1] < 2,
             bytes[2] < 2, bytes[3] < 2,
@@ -70,7 +72,7 @@ package struct HoldRow: Equatable {
 }
 
 extension Snapshot {
-    /// A row by its ticket; `nil` when it has gone.
+    /// The row with a ticket, or `nil` if it has gone.
     package func hold(_ keys: HoldKeys, _ ticket: UInt64) throws(SpaceError) -> HoldRow? {
         let bytes = try lmdb { () throws(LMDBError) in
             try keys.key(ticket).withBytes { (key) throws(LMDBError) in try access.get(tables.holds, key) }
@@ -80,7 +82,7 @@ extension Snapshot {
         return row
     }
 
-    /// The rows of a name in the order in which they came, until `visit` says false; all are copies.
+    /// Visits copies of a name's rows, in the order of their tickets, until `visit` returns false.
     func forEachHold(_ keys: HoldKeys, _ visit: (HoldRow) throws(SpaceError) -> Bool) throws(SpaceError) {
         var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.holds) }
         var isFirst = true
@@ -103,7 +105,7 @@ extension Snapshot {
         }
     }
 
-    /// The rows of all names, by name; those that don't decode are left out.
+    /// The rows of all names, by name; rows that do not decode are left out.
     package func allHolds() throws(SpaceError) -> [(name: String, row: HoldRow)] {
         var rows: [(String, HoldRow)] = []
         try lmdb { () throws(LMDBError) in

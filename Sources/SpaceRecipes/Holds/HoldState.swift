@@ -1,7 +1,7 @@
 import SpaceSystem
 import Synchronization
 
-/// What a hold keeps: whether it was released, and the namespace, which must stay open as long.
+/// The state behind a hold: whether it was released, and the namespace, which must stay open that long.
 package final class HoldState: Sendable {
     package let place: HoldPlace
     package let namespace: Namespace
@@ -23,12 +23,13 @@ package final class HoldState: Sendable {
         }
     }
 
-    /// Ends it, once; what could not be ended for a reason that passes is still held.
+    /// Ends the hold once; if it can't be ended for a reason that may pass, it is still held.
     package func end(
         _ operation: String,
         _ body: (NamespaceCore, String) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        // Not asked whether the handle was left: what is held is the process's, and lasts until its last handle goes.
+        // A handle that was left is no error here: the hold belongs to the process, and lasts until its last handle
+        // goes.
         let core = namespace.core
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else {
             throw SpaceError(
@@ -47,10 +48,9 @@ package final class HoldState: Sendable {
         }
     }
 
-    /// Waits until it is no longer held, though nobody released it.
+    /// Waits until the hold is lost without being released, and returns how it was lost.
     ///
-    /// Returns: How it was lost.
-    /// Throws: `cancelled`: also when it was released.
+    /// Throws `cancelled` if the task is cancelled, or if the hold was released.
     func loss() async throws(SpaceError) -> SpaceError {
         let operation = "keep \(place.kind.phrase)"
         let core = namespace.core
@@ -67,13 +67,13 @@ package final class HoldState: Sendable {
             } catch {
                 if error.code == .cancelled { throw error }
                 guard error.mayPass else { return error }
-                // It could not be looked (no reader was to be had, say), which takes nothing away.
+                // The look failed, for example because no reader was free. That does not end the hold.
                 try? await Task.sleep(for: Limits.tick)
             }
         }
     }
 
-    /// At the end of the hold's life: lets go, if nothing else has.
+    /// Releases the hold when the value's life ends, unless it has ended already.
     func drop(wasDelivered: Bool = true) {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         namespace.core.endOrRemember(place, wasDelivered: wasDelivered)

@@ -1,14 +1,19 @@
 import TupleCoding
 
-/// Letting go for those who have ended.
+/// Releases the holds of sessions and processes that have ended.
 ///
-/// Guarantees: nobody who has ended is served what another of them held, or waited for: those who wait go first, over all names
-/// and whatever the number, and only then those who hold. So one death is one delivery of a queue's item, however many
-/// of its process's takers stood in the queue. A responder goes after the requests that it asked with `next`: else what it
-/// was asked itself would come down to the next below before it takes those over. It may ask while its process leaves:
-/// then all have their turns again. Everything goes in slices, each of which
-/// fits the reserve, and what does not go holds nothing else up: a full namespace lets go too. There a large request that was
-/// to be taken over fails instead. A kill between two slices leaves the rest to the next who looks.
+/// Guarantees: no ended holder is served what another ended holder held or waited for. To that end all waiting rows of
+/// ended holders are removed first, over all names and in any number, and only then the rows that hold. So one death
+/// counts as one delivery of a queue's item, however many takers of the dead process stood in the queue.
+///
+/// A responder is removed after the requests that it made with `next`: if it were removed first, its own request would
+/// come down to the next responder before it could take those over. A responder may make requests while its process
+/// leaves: then all turns are run again.
+///
+/// The rows are removed in slices, each of which fits the disk reserve, so a full namespace releases holds too. A slice
+/// that cannot be removed does not hold up the others. If a full namespace has no space for taking over a large
+/// request, the outer request fails instead. After a kill between two slices, the next process that looks removes the
+/// rest.
 package final class HoldsPart: NamespacePart {
     package init() {}
 
@@ -38,17 +43,19 @@ package final class HoldsPart: NamespacePart {
 
 extension NamespaceCore {
     private static let slice = 16
-    /// Enough for what a handler may have been about to ask; one that can't go doesn't keep its responder.
+    /// Enough turns for the requests that a handler may just have been making; a request that cannot be removed does
+    /// not keep its responder.
     private static let mostTurns = 3
 
-    /// Lets go of what those hold who have ended, and takes them out of the queues.
+    /// Ends the holds of holders that have ended, and removes their waiting rows from the queues.
     func dropHolds(timeout: Duration?, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
         for turn in 1...Self.mostTurns {
             if try dropInTurn(timeout: timeout, isLast: turn == Self.mostTurns, where: hasEnded) { return }
         }
     }
 
-    /// Returns: `false` where responders are left that have asked below meanwhile, and it is not the last time.
+    /// Drops all ended rows in order; returns `false` if a responder has made a request with `next` meanwhile, unless
+    /// this turn is the last.
     private func dropInTurn(
         timeout: Duration?,
         isLast: Bool,
@@ -77,7 +84,7 @@ extension NamespaceCore {
         return true
     }
 
-    /// Returns: `false` where one of them has asked below, and nothing was dropped.
+    /// Drops a slice; returns `false`, and drops nothing, if one of its responders has made a request with `next`.
     private func drop(
         _ slice: [EndedHold],
         _ operation: String,
@@ -96,9 +103,9 @@ extension NamespaceCore {
         }
     }
 
-    /// What did not go together: each on its own, and nothing is taken over.
+    /// Drops each row of a slice that could not be dropped together, without taking anything over.
     ///
-    /// Returns: Why one of them did not go; `nil`: all have gone.
+    /// Returns why one of the rows could not be dropped, or `nil` if all were.
     private func dropOneByOne(
         _ slice: [EndedHold],
         _ operation: String,
@@ -118,13 +125,13 @@ extension NamespaceCore {
 
 private typealias EndedHold = (name: String, row: HoldRow)
 
-/// In which order the rows of those who have ended go; within a turn as they came.
+/// The order in which rows of ended holders are removed; within a turn, the order is that of the tickets.
 private enum EndedTurn: CaseIterable {
     case waiting, holding, requests, requestsWithin, responders
 
     init(_ row: HoldRow) {
         switch row.kind {
-        // What is asked within another may be taken over, which moves as much as it is large.
+        // An outer request may take an inner one over, which copies all its bytes.
         case .request: self = RequestRow(row)?.within ?? 0 == 0 ? .requests : .requestsWithin
         case .responder: self = .responders
         default: self = row.isHolding ? .holding : .waiting

@@ -3,21 +3,21 @@ import Synchronization
 import SystemPackage
 import TupleCoding
 
-// Holding: at once, blocking the thread, suspending the task; letting go; and letting go for those who have ended.
+// Holding: at once, blocking the thread, suspending the task; releasing; and naming the holder in a time-out's error.
 
 extension NamespaceCore {
     // MARK: Holding
 
-    /// Holds at once, or not at all: then it leaves no trace.
+    /// Holds at once, or returns `nil` and leaves no trace.
     func tryHold(_ operation: String, _ request: HoldRequest) throws(SpaceError) -> HoldPlace? {
         guard let (place, _) = try enter(operation, request, waits: false) else { return nil }
         return place
     }
 
-    /// Waits for its turn; blocks the calling thread.
+    /// Waits for its turn, blocking the calling thread.
     ///
-    /// `timeout`: `nil`: no limit but the interruption.
-    /// Returns: `nil` when the time has passed; the place in the queue is given up then.
+    /// If `timeout` is `nil`, only the interruption ends the wait. Returns `nil` if the time has passed; the place in
+    /// the queue is given up then.
     func holdBlocking(
         _ operation: String,
         _ request: HoldRequest,
@@ -46,9 +46,8 @@ extension NamespaceCore {
 
     /// Waits for its turn, suspending the task.
     ///
-    /// `timeout`: `nil`: no limit.
-    /// Returns: `nil` when the time has passed; the place in the queue is given up then.
-    /// Throws: `cancelled` when the task is; the place is given up too.
+    /// If `timeout` is `nil`, there is no limit. Returns `nil` if the time has passed, and throws `cancelled` if the
+    /// task is cancelled; in both cases the place in the queue is given up.
     func holdSuspending(
         _ operation: String,
         _ request: HoldRequest,
@@ -80,9 +79,11 @@ extension NamespaceCore {
         waits: Bool
     ) throws(SpaceError) -> (HoldPlace, isHolding: Bool)? {
         try checkUsable(operation)
-        // Before the row: who waits behind us, or whom we wait for, is to listen for our end.
+        // This comes before the row: from now on a process that waits behind this one, or holds what it waits for,
+        // listens for its end.
         announceClaimant()
-        // Who comes last completes a barrier at once, and the dead are not to be counted among those who wait there.
+        // The last party to come completes a barrier at once, so dead waiters there must be removed before they are
+        // counted.
         if request.kind == .barrier { returnClaimsOfTheDead(at: request.name, timeout: timeout) }
         func add() throws(SpaceError) -> (ticket: UInt64, isHolding: Bool)? {
             try write(operation, request.demand) { scope throws(SpaceError) in
@@ -95,7 +96,8 @@ extension NamespaceCore {
             }
         }
         var entered = try add()
-        // Where nobody waits nobody listens for the holder's end, and who tries once is not to find a dead one in its way.
+        // If there were no waiters, no process has listened for the holder's end. So a dead holder may still be there,
+        // and an attempt that does not wait must not fail because of it.
         if entered == nil, returnClaimsOfTheDead(timeout: Self.upkeepPatience) { entered = try add() }
         return entered.map { (HoldPlace(name: request.name, kind: request.kind, ticket: $0.ticket), $0.isHolding) }
     }
@@ -105,7 +107,7 @@ extension NamespaceCore {
         return row.isHolding ? Found(result: (), removed: nil) : nil
     }
 
-    /// At the end of the time: gives the place up, unless it was served meanwhile.
+    /// Gives the place up at the end of the time, unless it was served meanwhile; then returns it.
     func endWaiting(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> HoldPlace? {
         let row = try write(operation, place.endDemand) { scope throws(SpaceError) in
             let row = try scope.see(place)
@@ -116,7 +118,8 @@ extension NamespaceCore {
         return row.isHolding ? place : nil
     }
 
-    /// What another's transaction served is delivered from here on: it counts from then on when this process ends.
+    /// Marks the item that another process's transaction gave to this taker as delivered: if this process ends from now
+    /// on, that counts.
     func see(_ place: HoldPlace, _ operation: String) throws(SpaceError) {
         guard try write(operation, .removing(1), { scope throws(SpaceError) in try scope.see(place) }) != nil else {
             throw lost(place, operation)
@@ -129,9 +132,9 @@ extension NamespaceCore {
         }
     }
 
-    // MARK: Letting go
+    // MARK: Releasing
 
-    /// Throws: `holdLost` when it had gone already.
+    /// Ends a hold or a wait; throws `holdLost` if its row was gone already.
     package func end(
         _ place: HoldPlace,
         _ operation: String,
@@ -144,14 +147,14 @@ extension NamespaceCore {
         if row == nil { throw lost(place, operation) }
     }
 
-    /// Lets go, now or as soon as it can be.
+    /// Ends a hold or a wait, now or as soon as possible.
     func endOrRemember(_ place: HoldPlace, wasDelivered: Bool = true) {
         letGo { (core, patience) throws(SpaceError) in
             try core.end(place, "let go of \(place.kind.phrase)", wasDelivered: wasDelivered, timeout: patience)
         }
     }
 
-    // MARK: FeedStep
+    // MARK: Errors
 
     package func lost(_ place: HoldPlace, _ operation: String) -> SpaceError {
         SpaceError(
@@ -164,7 +167,7 @@ extension NamespaceCore {
         )
     }
 
-    /// Why something was not to be had in time: names who holds it.
+    /// The error for a hold that could not be acquired in time; it names the holder.
     package func timedOut(_ operation: String, _ request: HoldRequest) -> SpaceError {
         let holder = try? firstLivingHold(request.name, request.kind, operation)
         let subject = "\(request.kind.phrase), \(request.name.quotedForPeople),"
@@ -193,8 +196,8 @@ extension NamespaceCore {
 
     /// The oldest holder of a name, or `nil` if it is not held.
     ///
-    /// A dead holder whose death was not noticed before loses its place here, and the next waiter holds. If the gate can't be had for
-    /// that, the result is `nil`.
+    /// If the holder is dead and its death was not noticed before, its hold is ended here, and the next waiter holds.
+    /// If the gate can't be had for that, the result is `nil`.
     func firstLivingHold(
         _ name: String,
         _ kind: SharedObjectKind,
@@ -223,6 +226,6 @@ extension NamespaceCore {
 }
 
 extension SharedObjectKind {
-    /// Without its article: "lock".
+    /// The kind without its article: "lock".
     package var word: String { phrase.split(separator: " ").dropFirst().joined(separator: " ") }
 }

@@ -1,22 +1,22 @@
 import TupleCoding
 
-/// A request: a hold of the session that asks, with which it goes.
+/// A request, stored as a hold of the asking session, with which it ends.
 ///
 /// All requests of a namespace stand under the empty name, which no shared object can have. The details:
 ///
-///     [at: the position of the responder that it was put to; 0: of whoever is next below,
-///      below: who is asked once that one has gone stands below this position,
+///     [at: the position of the responder that has begun it or was asked first; 0: the next one below has it,
+///      below: once that one has gone, the responders below this position are asked,
 ///      work: tells one asking from another; the request's own ticket, or that of one that it has taken over,
 ///      within: the work in whose handler it was made with `next`; 0: in none,
 ///      deadline, milliseconds of the namespace's clock; 0: none,
-///      PID of who asks,
-///      PID of who answered; 0: nobody yet,
+///      PID of the asking process,
+///      PID of the answering process; 0: not answered yet,
 ///      state: 0 pending, 1 answered, 2 failed,
 ///      name,
-///      the positions of those who are on the stack and were reached by what was asked within it: any number]
+///      the positions of the responders on the stack that inner requests have reached: any number]
 ///
-/// The argument, and later the reply, is a row of `elements`, where no object has the number 0: so what is large is
-/// written once, and not read by those who look whose turn it is.
+/// The argument, and later the reply, is a row of `elements`, where no object has the number 0. So large bytes are
+/// written once, and processes that only look which responder has the request do not read them.
 package struct RequestRow {
     package enum State: Int, Sendable { case pending, answered, failed }
 
@@ -35,7 +35,8 @@ package struct RequestRow {
     var answeredBy: Int32 = 0
     package var state = State.pending
     package let name: String
-    /// Who has had to do with it though it was never theirs, by `next` of one who has died since: it is put to none of them.
+    /// Responders that inner requests, of a responder that has ended since, have reached; this request is put to none
+    /// of them.
     package var reached: [ResponderPosition] = []
 
     package var isPending: Bool { state == .pending }
@@ -55,12 +56,12 @@ package struct RequestRow {
         [0, 0, 0, 0, 0, 0, 0, 0] + Swift.withUnsafeBytes(of: ticket.bigEndian) { Array($0) }
     }
 
-    /// What the two rows take, about.
+    /// The approximate size of the two rows.
     package static func size(name: String, body: Int) -> Int { 256 + name.utf8.count + body }
 }
 
 extension RequestRow {
-    /// `nil` for a row that does not decode.
+    /// Decodes a hold's row; `nil` if it is not the row of a request.
     package init?(_ hold: HoldRow) {
         guard hold.kind == .request, case .session(let session) = hold.holder, case .array(let parts) = hold.details,
             parts.count >= 9, case .string(let name) = parts[8]

@@ -1,9 +1,9 @@
 import TupleCoding
 
-/// A responder's place in the stack of its name, which it keeps as long as it is there: the higher is asked first.
+/// A responder's place in the stack of its name, fixed while it is registered; the higher position is asked first.
 ///
-/// The ticket of its hold, and above all tickets a bit that a base handler lacks: so base handlers lie under the stack, whatever
-/// the order of registration.
+/// It is the ticket of the responder's hold, with one bit above all tickets that only base handlers lack. So base
+/// handlers are at the bottom of the stack, whatever the order of registration.
 package struct ResponderPosition: Comparable, Hashable, Sendable {
     private static let above: Int = 1 << 61
 
@@ -16,13 +16,14 @@ package struct ResponderPosition: Comparable, Hashable, Sendable {
         raw = isBase ? number : number | Self.above
     }
 
-    /// Of a number that no responder has, as damage may leave it, a ticket that was never given out.
+    /// The ticket of the hold; a damaged position, with a number that no responder has, gives a ticket that was never
+    /// given out.
     package var ticket: UInt64 { UInt64(bitPattern: Int64(raw & ~Self.above)) }
     package var isBase: Bool { raw & Self.above == 0 }
 
-    /// Nobody's: below all.
+    /// The position of no responder, below all others.
     package static let none = ResponderPosition(raw: 0)
-    /// Above all.
+    /// A limit above all positions.
     static let top = ResponderPosition(raw: .max)
 
     package static func < (left: ResponderPosition, right: ResponderPosition) -> Bool { left.raw < right.raw }

@@ -2,21 +2,23 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// Named things that processes hold for as long as they live: locks, permits, leadership; and the queues for them.
+/// Names that processes hold as long as they live (locks, permits, leadership), and the queues for them.
 ///
-/// Guarantees: who came first is served first, and nobody is overtaken; what is held is held by those alone whom the
-/// rule of its kind allows side by side; it is let go when its holder says so or ends, however it ends, and the next in the
-/// queue holds it by that very transaction. Who waits has a row too, and does nothing but wait until somebody turns it
-/// into a holder's: no two race for what was let go, and the ticket of a later holder is always the greater.
+/// Guarantees: waiters are served in the order in which they came, and none is overtaken. Only as many processes hold a
+/// name at the same time as the rule of its kind allows. A hold ends when its holder releases it or ends in any way,
+/// and the same transaction makes the next waiter the holder. A waiter has a row too, and only waits until another
+/// process turns that row into a holder's. So no two processes race for a released name, and a later holder's ticket is
+/// always greater.
 ///
-/// The rows say it all. Whoever adds or removes one settles the name within the same write transaction, so a kill leaves
-/// every name settled; the rows of the dead are removed where their claims are returned. A waiter's own death
-/// is noticed the same way, whether it had been turned into a holder or not.
+/// The rows are the whole state. A process that adds or removes a row also settles the name in the same write
+/// transaction: it makes holders of the waiters that may hold now. So a kill leaves every name settled. The rows of
+/// dead processes are removed where their claims are returned. A waiter's death is noticed in the same way, whether its
+/// row had been turned into a holder's or not.
 extension WriteScope {
     /// Enters the queue of a name, and holds at once if it may.
     ///
-    /// Returns: The ticket, and whether it holds; `nil` when it would have had to wait and `waits` is false.
-    /// Throws: `typeMismatch` when the name is something else, or those who use it mean another number of permits.
+    /// Returns the ticket and whether it holds, or `nil` if it would have to wait and `waits` is false. Throws
+    /// `typeMismatch` if the name belongs to another kind of object, or if its users give another number of permits.
     func addHold(
         _ request: HoldRequest,
         holder: ClaimHolder,
@@ -36,24 +38,23 @@ extension WriteScope {
         if let refusal { throw refusal }
         if isAlone { try checkUnused(request.name, for: request.kind) }
         row.isHolding = front.admits(row)
-        // A queue's taker, and who completes a barrier, stand in the queue for the time of the transaction at least.
+        // A queue's taker, and the last party of a barrier, have a row at least for the time of this transaction.
         let isServedLater = request.kind == .queue || request.kind == .barrier
         guard row.isHolding || waits || isServedLater else { return nil }
         counters.nextClaim += 1
         counters.holds += 1
         try put(row, keys)
-        // What came last changes nothing for those before it, but that it may complete a barrier; and a queue's taker gets an item.
+        // For most kinds a new row changes nothing for the rows before it. But it may complete a barrier, and a queue's
+        // taker may get an item.
         guard isServedLater else { return (ticket, row.isHolding) }
         try settle(request.name, seenBy: ticket)
         return (ticket, try snapshot.hold(keys, ticket)?.isHolding ?? false)
     }
 
-    /// Leaves the queue of a name, or lets go of it.
+    /// Leaves the queue of a name, or ends a hold of it; returns the row as it was, or `nil` if it was gone already.
     ///
-    /// `wasDelivered`: Whether it counts when a queue's item returns by it: what nobody got to see was not delivered. What
-    /// its taker has not seen (`HoldRow.isUnseen`) never counts.
-    ///
-    /// Returns: The row as it was; `nil` when it had gone already.
+    /// `wasDelivered` says whether the return of a queue's item counts as a delivery: it does not if no worker got to
+    /// see the item. If the taker has not looked at its row (`HoldRow.isUnseen`), the return never counts.
     @discardableResult
     func removeHold(_ name: String, _ ticket: UInt64, wasDelivered: Bool = true) throws(SpaceError) -> HoldRow? {
         guard let row = try takeOut(name, ticket, wasDelivered: wasDelivered) else { return nil }
@@ -61,11 +62,10 @@ extension WriteScope {
         return row
     }
 
-    /// Removes the rows of those who have ended, all of them before any name is settled.
+    /// Removes the rows of ended holders, all of them before any name is settled.
     ///
-    /// So none of them is served what another of them lets go of.
-    ///
-    /// `takesOver`: Whether what they asked within requests is taken over, or fails these for want of room.
+    /// So none of them is served what another of them held. `takesOver` says whether outer requests take over the inner
+    /// ones that are removed, or fail for lack of disk space.
     func removeHolds(_ ended: [(name: String, row: HoldRow)], takesOver: Bool) throws(SpaceError) {
         var left: [Name: SharedObjectKind] = [:]
         for (name, row) in ended {
@@ -77,7 +77,7 @@ extension WriteScope {
         }
     }
 
-    /// Removes a row, and leaves it to the caller to settle the name.
+    /// Removes a row; the caller settles the name.
     private func takeOut(
         _ name: String,
         _ ticket: UInt64,
@@ -91,7 +91,7 @@ extension WriteScope {
         }
         counters.holds -= min(1, counters.holds)
         noteUpkeep()
-        // Whoever asks whether it is still held.
+        // Waiters that watch whether the hold still exists look now.
         noteMoved(hold: ticket)
         if row.kind == .request, let request = RequestRow(row) {
             try dropRequest(request, takesOver: takesOver)
@@ -110,9 +110,9 @@ extension WriteScope {
         }
     }
 
-    /// Turns those who wait for a name into holders who may be it now.
+    /// Makes holders of all waiters of a name that may hold now.
     ///
-    /// `seenBy`: Whose ticket it is that knows at once what it is served: that of who asks in this transaction; 0: nobody's.
+    /// `ticket` is the caller's own ticket, whose item counts as seen at once; 0 if the caller has none.
     package func settle(_ name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
         let keys = HoldKeys(name)
         var front = HoldFront()
@@ -136,9 +136,9 @@ extension WriteScope {
         noteMoved(hold: row.ticket)
     }
 
-    /// Notes that a holder has looked at its row: from here on a queue's item is delivered.
+    /// Notes that a holder has looked at its row: from now on a queue's item counts as delivered.
     ///
-    /// Returns: The row as it was; `nil` when it has gone.
+    /// Returns the row as it was, or `nil` if it has gone.
     func see(_ place: HoldPlace) throws(SpaceError) -> HoldRow? {
         let keys = HoldKeys(place.name)
         guard let row = try snapshot.hold(keys, place.ticket) else { return nil }
@@ -160,7 +160,7 @@ extension WriteScope {
         noteUpkeep()
     }
 
-    /// Throws: `typeMismatch` when somebody holds the name, or waits for it, as something else.
+    /// Throws `typeMismatch` if a process holds the name, or waits for it, as another kind.
     func checkNotHeld(_ name: String, as kind: SharedObjectKind) throws(SpaceError) {
         guard counters.holds > 0 else { return }
         try snapshot.forEachHold(HoldKeys(name)) { row throws(SpaceError) in
@@ -169,7 +169,7 @@ extension WriteScope {
         }
     }
 
-    /// Throws: `typeMismatch` when an object has the name.
+    /// Throws `typeMismatch` if an object of another kind has the name.
     private func checkUnused(_ name: String, for kind: SharedObjectKind) throws(SpaceError) {
         guard let object = try snapshot.object(name) else { return }
         guard object.kind == kind else { throw snapshot.mismatch(name, object.kind, wanted: kind) }
@@ -177,12 +177,12 @@ extension WriteScope {
 }
 
 extension Value {
-    /// How many permits a semaphore's row says there are, or how many a barrier's waits for.
+    /// The number of permits in a semaphore's row, or the number of parties in a barrier's.
     package var permits: Int { if case .int(let count) = self { count } else { 0 } }
 }
 
 extension Snapshot {
-    /// Why a request can't stand in a queue beside another row; `nil`: it can.
+    /// The error if a request can't stand in a queue beside another row, or `nil` if it can.
     fileprivate func refusal(_ request: HoldRequest, beside other: HoldRow) -> SpaceError? {
         guard other.kind == request.kind else { return mismatch(request.name, other.kind, wanted: request.kind) }
         guard request.kind == .semaphore || request.kind == .barrier, other.details != request.details else {

@@ -2,12 +2,12 @@ import LMDB
 import SpaceSystem
 public import TupleCoding
 
-/// An item that came back too often, or was set aside.
+/// An item that was delivered too often, or that its worker set aside.
 public struct DeadLetter: Sendable, Hashable {
-    /// Its number.
+    /// The item's number.
     public let id: UInt64
-    /// The item.
+    /// The item's value.
     public let value: Value
-    /// How often it came back.
+    /// How often the item came back.
     public let deliveries: Int
 }

@@ -1,20 +1,20 @@
-/// How many items of a queue are in which state.
+/// The number of a queue's items in each state.
 public struct QueueCounts: Sendable, Hashable {
-    /// To be had now.
+    /// Items that a worker can take now.
     public fileprivate(set) var ready = 0
-    /// To be had later.
+    /// Items that become ready later.
     public fileprivate(set) var delayed = 0
-    /// Being worked on.
+    /// Items that a worker has taken.
     public fileprivate(set) var taken = 0
-    /// Behind another of their group.
+    /// Items that wait for an earlier item of their group.
     public fileprivate(set) var blocked = 0
-    /// Set aside.
+    /// Items that are set aside as dead letters.
     public fileprivate(set) var dead = 0
 
-    /// Those of an empty queue.
+    /// The counts of an empty queue.
     public init() {}
 
-    /// How many there are in all.
+    /// The number of all items.
     package var all: Int { ready + delayed + taken + blocked + dead }
 }
 
@@ -32,7 +32,7 @@ extension Snapshot {
             case nil: break
             }
         }
-        // Nobody has asked since they became due.
+        // These have become due, but no taker has come since to make them ready.
         let due = try queueIDs(rows.key(.delayed)).count { Int64(bitPattern: $0.before) <= now }
         counts.delayed -= due
         counts.ready += due

@@ -1,13 +1,13 @@
 import SpaceSystem
 public import TupleCoding
 
-/// An item that this process works on: nobody else has it, and it returns to its queue unless it is completed.
+/// An item that this process works on: no other process has it, and it returns to its queue unless it is completed.
 ///
-/// It returns when the value goes out of scope, when it is released, and when the process ends, however it ends.
+/// It returns when the value goes out of scope, when it is released, and when the process ends in any way.
 public struct QueueItem: ~Copyable, Sendable {
     private let row: QueueItemRow
     private let state: HoldState
-    /// The item.
+    /// The item's value.
     public let value: Value
 
     init(_ row: QueueItemRow, _ value: Value, _ state: HoldState) {
@@ -21,23 +21,23 @@ public struct QueueItem: ~Copyable, Sendable {
     /// The item's number.
     public var id: UInt64 { row.id }
 
-    /// The group; `nil`: none.
+    /// The item's group, or `nil` if it has none.
     public var group: String? { row.group }
 
-    /// The priority.
+    /// The item's priority.
     public var priority: Int { Int(row.priority) }
 
-    /// How often it had come back before: 0 at its first delivery.
+    /// How often the item had come back before: 0 at its first delivery.
     public var deliveries: Int { Int(row.deliveries) }
 
-    /// The fencing number: greater than that of whoever had the item before.
+    /// The fencing number: greater than that of every earlier worker that had the item.
     public var fencing: UInt64 { state.place.ticket }
 
-    /// The item, decoded.
+    /// Decodes the item's value.
     ///
-    /// - Parameter type: The type.
+    /// - Parameter type: The type to decode.
     /// - Returns: The content.
-    /// - Throws: `badData` when it doesn't decode as that.
+    /// - Throws: `badData` if the value doesn't decode as that type.
     public func content<Content: Decodable>(as type: Content.Type = Content.self) throws(SpaceError) -> Content {
         do throws(TupleCodingError) {
             return try value.decode(type)
@@ -46,20 +46,20 @@ public struct QueueItem: ~Copyable, Sendable {
         }
     }
 
-    /// The work is done: the item is gone for good, and the next of its group may be had.
+    /// Completes the item: it is gone for good, and the next item of its group may be taken.
     ///
-    /// - Throws: `holdLost` when the item had returned already; `invalidArgument` when it was ended before; `holderStopped`,
-    ///   `holderBusy`: then it is still held.
+    /// - Throws: `holdLost` if the item had returned already; `invalidArgument` if it was ended before;
+    ///   `holderStopped`, `holderBusy`: in these two cases it is still held.
     public func complete() throws(SpaceError) {
         try end("complete an item") { (scope, item, rows, name) throws(SpaceError) in
             try scope.completeItem(item, rows, name)
         }
     }
 
-    /// Puts the item back; its deliveries count.
+    /// Puts the item back; this counts as a delivery.
     ///
-    /// - Parameter delay: How long no worker gets it; a negative one is refused.
-    /// - Throws: What ``complete()`` does.
+    /// - Parameter delay: How long no worker gets the item; a negative delay is refused.
+    /// - Throws: The same errors as ``complete()``.
     public func release(delay: Duration = .zero) throws(SpaceError) {
         let operation = "put an item back"
         try state.namespace.core.checkNotNegative(delay, "a delay", operation)
@@ -71,14 +71,14 @@ public struct QueueItem: ~Copyable, Sendable {
 
     /// Sets the item aside, as a dead letter.
     ///
-    /// - Throws: What ``complete()`` does.
+    /// - Throws: The same errors as ``complete()``.
     public func bury() throws(SpaceError) {
         try end("set an item aside") { (scope, item, rows, name) throws(SpaceError) in
             try scope.buryItem(item, rows, name)
         }
     }
 
-    /// Puts an item back that no worker has seen, now or as soon as it can be: that is no delivery.
+    /// Puts back an item that no worker has seen, now or as soon as possible; this does not count as a delivery.
     package func returnUnseen() { state.drop(wasDelivered: false) }
 
     private func end(
@@ -96,14 +96,14 @@ public struct QueueItem: ~Copyable, Sendable {
 }
 
 extension NamespaceCore {
-    /// Whether an item may be to be had now.
+    /// Whether there may be an item to take now.
     func mayTakeItem(_ name: String) throws(SpaceError) -> Bool {
         try read(QueueWait.operation) { snapshot throws(SpaceError) in
             guard let object = try snapshot.object(name, .queue) else { return false }
             let rows = QueueRows(number: object.number)
             if try !snapshot.queueIDs(rows.key(.ready), limit: 1).isEmpty { return true }
             if let due = try snapshot.nextDelayed(rows), due <= snapshot.clock.milliseconds { return true }
-            // Taken by somebody who may be dead.
+            // A dead process may have taken an item.
             return try snapshot.counters().holds > 0
         }
     }

@@ -1,13 +1,12 @@
 import LMDB
 import TupleCoding
 
-/// An item's row.
-///
+/// The row of a queue's item.
 ///     0  state
 ///     1  zero, 3 bytes
 ///     4  deliveries: how often it came back
 ///     8  priority
-///     16 when it is or was ready, milliseconds of the namespace's clock; 0: at once
+///     16 the time when it is or was ready, milliseconds of the namespace's clock; 0: at once
 ///     24 the group, or null, one encoded element
 package struct QueueItemRow: Sendable {
     package enum State: UInt8, Sendable { case ready, delayed, taken, blocked, dead }
@@ -29,7 +28,7 @@ package struct QueueItemRow: Sendable {
         self.group = group
     }
 
-    /// Copies the row out of the page; `nil` when it is none.
+    /// Copies the row out of the page; `nil` if the bytes are not a row.
     package init?(id: UInt64, _ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > Self.headerSize, let state = State(rawValue: bytes[0]),
             let group = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))

@@ -4,18 +4,19 @@ import TupleCoding
 
 /// The rows of a work queue in `elements`.
 ///
-/// Guarantees: an item is in one state, and has a row of that state's index beside its own, changed with it in one
-/// transaction; what is taken is also a hold of its taker (`holds`), at whose end, however it ends, the item returns within the
-/// transaction that removes the hold. Of a group's items only the first can be ready, delayed or taken: the others are blocked
-/// until it is gone, so that no two of them are ever worked on side by side, and none before those put earlier.
+/// Guarantees: an item is in one state. Beside its own row it has a row in that state's index, and one transaction
+/// changes both. A taken item is also a hold of its taker (`holds`): when the hold ends in any way, the transaction
+/// that removes the hold returns the item. Of a group's items only the first can be ready, delayed or taken; the others
+/// are blocked until it is gone. So no two items of a group are worked on at the same time, and none before those that
+/// were put earlier.
 ///
-/// A key is the queue's number, a letter, and what the letter says; all numbers big-endian, so that the first of a letter is
-/// the next in turn:
+/// A key is the queue's number, a letter, and the fields of that letter. All numbers are big-endian, so the first key
+/// of a letter is the next in turn:
 ///
 ///     I id                 the item's state
-///     V id                 its value, one encoded element, which stays where it is whatever becomes of the item
+///     V id                 its value, one encoded element; it stays in place when the item's state changes
 ///     R priority, id       ready, the highest priority first
-///     D time, id           delayed, by the time when it is ready
+///     D time, id           delayed, by the time when it becomes ready
 ///     G group, id          of a group, in the order of putting
 ///     X id                 a dead letter
 package struct QueueRows {
@@ -34,11 +35,11 @@ package struct QueueRows {
     package func item(_ id: UInt64) -> [UInt8] { key(.item, id.bigEndianBytes) }
     package func value(_ id: UInt64) -> [UInt8] { key(.value, id.bigEndianBytes) }
 
-    /// The row that says in which state an item is; `nil`: taken and blocked ones need none.
+    /// The key of an item's row in its state's index, or `nil` for taken and blocked items, which need none.
     package func index(of item: QueueItemRow) -> [UInt8]? {
         switch item.state {
         case .ready:
-            // Descending: the complement, with the sign's bit turned so that the bytes are in the numbers' order.
+            // Descending order: the complement, with the sign bit flipped so that the bytes sort as the numbers do.
             let order = ~(UInt64(bitPattern: item.priority) ^ 1 << 63)
             return key(.ready, order.bigEndianBytes + item.id.bigEndianBytes)
         case .delayed:
@@ -78,16 +79,17 @@ extension Snapshot {
         return value
     }
 
-    /// How large an item's value is, without a copy of it.
+    /// The size of an item's value, read without copying it.
     func queueValueSize(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> Int {
         try lmdb { () throws(LMDBError) in
             try rows.value(id).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key)?.count ?? 0 }
         }
     }
 
-    /// The ids of the rows under a prefix, in order; with the eight bytes before them, which a delayed one's are its time.
+    /// The ids of the rows under a prefix, in order, with the eight bytes before each id: a delayed item's time.
     ///
-    /// Those of another group whose name begins with a NUL after this one's have longer keys, and are left out.
+    /// If another group's name is this one's followed by a NUL and more, its keys begin with the same prefix; they are
+    /// longer, and are left out.
     package func queueIDs(_ prefix: [UInt8], limit: Int = .max) throws(SpaceError) -> [(id: UInt64, before: UInt64)] {
         let isGroup = prefix.count > 9
         return try lmdb { () throws(LMDBError) in
@@ -104,7 +106,7 @@ extension Snapshot {
         }
     }
 
-    /// When the next delayed item is ready, on the namespace's clock; `nil`: there is none.
+    /// The time when the next delayed item becomes ready, on the namespace's clock, or `nil` if there is none.
     func nextDelayed(_ rows: QueueRows) throws(SpaceError) -> Int64? {
         try queueIDs(rows.key(.delayed), limit: 1).first.map { Int64(bitPattern: $0.before) }
     }

@@ -3,7 +3,7 @@ import SpaceSystem
 import TupleCoding
 
 extension Snapshot {
-    /// What is wrong with the rows of the work queues, a sentence each.
+    /// What is wrong with the rows of the work queues, one sentence for each fault.
     package func damageInQueues() throws(SpaceError) -> [String] {
         var damage: [String] = []
         var takers: [UInt64: Int] = [:]

@@ -2,23 +2,25 @@ import LMDB
 import SpaceSystem
 public import TupleCoding
 
-/// A queue of work that survives its workers: items with priorities and delays, in groups that are worked on in order, and set
-/// aside when they fail too often.
+/// A queue of work that survives its workers: its items have priorities and delays, and may belong to groups.
+///
+/// The items of a group are worked on in order. An item that fails too often is set aside.
 ///
 /// ```swift
 /// let mail = jobs.queue("mail", deliveries: 5)
 /// try mail.put(["to": "ada@example.org"], priority: 1, group: "ada")
-/// try await mail.work { item in try await send(item.value) }          // completes it, or returns it when this throws
+/// try await mail.work { item in try await send(item.value) }          // completes it, or returns it if this throws
 /// ```
 ///
-/// Workers are served in the order in which they asked, with the item of the highest priority, of these the oldest. An item
-/// whose worker dies returns at once, by the kernel's word, with its deliveries counted. Of a group, one item at a time is
-/// worked on, in the order of putting; a delay or a return of its first keeps the others waiting.
+/// Workers are served in the order in which they asked. Each gets the ready item with the highest priority; among
+/// equals, the oldest. If a worker dies, the kernel releases its session lock, and its item returns at once; that
+/// counts as a delivery. Of a group, one item at a time is worked on, in the order of putting; while the first item is
+/// delayed or has returned, the others wait.
 public struct WorkQueue: Sendable {
     package let namespace: Namespace
-    /// The name, in the namespace.
+    /// The queue's name in the namespace.
     public let name: String
-    /// After how many deliveries a returning item is set aside as a dead letter; 0: never.
+    /// The number of deliveries after which a returning item is set aside as a dead letter; 0: never.
     public let deliveries: Int
 
     package init(_ name: String, deliveries: Int, in namespace: Namespace) {
@@ -33,12 +35,13 @@ public struct WorkQueue: Sendable {
     ///
     /// - Parameters:
     ///   - value: The item, up to 64 MiB encoded.
-    ///   - priority: Higher comes first.
-    ///   - delay: How long no worker gets it; a negative one is refused.
-    ///   - group: The group of which one item at a time is worked on, 1 to 200 bytes; `nil`: none.
-    /// - Returns: The item's number, which no other in the namespace has.
-    /// - Throws: `typeMismatch` when the name is something else, or a queue with another number of deliveries; `tooLarge`,
-    ///   `invalidArgument`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
+    ///   - priority: The item's priority; higher ones are taken first.
+    ///   - delay: How long no worker gets the item; a negative delay is refused.
+    ///   - group: The item's group, 1 to 200 bytes, or `nil` for none; one item of a group is worked on at a time.
+    /// - Returns: The item's number, which no other item in the namespace has.
+    /// - Throws: `typeMismatch` if the name belongs to another kind of object, or to a queue with another number of
+    ///   deliveries; `tooLarge`, `invalidArgument`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`,
+    ///   `namespaceDeleted`.
     @discardableResult
     public func put(
         _ value: Value,
@@ -84,7 +87,7 @@ public struct WorkQueue: Sendable {
 
     /// Puts a `Codable` value; see ``put(_:priority:delay:group:)-(Value,_,_,_)``.
     ///
-    /// - Throws: `badData` when it doesn't encode, too.
+    /// - Throws: The same errors, and `badData` if the value doesn't encode.
     @discardableResult
     public func put(
         encoding content: some Encodable,
@@ -100,9 +103,9 @@ public struct WorkQueue: Sendable {
 
     /// Waits for an item.
     ///
-    /// - Parameter timeout: How long; `nil`: no limit.
-    /// - Returns: The item, which returns to the queue unless it is completed; `nil` when the time has passed.
-    /// - Throws: `cancelled` when the task is; `typeMismatch`, and what every write does.
+    /// - Parameter timeout: The timeout, or `nil` to wait indefinitely.
+    /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if the time has passed.
+    /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every write.
     public func take(timeout: Duration? = nil) async throws(SpaceError) -> QueueItem? {
         let (core, request, deadline) = try taking(timeout)
         guard let wait = try QueueWait(core, request, until: deadline) else { return nil }
@@ -128,13 +131,13 @@ public struct WorkQueue: Sendable {
 
     /// Waits for an item.
     ///
-    /// Blocks the thread; otherwise like the form for tasks.
+    /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func take(timeout: Duration) throws(SpaceError) -> QueueItem? {
         try takeBlocking(timeout: timeout, interruption: nil)
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Waits for an item, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func takeBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> QueueItem? {
         let (core, request, deadline) = try taking(timeout)
         guard let wait = try QueueWait(core, request, until: deadline) else { return nil }
@@ -159,23 +162,23 @@ public struct WorkQueue: Sendable {
         return try item(place)
     }
 
-    /// Takes an item if one is ready and nobody waits for it.
+    /// Takes an item if one is ready and no earlier taker waits for it.
     ///
-    /// - Returns: The item, which returns to the queue unless it is completed; `nil` when none is ready.
-    /// - Throws: `typeMismatch`, and what every write does.
+    /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if none is ready.
+    /// - Throws: `typeMismatch`, and the errors of every write.
     public func takeIfReady() throws(SpaceError) -> QueueItem? {
         try takeBlocking(timeout: .zero, interruption: nil)
     }
 
-    /// Takes one item after the other and runs `body` with each, until the task is cancelled or time passes.
+    /// Takes one item after the other and runs `body` with each, until the task is cancelled or the time-out passes.
     ///
-    /// An item is completed when `body` returns, and returns to the queue when it throws.
+    /// If `body` returns, the item is completed; if it throws, the item returns to the queue.
     ///
     /// - Parameters:
-    ///   - timeout: How long to wait for the next item; `nil`: no limit.
-    ///   - body: The work; it runs where the caller does.
-    /// - Throws: What `body` throws; what ``take(timeout:)-(Duration?)`` does; `holdLost` when an item was taken away while
-    ///   it was worked on.
+    ///   - timeout: The time to wait for the next item, or `nil` to wait indefinitely.
+    ///   - body: The work on one item; it runs with the caller's isolation.
+    /// - Throws: The errors of `body` and of ``take(timeout:)-(Duration?)``; `holdLost` if an item was taken away while
+    ///   `body` worked on it.
     nonisolated(nonsending) public func work(
         timeout: Duration? = nil,
         _ body: (borrowing QueueItem) async throws -> Void
@@ -213,7 +216,7 @@ public struct WorkQueue: Sendable {
             guard let (row, value) = found else { throw namespace.core.lost(place, QueueWait.operation) }
             return QueueItem(row, value, HoldState(place, in: namespace))
         } catch  where error.code == .damaged {
-            // Nobody is ever going to get it: it is out of the way of those behind it.
+            // No worker can ever read this item; set aside, it does not block those behind it.
             setAside(place)
             throw error
         } catch {
@@ -234,10 +237,10 @@ public struct WorkQueue: Sendable {
 
     // MARK: Dead letters
 
-    /// The items that came back too often, or were set aside, the oldest first.
+    /// The items that came back too often or were set aside, the oldest first.
     ///
-    /// - Returns: Copies; those whose values are damaged are left out.
-    /// - Throws: `typeMismatch`, and what every read does.
+    /// - Returns: Copies; items with damaged values are left out.
+    /// - Throws: `typeMismatch`, and the errors of every read.
     public func deadLetters() throws(SpaceError) -> [DeadLetter] {
         let operation = "look at dead letters"
         let core = try usable(operation)
@@ -258,9 +261,9 @@ public struct WorkQueue: Sendable {
 
     /// Puts dead letters at the end of the queue, as if they were new.
     ///
-    /// - Parameter max: How many at most, the oldest first; those whose values are damaged stay where they are.
-    /// - Returns: How many.
-    /// - Throws: `typeMismatch`, and what every write does.
+    /// - Parameter max: The greatest number to put back, the oldest first; items with damaged values stay set aside.
+    /// - Returns: The number of items put back.
+    /// - Throws: `typeMismatch`, and the errors of every write.
     @discardableResult
     public func kick(max: Int = .max) throws(SpaceError) -> Int {
         let operation = "kick dead letters"
@@ -289,10 +292,10 @@ public struct WorkQueue: Sendable {
         return kicked
     }
 
-    /// How many items are in which state.
+    /// The number of items in each state.
     ///
-    /// - Returns: The numbers.
-    /// - Throws: `typeMismatch`, and what every read does.
+    /// - Returns: The counts.
+    /// - Throws: `typeMismatch`, and the errors of every read.
     /// - Complexity: O(n).
     public func counts() throws(SpaceError) -> QueueCounts {
         let operation = "count the items of a queue"
@@ -304,7 +307,7 @@ public struct WorkQueue: Sendable {
         }
     }
 
-    /// Returns the items of workers that have died, which no other process may have noticed yet.
+    /// Returns the items of workers that have died, in case no other process has noticed.
     private func returnItemsOfTheDead(_ core: NamespaceCore, _ operation: String) throws(SpaceError) {
         let hasHolds = try core.read(operation) { snapshot throws(SpaceError) in try snapshot.counters().holds > 0 }
         if hasHolds { _ = core.askForTheDead(at: name) }
@@ -326,7 +329,7 @@ public struct WorkQueue: Sendable {
         return try namespace.usableCore(operation)
     }
 
-    /// The queue's rows, made if it is not there.
+    /// The queue's rows; the queue is made if it does not exist.
     package func make(_ scope: WriteScope) throws(SpaceError) -> QueueRows {
         guard let (rows, row) = try scope.queue(name) else {
             return QueueRows(number: try scope.makeObject(name, .queue, details: .int(deliveries)))
@@ -345,12 +348,13 @@ extension Limits {
 }
 
 extension Namespace {
-    /// The work queue of a name.
+    /// The work queue with a name.
     ///
     /// - Parameters:
-    ///   - name: 1 to 240 bytes, in the room of all shared objects' names.
-    ///   - deliveries: After how many deliveries a returning item is set aside; 0: never. All who put mean the same.
-    /// - Returns: The queue; nothing is written before somebody puts an item or waits for one.
+    ///   - name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
+    ///   - deliveries: The number of deliveries after which a returning item is set aside; 0: never. All processes that
+    ///     put items must give the same number.
+    /// - Returns: The queue; nothing is written before a process puts an item or waits for one.
     public func queue(_ name: String, deliveries: Int = 0) -> WorkQueue {
         WorkQueue(name, deliveries: deliveries, in: self)
     }

@@ -11,11 +11,9 @@ extension WriteScope {
 
     // MARK: Coming and going
 
-    /// Puts a new item at the end.
+    /// Puts a new item at the end, and returns its id.
     ///
-    /// `encoded`: Its value, one encoded element.
-    ///
-    /// Returns: Its id.
+    /// `encoded` is its value, one encoded element.
     func putItem(
         _ rows: QueueRows,
         _ name: String,
@@ -29,9 +27,7 @@ extension WriteScope {
         return id
     }
 
-    /// Puts a new item at the end, and leaves it to the caller to settle.
-    ///
-    /// Returns: Its id.
+    /// Puts a new item at the end, and returns its id; the caller settles the queue.
     package func insertItem(
         _ rows: QueueRows,
         _ name: String,
@@ -62,7 +58,7 @@ extension WriteScope {
         return id
     }
 
-    /// Makes an item ready, or delayed while its time has not come.
+    /// Makes an item ready, or delayed if its time has not come.
     private func activate(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
         var item = item
         item.state = item.readyTime > clock.milliseconds ? .delayed : .ready
@@ -70,7 +66,7 @@ extension WriteScope {
         let isNext = item.state == .delayed && item.readyTime < next
         try put(item, rows)
         if isNext {
-            // Whoever waits sleeps until the next is due, and that is this one now.
+            // Waiting takers sleep until the next item is due, which is now this one.
             try snapshot.forEachHold(HoldKeys(name)) { row throws(SpaceError) in
                 if !row.isHolding { noteMoved(hold: row.ticket) }
                 return true
@@ -78,7 +74,8 @@ extension WriteScope {
         }
     }
 
-    /// Returns an item whose taker has ended or given it up, counts that, and sets it aside if it has come back too often.
+    /// Returns an item whose taker has ended or given it up; if that counts as a delivery too many, the item is set
+    /// aside.
     func returnItem(_ hold: HoldRow, of name: String, wasDelivered: Bool) throws(SpaceError) {
         guard let (rows, _) = try queue(name), case .int(let number) = hold.details,
             let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(number))), item.state == .taken
@@ -90,7 +87,7 @@ extension WriteScope {
         }
     }
 
-    /// Puts a taken item back, to be had from a time on.
+    /// Puts a taken item back, ready from `readyTime` on, and counts the delivery.
     func returnItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String, readyTime: Int64) throws(SpaceError) {
         let limit = try snapshot.object(name, .queue)?.details.permits ?? 0
         var item = item
@@ -103,9 +100,9 @@ extension WriteScope {
         }
     }
 
-    /// Ends a taken item: `body` says what becomes of it before its hold goes.
+    /// Ends a taken item: `body` decides what becomes of it, then its hold is removed.
     ///
-    /// Returns: `false` when it is no longer this hold's.
+    /// Returns `false` if the hold no longer has the item.
     func endItem(
         _ place: HoldPlace,
         _ body: (QueueItemRow, QueueRows) throws(SpaceError) -> Void
@@ -115,7 +112,7 @@ extension WriteScope {
             let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(number))), item.state == .taken
         else { return false }
         try body(item, rows)
-        // The item is no longer taken, so it does not return with the hold.
+        // The item is no longer in the state taken, so removing the hold does not return it.
         try removeHold(place.name, place.ticket)
         return true
     }
@@ -126,7 +123,7 @@ extension WriteScope {
         try leaveGroup(item, rows, name)
     }
 
-    /// Sets an item aside, as a dead letter; its group goes on without it.
+    /// Sets an item aside as a dead letter; the next item of its group follows.
     func buryItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
         var item = item
         item.state = .dead
@@ -156,7 +153,7 @@ extension WriteScope {
 
     // MARK: Serving
 
-    /// Gives ready items to those who wait, first come, first served.
+    /// Gives ready items to waiting takers, in the order in which they came.
     func serve(
         _ takers: [HoldRow],
         _ name: String,
@@ -180,7 +177,8 @@ extension WriteScope {
         }
     }
 
-    /// Makes those ready whose time has come, as many as a transaction has room for; who still waits comes again.
+    /// Makes due items ready, at most as many as one transaction has disk space for; takers that still wait settle
+    /// again.
     private func wakeDelayed(_ rows: QueueRows) throws(SpaceError) {
         let now = clock.milliseconds
         for entry in try snapshot.queueIDs(rows.key(.delayed), limit: 16) where Int64(bitPattern: entry.before) <= now {
