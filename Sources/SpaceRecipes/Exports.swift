@@ -1,2 +1,2 @@
-// The recipes are written in terms of the tuple space, in their public API too.
+// The public API of the recipes uses types of the tuple space, so this module re-exports it.
 @_exported public import TupleSpace

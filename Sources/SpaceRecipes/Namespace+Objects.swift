@@ -19,7 +19,7 @@ extension Snapshot {
     package func objectInfos() throws(SpaceError) -> [SharedObjectInfo] {
         var infos: [SharedObjectInfo] = []
         try forEachObject { (name, object) throws(SpaceError) in
-            // Who looks on is shown also what is damaged.
+            // The listing must show damaged objects too.
             let items = object.kind == .queue ? try? queueCounts(QueueRows(number: object.number)) : nil
             let count: Int? =
                 switch object.kind {

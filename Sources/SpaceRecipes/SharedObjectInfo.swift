@@ -1,17 +1,18 @@
 import LMDB
 import TupleCoding
 
-/// A named object of a namespace, for those who look on.
+/// A named object of a namespace, as listed for inspection.
 public struct SharedObjectInfo: Sendable, Hashable {
-    /// The name.
+    /// The object's name.
     public var name: String { named.text }
     package let named: Name
-    /// What it is: `orderedSet`, `dictionary` and so on.
+    /// The kind of object: `orderedSet`, `dictionary` and so on.
     public let kind: String
-    /// Of an ordered set, the name of the type of its elements; of a dictionary, of its values.
+    /// The name of the type of an ordered set's elements or of a dictionary's values; `nil` for other objects.
     public let elementType: String?
-    /// Of an ordered set, a dictionary or a queue, how many elements, entries or items it has; `nil` where they can't be counted.
+    /// The number of elements of an ordered set, entries of a dictionary or items of a queue; `nil` if they can't be
+    /// counted.
     public let count: Int?
-    /// Of a queue, how many items are in which state.
+    /// The number of a queue's items in each state.
     public let items: QueueCounts?
 }

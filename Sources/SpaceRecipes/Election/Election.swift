@@ -2,7 +2,7 @@ import LMDB
 import Synchronization
 public import TupleCoding
 
-/// The election of one leader among the processes that stand for it.
+/// The election of one leader among candidate processes.
 ///
 /// ```swift
 /// try await cluster.election("scheduler").lead { term in
@@ -10,12 +10,13 @@ public import TupleCoding
 /// }
 /// ```
 ///
-/// Who has stood longest leads; when the leader resigns or dies, the next does. The number of a term (the fencing number)
-/// is greater than that of every term before. A leader that is stopped goes on leading, since nobody can tell it from a slow
-/// one, until somebody deposes it: then the next term begins at once, and the old leader learns of it when it goes on.
+/// The oldest candidate leads; when the leader resigns or dies, the next candidate leads. The number of a term (the
+/// fencing number) is greater than that of every earlier term. A stopped leader cannot be told from a slow one, so it
+/// goes on leading until a process deposes it. Then the next term begins at once, and the old leader learns of that
+/// when it goes on.
 public struct Election: Sendable {
     private let namespace: Namespace
-    /// The name, in the namespace.
+    /// The election's name in the namespace.
     public let name: String
 
     package init(_ name: String, in namespace: Namespace) {
@@ -38,16 +39,16 @@ public struct Election: Sendable {
         return HoldRequest(name: name, kind: .election, details: value)
     }
 
-    /// Stands for leadership, runs `body` as leader, and resigns when it ends.
+    /// Stands for leadership, runs `body` as leader, and resigns when `body` ends.
     ///
     /// - Parameters:
-    ///   - value: What the others see of this leader: its address, say.
-    ///   - timeout: How long to stand; `nil`: no limit.
-    ///   - body: The work; it gets the number of the term. Its task is cancelled when leadership is lost, and when the caller's
-    ///     is.
-    /// - Returns: What `body` returned.
-    /// - Throws: What `body` throws, and what ``stand(as:timeout:onLoss:)`` does; `holdLost` when leadership was lost
-    ///   before `body` returned.
+    ///   - value: A value that other processes see while this one leads, such as its address.
+    ///   - timeout: The time to stand, or `nil` to wait indefinitely.
+    ///   - body: The work; it gets the number of the term. Its task is cancelled when leadership is lost, and when the
+    ///     caller's task is.
+    /// - Returns: The result of `body`.
+    /// - Throws: The errors of `body` and of ``stand(as:timeout:onLoss:)``; `holdLost` if leadership was lost before
+    ///   `body` returned.
     public func lead<Result: Sendable>(
         as value: Value = .null,
         timeout: Duration? = nil,
@@ -59,7 +60,8 @@ public struct Election: Sendable {
             try await withThrowingTaskGroup(of: Result?.self) { group in
                 group.addTask { try await body(term) }
                 group.addTask {
-                    // Cancelled with the caller, it has nothing to tell: what the body makes of that counts.
+                    // If this task was cancelled with the caller's, it has no loss to report: the result of the body
+                    // counts.
                     guard let loss = try? await state.loss() else { return nil }
                     throw loss
                 }
@@ -72,16 +74,16 @@ public struct Election: Sendable {
         }
     }
 
-    /// Stands for leadership, and waits until it is had.
+    /// Stands for leadership, and waits until this process leads.
     ///
     /// - Parameters:
-    ///   - value: What the others see of this leader, up to 256 bytes encoded.
-    ///   - timeout: How long to stand; `nil`: no limit.
-    ///   - onLoss: Called once, on any thread, when leadership is lost otherwise than by resigning: it was deposed, the namespace
-    ///     was deleted or left by the process (its last handle), or the session was given up for dead.
+    ///   - value: A value that other processes see while this one leads, up to 256 bytes encoded.
+    ///   - timeout: The time to stand, or `nil` to wait indefinitely.
+    ///   - onLoss: Called once, on any thread, if leadership is lost without resigning: the leader was deposed, the
+    ///     namespace was deleted or the process left it (with its last handle), or the session was given up for dead.
     /// - Returns: The leadership, which ends when it goes out of scope.
-    /// - Throws: `timedOut`, which names the leader; `cancelled` when the task is; `typeMismatch` when the name is something
-    ///   else; `tooLarge` for the value; and what every write does.
+    /// - Throws: `timedOut`, which names the leader; `cancelled` if the task is cancelled; `typeMismatch` if the name
+    ///   belongs to another kind of object; `tooLarge` for the value; and the errors of every write.
     public func stand(
         as value: Value = .null,
         timeout: Duration? = nil,
@@ -90,9 +92,9 @@ public struct Election: Sendable {
         Leadership(try await namespace.acquireSuspending(try request(value), timeout: timeout), onLoss)
     }
 
-    /// Stands for leadership, and waits until it is had.
+    /// Stands for leadership, and waits until this process leads.
     ///
-    /// Blocks the thread; otherwise like the form for tasks.
+    /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func stand(
         as value: Value = .null,
@@ -102,7 +104,7 @@ public struct Election: Sendable {
         Leadership(try namespace.acquireBlocking(try request(value), timeout: timeout), onLoss)
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Stands for leadership, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func standBlocking(
         as value: Value,
         timeout: Duration?,
@@ -111,12 +113,12 @@ public struct Election: Sendable {
         try namespace.acquireBlocking(try request(value), timeout: timeout, interruption: interruption)
     }
 
-    // MARK: Who leads
+    // MARK: The leader
 
-    /// The leader of this moment; `nil`: nobody leads.
+    /// The leader at this moment, or `nil` if there is none.
     ///
-    /// - Returns: Its number, value and process.
-    /// - Throws: What every read does.
+    /// - Returns: The number of its term, its value and its process.
+    /// - Throws: The errors of every read.
     public func leader() throws(SpaceError) -> Leader? {
         let operation = "look who leads"
         let core = try namespace.usableCore(operation)
@@ -124,11 +126,11 @@ public struct Election: Sendable {
         return Leader(term: row.ticket, value: row.details, pid: core.pid(of: row.holder))
     }
 
-    /// Ends the term of the present leader, who may be stopped or stuck; the next in the queue leads.
+    /// Ends the term of the present leader, which may be stopped or stuck; the next candidate leads.
     ///
-    /// - Parameter term: Which; unless given, whatever it is.
+    /// - Parameter term: The term to end, or `nil` for the present one, whatever its number.
     /// - Returns: Whether there was such a leader.
-    /// - Throws: `typeMismatch` when the name is something else, and what every write does.
+    /// - Throws: `typeMismatch` if the name belongs to another kind of object, and the errors of every write.
     @discardableResult
     public func depose(term: UInt64? = nil) throws(SpaceError) -> Bool {
         let operation = "depose the leader"
@@ -149,17 +151,17 @@ extension Limits {
 }
 
 extension Namespace {
-    /// The election of a name.
+    /// The election with a name.
     ///
-    /// - Parameter name: 1 to 240 bytes, in the room of all shared objects' names.
-    /// - Returns: The election; nothing is written before somebody stands.
+    /// - Parameter name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
+    /// - Returns: The election; nothing is written before a process stands.
     public func election(_ name: String) -> Election { Election(name, in: self) }
 }
 
 extension Snapshot {
-    /// Who holds a name, the oldest first.
+    /// The oldest holder of a name, or `nil` if it is not held.
     ///
-    /// Throws: `typeMismatch` when the name is something else.
+    /// Throws `typeMismatch` if the name belongs to another kind of object.
     func firstHold(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> HoldRow? {
         var first: HoldRow?
         try forEachHold(HoldKeys(name)) { row throws(SpaceError) in

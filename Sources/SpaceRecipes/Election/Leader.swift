@@ -2,12 +2,12 @@ import LMDB
 import Synchronization
 public import TupleCoding
 
-/// Who leads.
+/// The leader of an election.
 public struct Leader: Sendable, Hashable {
-    /// The number of the term, greater than all before.
+    /// The number of the term, greater than those of all earlier terms.
     public let term: UInt64
-    /// What the leader wanted the others to see.
+    /// The value that the leader gave for others to see.
     public let value: Value
-    /// The process; `nil` when it has just died.
+    /// The leader's process, or `nil` if it has just died.
     public let pid: Int32?
 }

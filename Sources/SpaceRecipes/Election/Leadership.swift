@@ -2,7 +2,7 @@ import LMDB
 import Synchronization
 import TupleCoding
 
-/// That this process leads; it resigns when the value goes out of scope.
+/// The leadership of this process; the process resigns when the value goes out of scope.
 public struct Leadership: ~Copyable, Sendable {
     private let hold: Hold
     private let watch: Task<Void, Never>?
@@ -11,7 +11,7 @@ public struct Leadership: ~Copyable, Sendable {
         let state = hold.state
         watch = onLoss.map { onLoss in
             Task {
-                // Cancelled, it has nothing to tell.
+                // If this task was cancelled, there is no loss to report.
                 if let loss = try? await state.loss() { onLoss(loss) }
             }
         }
@@ -20,17 +20,17 @@ public struct Leadership: ~Copyable, Sendable {
 
     deinit { watch?.cancel() }
 
-    /// The number of the term, greater than all before: see ``Hold/fencing``.
+    /// The number of the term, greater than those of all earlier terms: see ``Hold/fencing``.
     public var term: UInt64 { hold.fencing }
 
-    /// Whether it still leads.
+    /// Whether this process still leads.
     ///
-    /// - Throws: What ``Hold/isHeld()`` does.
+    /// - Throws: The same errors as ``Hold/isHeld()``.
     public func isLeading() throws(SpaceError) -> Bool { try hold.isHeld() }
 
     /// Resigns.
     ///
-    /// - Throws: What ``Hold/release()`` does.
+    /// - Throws: The same errors as ``Hold/release()``.
     public func resign() throws(SpaceError) {
         watch?.cancel()
         try hold.release()

@@ -1,19 +1,20 @@
 import SpaceSystem
 import TupleCoding
 
-/// So many in any interval of a length, and no more, counted over all processes.
+/// At most a number of acquisitions in any interval of a given length, counted over all processes.
 ///
 /// ```swift
 /// try await api.rateLimit("requests", 100, per: .seconds(60)).acquire()
 /// ```
 ///
-/// Each acquisition reserves the next moment that is free, in one transaction, and then waits for it: so it is first come,
-/// first served. Nothing is held, and a process that dies while it waits has used its moment up. As many as the limit may pass at
-/// once; the next passes an interval after the first of them. So wherever an interval begins, no more moments than the limit
-/// lie in it. (A process that the machine wakes late passes later than its moment.)
+/// Each acquisition reserves the next free moment in one transaction, and then waits for that moment. So acquisitions
+/// are served in the order in which they came. No process holds anything; if a process dies while it waits, its moment
+/// is used up. As many as the limit may pass at once; the next passes one interval after the first of them. So any
+/// interval, wherever it begins, contains at most as many moments as the limit. (If the machine wakes a process late,
+/// it passes later than its moment.)
 public struct RateLimit: Sendable {
     private let state: ObjectState
-    /// How many in the interval.
+    /// The greatest number of acquisitions in an interval.
     public let limit: Int
     /// The interval.
     public let interval: Duration
@@ -24,23 +25,23 @@ public struct RateLimit: Sendable {
         self.interval = interval
     }
 
-    /// The name, in the namespace.
+    /// The rate limit's name in the namespace.
     public var name: String { state.name }
 
     private static let operation = "acquire from a rate limit"
     package static let longestInterval = Duration.seconds(366 * 86_400)
-    /// The latest moment that is understood, in nanoseconds: what is beyond can't be added to.
+    /// The latest moment that is accepted, in nanoseconds: sums with greater numbers could overflow.
     package static let latest = 1 << 62
 
-    /// Waits for a moment that is free.
+    /// Waits for a free moment.
     ///
     /// - Parameters:
-    ///   - count: How many at once, from 1 to the limit.
-    ///   - timeout: How long to wait at most; `nil`: no limit.
-    /// - Returns: `false` when none is free in time: it says so at once, and nothing is used up.
-    /// - Throws: `cancelled` when the task is, and then the moment is given back, unless somebody has reserved the one after it
-    ///   meanwhile; `invalidArgument`; `typeMismatch` when the name is something else, or a limit of another size; and what
-    ///   every write does.
+    ///   - count: How many acquisitions to make at once, from 1 to the limit.
+    ///   - timeout: The timeout, or `nil` to wait indefinitely.
+    /// - Returns: `false` if no moment is free in time; then the call returns at once, and nothing is used up.
+    /// - Throws: `cancelled` if the task is cancelled; then the moment is given back, unless a later one has been
+    ///   reserved since. `invalidArgument`; `typeMismatch` if the name belongs to another kind of object, or to a rate
+    ///   limit of another size; and the errors of every write.
     @discardableResult
     public func acquire(_ count: Int = 1, timeout: Duration? = nil) async throws(SpaceError) -> Bool {
         guard let reserved = try reserve(count, within: timeout) else { return false }
@@ -59,15 +60,15 @@ public struct RateLimit: Sendable {
         return true
     }
 
-    /// Waits for a moment that is free.
+    /// Waits for a free moment.
     ///
-    /// Blocks the thread; otherwise like the form for tasks.
+    /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func acquire(_ count: Int = 1, timeout: Duration) throws(SpaceError) -> Bool {
         try acquireBlocking(count, timeout: timeout, interruption: nil)
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Waits for a free moment, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func acquireBlocking(
         _ count: Int,
         timeout: Duration?,
@@ -76,7 +77,8 @@ public struct RateLimit: Sendable {
         guard let reserved = try reserve(count, within: timeout) else { return false }
         guard reserved.delay > .zero else { return true }
         do throws(SpaceError) {
-            // Woken whenever somebody reserves, it only looks at the time: what it reserved is its own.
+            // Each reservation by any process wakes this thread, which then only checks the time: its own moment stays
+            // reserved.
             let _: Void? = try state.blocking(
                 Self.operation,
                 timeout: reserved.delay,
@@ -91,21 +93,21 @@ public struct RateLimit: Sendable {
 
     /// Acquires if a moment is free now.
     ///
-    /// - Parameter count: How many at once, from 1 to the limit.
-    /// - Returns: Whether it was free.
-    /// - Throws: What ``acquire(_:timeout:)-(_,Duration?)`` does.
+    /// - Parameter count: How many acquisitions to make at once, from 1 to the limit.
+    /// - Returns: Whether a moment was free.
+    /// - Throws: The same errors as ``acquire(_:timeout:)-(_,Duration?)``.
     public func tryAcquire(_ count: Int = 1) throws(SpaceError) -> Bool {
         try reserve(count, within: .zero) != nil
     }
 
-    /// Removes it: what was used up is forgotten.
+    /// Removes the rate limit, and with it the record of past acquisitions.
     ///
-    /// - Throws: `typeMismatch`, and what every write does.
+    /// - Throws: `typeMismatch`, and the errors of every write.
     public func remove() throws(SpaceError) {
         try state.change("remove a rate limit") { (value, _) throws(SpaceError) in value = nil }
     }
 
-    // MARK: The moment that is next
+    // MARK: The next moment
 
     private func checkRate() throws(SpaceError) {
         let longest = Int(Self.longestInterval.saturatedNanoseconds)
@@ -120,14 +122,14 @@ public struct RateLimit: Sendable {
         }
     }
 
-    /// What was reserved: how long to wait for it, and what stood there before and after.
+    /// A reserved moment: the time until then, and the object's value before and after the reservation.
     private struct Reservation {
         let delay: Duration
         let before: Value?
         let after: Value?
     }
 
-    /// Reserves the next moment; `nil` when it is too late.
+    /// Reserves the next moment; `nil` if that moment is later than the time-out.
     private func reserve(_ count: Int, within timeout: Duration?) throws(SpaceError) -> Reservation? {
         try checkRate()
         guard (1...limit).contains(count) else {
@@ -151,9 +153,10 @@ public struct RateLimit: Sendable {
         }
     }
 
-    /// Gives a reserved moment back, if it is still the last.
+    /// Gives a reserved moment back, if no later one was reserved.
     ///
-    /// Those who have reserved behind it do not move up. Then it stays used up, and the limit is kept all the same.
+    /// Reservations made after it do not move up. If there are any, the moment stays used up, and the limit is still
+    /// kept.
     private func giveBack(_ reserved: Reservation) {
         try? state.change(Self.operation) { (value, _) throws(SpaceError) in
             if value == reserved.after { value = reserved.before }
@@ -178,13 +181,13 @@ public struct RateLimit: Sendable {
 }
 
 extension Namespace {
-    /// The rate limit of a name.
+    /// The rate limit with a name.
     ///
     /// - Parameters:
-    ///   - name: 1 to 240 bytes, in the room of all shared objects' names.
-    ///   - limit: How many in any interval, and at once.
-    ///   - interval: Up to a year; all who use the name mean the same.
-    /// - Returns: The rate limit; nothing is written before somebody acquires.
+    ///   - name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
+    ///   - limit: The greatest number of acquisitions in any interval, and at once.
+    ///   - interval: The interval, up to a year; all users of the name must give the same limit and interval.
+    /// - Returns: The rate limit; nothing is written before a process acquires.
     public func rateLimit(_ name: String, _ limit: Int, per interval: Duration) -> RateLimit {
         RateLimit(name, limit: limit, interval: interval, in: self)
     }

@@ -1,21 +1,23 @@
 import SpaceSystem
 import TupleCoding
 
-/// The moments that were reserved of a rate limit, as far as the next reservation depends on them.
+/// The reserved moments of a rate limit, as far as the next reservation depends on them.
 ///
-/// Guarantees: in any interval lie no more of them than the limit. A reservation looks back from the last moment: where as
-/// many as would be too many lie within an interval, it begins an interval after the earliest of those. Moments an interval
-/// before the last one play no part any more.
+/// Guarantees: any interval contains at most as many of them as the limit. A reservation looks back from the last
+/// moment and adds up the counts. At the first moment where the sum leaves too little of the limit, it stops: the
+/// reservation starts one interval after that moment. Moments that are an interval or more before the last one no
+/// longer matter.
 ///
-/// In a row with few numbers there are few moments: of more, two neighbours become one, at the time of the later one. So a
-/// limit of many in an interval that are spread over it may let some through later than it could, and never earlier.
+/// The row stays small because it keeps few moments: if there are more, two neighbours are merged into one at the time
+/// of the later. So a limit with many acquisitions spread over an interval may let some through later than necessary,
+/// but never earlier.
 package struct RateMoments: Equatable {
-    /// The namespace's clock counts milliseconds; here are nanoseconds.
+    /// Nanoseconds in a tick of the namespace's clock, which counts milliseconds.
     package static let tick = 1_000_000
     package static let most = 24
 
     package struct Moment: Equatable {
-        /// On the namespace's clock, in nanoseconds.
+        /// The time on the namespace's clock, in nanoseconds.
         package var time: Int
         package var count: Int
 
@@ -27,19 +29,19 @@ package struct RateMoments: Equatable {
 
     package let limit: Int
     package let interval: Int
-    /// In order of time.
+    /// The moments, in order of time.
     package private(set) var moments: [Moment]
 
     package init(limit: Int, interval: Int, moments: [Moment] = []) {
         (self.limit, self.interval, self.moments) = (limit, interval, moments)
     }
 
-    /// The last of them; 0 if there is none.
+    /// The time of the last moment; 0 if there is none.
     package var last: Int { moments.last?.time ?? 0 }
 
-    /// Reserves the next.
+    /// Reserves the next moment.
     ///
-    /// - Returns: How long until then, in nanoseconds.
+    /// - Returns: The time until that moment, in nanoseconds.
     mutating func reserve(_ count: Int, now: Int) -> Int {
         var free = limit
         var start = Int.min
@@ -50,9 +52,10 @@ package struct RateMoments: Equatable {
                 break
             }
         }
-        // One that passes at once does so before the clock's next tick.
+        // An acquisition that passes at once does so before the clock's next tick.
         let end = now + Self.tick
-        // In order of coming, but not behind those that pass in this very tick.
+        // Moments follow the order of the calls, except that a call does not wait for those that pass in this same
+        // tick.
         if last > end { start = max(start, last) }
         let time = start <= now ? max(end, last) : max(start, last)
         if moments.last?.time == time {
@@ -65,7 +68,8 @@ package struct RateMoments: Equatable {
         return start <= now ? 0 : time - now
     }
 
-    /// Makes one of the two neighbours that lie closest together, the last one apart.
+    /// Merges the two neighbouring moments that are closest in time, apart from the last moment, until few enough are
+    /// left.
     private mutating func shorten() {
         while moments.count > Self.most {
             let closest = (0..<moments.count - 2).min {
@@ -79,14 +83,14 @@ package struct RateMoments: Equatable {
 
     // MARK: As a value
 
-    /// `[limit, interval, now, time, count, time, count …]`.
+    /// The value in the object's row: `[limit, interval, now, time, count, time, count …]`.
     package func value(_ now: Int) -> Value {
         .array(
             [.int(limit), .int(interval), .int(now)] + moments.flatMap { [.int($0.time), .int($0.count)] }
         )
     }
 
-    /// - Returns: `nil` for what can't be one.
+    /// Decodes the value in the object's row; `nil` if it can't be that of a rate limit.
     package init?(_ value: Value, _ now: Int) {
         guard case .array(let elements) = value else { return nil }
         var numbers: [Int] = []
@@ -97,7 +101,7 @@ package struct RateMoments: Equatable {
             .nanoseconds(numbers[1]) <= RateLimit.longestInterval, times.contains(numbers[2])
         else { return nil }
         (limit, interval, moments) = (numbers[0], numbers[1], [])
-        // A real-time clock that was set back takes what was reserved along.
+        // If the real-time clock was set back, the reserved moments move back with it.
         let shift = max(0, numbers[2] - now)
         var left = limit
         var before = -1

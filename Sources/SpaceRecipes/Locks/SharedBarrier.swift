@@ -7,13 +7,13 @@ import TupleCoding
 /// try await simulation.barrier("step", parties: 4).wait()
 /// ```
 ///
-/// When as many as there are parties wait, all go on, and the barrier stands for the next round. Who waits and dies, or
-/// gives up, is not counted: the others wait until somebody comes in its stead.
+/// When as many processes wait as there are parties, all of them go on, and the barrier is ready for the next round. A
+/// process that dies or gives up while it waits is not counted: the others wait until another process comes instead.
 public struct SharedBarrier: Sendable {
     private let namespace: Namespace
-    /// The name, in the namespace.
+    /// The barrier's name in the namespace.
     public let name: String
-    /// How many are to wait.
+    /// The number of parties that wait for each other.
     public let parties: Int
 
     init(_ name: String, parties: Int, in namespace: Namespace) {
@@ -41,12 +41,12 @@ public struct SharedBarrier: Sendable {
         )
     }
 
-    /// Waits until all are there.
+    /// Waits until all parties are waiting.
     ///
-    /// - Parameter timeout: How long; `nil`: no limit.
-    /// - Returns: Whether all were there in time; if not, this one no longer counts.
-    /// - Throws: `cancelled` when the task is; `typeMismatch` when the name is something else, or in use with another number of
-    ///   parties; and what every write does.
+    /// - Parameter timeout: The timeout, or `nil` to wait indefinitely.
+    /// - Returns: Whether all parties came in time; if not, this one no longer counts.
+    /// - Throws: `cancelled` if the task is cancelled; `typeMismatch` if the name belongs to another kind of object, or
+    ///   is in use with another number of parties; and the errors of every write.
     @discardableResult
     public func wait(timeout: Duration? = nil) async throws(SpaceError) -> Bool {
         let (core, request) = try request()
@@ -55,32 +55,32 @@ public struct SharedBarrier: Sendable {
         return true
     }
 
-    /// Waits until all are there.
+    /// Waits until all parties are waiting.
     ///
-    /// Blocks the thread; otherwise like the form for tasks.
+    /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func wait(timeout: Duration) throws(SpaceError) -> Bool {
         try waitBlocking(timeout: timeout, interruption: nil)
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Waits for all parties, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func waitBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Bool {
         let (core, request) = try request()
         let place = try core.holdBlocking(Self.operation, request, timeout: timeout, interruption: interruption)
         guard let place else { return false }
-        // What could not be taken away now is with the next tick, and stands in nobody's way.
+        // If the row can't be removed now, it is removed at a later tick; until then it holds up no other party.
         core.endOrRemember(place)
         return true
     }
 }
 
 extension Namespace {
-    /// The barrier of a name.
+    /// The barrier with a name.
     ///
     /// - Parameters:
-    ///   - name: 1 to 240 bytes, in the room of all shared objects' names.
-    ///   - parties: How many wait for each other, from 1.
-    /// - Returns: The barrier; nothing is written before somebody waits.
+    ///   - name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
+    ///   - parties: The number of parties that wait for each other, from 1.
+    /// - Returns: The barrier; nothing is written before a process waits.
     public func barrier(_ name: String, parties: Int) -> SharedBarrier {
         SharedBarrier(name, parties: parties, in: self)
     }

@@ -1,6 +1,6 @@
 import TupleCoding
 
-/// A number that all processes count on; it begins with 0, and stays until it is removed.
+/// A number that all processes can change; it begins with 0, and stays until it is removed.
 ///
 /// ```swift
 /// let number = try builds.counter("builds").add(1)
@@ -12,21 +12,21 @@ public struct SharedCounter: Sendable {
         state = ObjectState(namespace: namespace, name: name, kind: .counter)
     }
 
-    /// The name, in the namespace.
+    /// The counter's name in the namespace.
     public var name: String { state.name }
 
-    /// The number.
+    /// The counter's number.
     ///
-    /// - Returns: 0 before somebody has counted.
-    /// - Throws: `typeMismatch` when the name is something else, and what every read does.
+    /// - Returns: The number; 0 if no process has changed it yet.
+    /// - Throws: `typeMismatch` if the name belongs to another kind of object, and the errors of every read.
     /// - Complexity: O(log n), without a lock.
     public func value() throws(SpaceError) -> Int { Self.number(try state.value("look at a counter")) }
 
-    /// Adds, in one step.
+    /// Adds to the number, in one step.
     ///
-    /// - Parameter amount: What, also below 0.
+    /// - Parameter amount: The amount to add; it may be negative.
     /// - Returns: The sum.
-    /// - Throws: `badData` for a sum beyond 64 bits; `typeMismatch`, and what every write does.
+    /// - Throws: `badData` if the sum doesn't fit 64 bits; `typeMismatch`, and the errors of every write.
     @discardableResult
     public func add(_ amount: Int = 1) throws(SpaceError) -> Int {
         let operation = "add to a counter"
@@ -48,10 +48,10 @@ public struct SharedCounter: Sendable {
     /// Sets the number.
     ///
     /// - Parameters:
-    ///   - number: The new one.
-    ///   - expected: Only if it is this one; `nil`: whatever it is.
-    /// - Returns: Whether it was set.
-    /// - Throws: `typeMismatch`, and what every write does.
+    ///   - number: The new number.
+    ///   - expected: The number that must be there for the change to happen, or `nil` for any.
+    /// - Returns: Whether the number was set.
+    /// - Throws: `typeMismatch`, and the errors of every write.
     @discardableResult
     public func set(_ number: Int, ifEquals expected: Int? = nil) throws(SpaceError) -> Bool {
         try state.change("set a counter") { (value, _) throws(SpaceError) in
@@ -61,22 +61,22 @@ public struct SharedCounter: Sendable {
         }
     }
 
-    /// Waits until the number is at least so large.
+    /// Waits until the number is at least as large as a bound.
     ///
     /// - Parameters:
-    ///   - bound: How large.
-    ///   - timeout: How long to wait; `nil`: no limit.
-    /// - Returns: The number; `nil` when the time has passed.
-    /// - Throws: `cancelled` when the task is; `typeMismatch`, and what every read does.
+    ///   - bound: The bound.
+    ///   - timeout: The timeout, or `nil` to wait indefinitely.
+    /// - Returns: The number, or `nil` if the time has passed.
+    /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every read.
     public func wait(forAtLeast bound: Int, timeout: Duration? = nil) async throws(SpaceError) -> Int? {
         try await state.suspending("wait for a counter", timeout: timeout) { (value) throws(SpaceError) in
             Self.reached(value, bound)
         }
     }
 
-    /// Waits until the number is at least so large.
+    /// Waits until the number is at least as large as a bound.
     ///
-    /// Blocks the thread; otherwise like the form for tasks.
+    /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func wait(forAtLeast bound: Int, timeout: Duration) throws(SpaceError) -> Int? {
         try state.blocking("wait for a counter", timeout: timeout, interruption: nil) { (value) throws(SpaceError) in
@@ -84,9 +84,9 @@ public struct SharedCounter: Sendable {
         }
     }
 
-    /// Removes it: who counts next begins with 0.
+    /// Removes the counter: the next change begins with 0.
     ///
-    /// - Throws: `typeMismatch`, and what every write does.
+    /// - Throws: `typeMismatch`, and the errors of every write.
     public func remove() throws(SpaceError) {
         try state.change("remove a counter") { (value, _) throws(SpaceError) in value = nil }
     }
@@ -100,9 +100,9 @@ public struct SharedCounter: Sendable {
 }
 
 extension Namespace {
-    /// The counter of a name.
+    /// The counter with a name.
     ///
-    /// - Parameter name: 1 to 240 bytes, in the room of all shared objects' names.
-    /// - Returns: The counter; nothing is written before somebody counts.
+    /// - Parameter name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
+    /// - Returns: The counter; nothing is written before a process changes it.
     public func counter(_ name: String) -> SharedCounter { SharedCounter(name, in: self) }
 }

@@ -1,17 +1,17 @@
 import TupleCoding
 
-/// A gate that opens for good once it was counted down so often.
+/// A latch that opens for good once it has been counted down a given number of times.
 ///
 /// ```swift
 /// let ready = jobs.latch("ready", count: 3)
 /// try ready.countDown()              // each of three services
-/// try await ready.wait()             // whoever needs all of them
+/// try await ready.wait()             // each process that needs all three
 /// ```
 ///
-/// It is there from the first count on, also when those who counted have ended, until it is removed.
+/// The latch exists from the first count until it is removed, also after the processes that counted have ended.
 public struct SharedLatch: Sendable {
     private let state: ObjectState
-    /// How often it is to be counted down.
+    /// The number of counts that open the latch.
     public let count: Int
 
     init(_ name: String, count: Int, in namespace: Namespace) {
@@ -19,23 +19,24 @@ public struct SharedLatch: Sendable {
         self.count = count
     }
 
-    /// The name, in the namespace.
+    /// The latch's name in the namespace.
     public var name: String { state.name }
 
-    /// How often it is still to be counted down; 0: it is open.
+    /// The number of counts that remain; 0: the latch is open.
     ///
     /// - Returns: The number.
-    /// - Throws: `typeMismatch` when the name is something else, or a latch of another count, and what every read does.
+    /// - Throws: `typeMismatch` if the name belongs to another kind of object, or to a latch with another count; and
+    ///   the errors of every read.
     public func remaining() throws(SpaceError) -> Int {
         let operation = "look at a latch"
         return try remaining(try state.value(operation), operation)
     }
 
-    /// Counts down, in one step.
+    /// Counts the latch down, in one step.
     ///
-    /// - Parameter amount: How many at once, from 1; what is more than remains is ignored.
-    /// - Returns: How often it is still to be counted down.
-    /// - Throws: `invalidArgument`, `typeMismatch`, and what every write does.
+    /// - Parameter amount: How many counts to make at once, from 1; any amount beyond the remaining counts is ignored.
+    /// - Returns: The number of counts that remain.
+    /// - Throws: `invalidArgument`, `typeMismatch`, and the errors of every write.
     @discardableResult
     public func countDown(by amount: Int = 1) throws(SpaceError) -> Int {
         let operation = "count a latch down"
@@ -56,11 +57,11 @@ public struct SharedLatch: Sendable {
         }
     }
 
-    /// Waits until it is open.
+    /// Waits until the latch is open.
     ///
-    /// - Parameter timeout: How long; `nil`: no limit.
-    /// - Returns: Whether it is open; `false` when the time has passed.
-    /// - Throws: `cancelled` when the task is; `typeMismatch`, and what every read does.
+    /// - Parameter timeout: The timeout, or `nil` to wait indefinitely.
+    /// - Returns: Whether the latch is open; `false` if the time has passed.
+    /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every read.
     @discardableResult
     public func wait(timeout: Duration? = nil) async throws(SpaceError) -> Bool {
         let operation = "wait for a latch"
@@ -69,15 +70,15 @@ public struct SharedLatch: Sendable {
         } ?? false
     }
 
-    /// Waits until it is open.
+    /// Waits until the latch is open.
     ///
-    /// Blocks the thread; otherwise like the form for tasks.
+    /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func wait(timeout: Duration) throws(SpaceError) -> Bool {
         try waitBlocking(timeout: timeout, interruption: nil)
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Waits until the latch is open, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func waitBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Bool {
         let operation = "wait for a latch"
         return try state.blocking(operation, timeout: timeout, interruption: interruption) {
@@ -86,9 +87,9 @@ public struct SharedLatch: Sendable {
         } ?? false
     }
 
-    /// Removes it: who counts next begins anew.
+    /// Removes the latch: the next count begins anew.
     ///
-    /// - Throws: `typeMismatch`, and what every write does.
+    /// - Throws: `typeMismatch`, and the errors of every write.
     public func remove() throws(SpaceError) {
         try state.change("remove a latch") { (value, _) throws(SpaceError) in value = nil }
     }
@@ -111,11 +112,11 @@ public struct SharedLatch: Sendable {
 }
 
 extension Namespace {
-    /// The latch of a name.
+    /// The latch with a name.
     ///
     /// - Parameters:
-    ///   - name: 1 to 240 bytes, in the room of all shared objects' names.
-    ///   - count: How often it is to be counted down; all who use it mean the same.
-    /// - Returns: The latch; nothing is written before somebody counts.
+    ///   - name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
+    ///   - count: The number of counts that open it; all users of the name must give the same.
+    /// - Returns: The latch; nothing is written before a process counts it down.
     public func latch(_ name: String, count: Int) -> SharedLatch { SharedLatch(name, count: count, in: self) }
 }

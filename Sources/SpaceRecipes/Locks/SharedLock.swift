@@ -1,24 +1,25 @@
-/// A named lock between processes: exclusive, or shared by those who only read.
+/// A named lock between processes: exclusive, or shared by processes that only read.
 ///
 /// ```swift
 /// try await builds.lock("repository").withLock { fencing in try await deploy(fencing: fencing) }
 /// ```
 ///
-/// Fair: who came first is served first, a reader behind a waiting writer waits too. The kernel lets go of it when its
-/// holder dies. It is not reentrant: each acquisition stands for itself, also within one process and thread, so who asks
-/// twice waits for itself; give a time-out where that may happen. It is there while somebody holds it or waits, and costs
-/// nothing otherwise.
+/// The lock is fair: waiters are served in the order in which they came, and a reader behind a waiting writer waits
+/// too. If the holder dies, the kernel releases its session lock, and the hold ends. The lock is not reentrant: each
+/// acquisition counts separately, also within one process and thread, so a thread that acquires the lock twice waits
+/// for itself. Give a time-out where that may happen. The lock exists only while a process holds it or waits for it,
+/// and costs nothing otherwise.
 public struct SharedLock: Sendable {
-    /// How it is held.
+    /// How a lock is held.
     public enum Mode: Sendable, Hashable {
-        /// By one at a time.
+        /// By one holder at a time.
         case exclusive
-        /// By any number of those who share it, while nobody holds it exclusively.
+        /// By any number of sharing holders, while no exclusive holder has it.
         case shared
     }
 
     private let namespace: Namespace
-    /// The name, in the namespace.
+    /// The lock's name in the namespace.
     public let name: String
 
     init(_ name: String, in namespace: Namespace) {
@@ -35,12 +36,12 @@ public struct SharedLock: Sendable {
     /// Runs `body` while the lock is held.
     ///
     /// - Parameters:
-    ///   - mode: How it is held.
-    ///   - timeout: How long to wait for it; `nil`: no limit.
-    ///   - body: The work; it gets the fencing number (see ``Hold/fencing``) and runs where the caller does.
-    /// - Returns: What `body` returned.
-    /// - Throws: What `body` throws, and what ``acquire(_:timeout:)-(_,Duration?)`` does; `holdLost` when the lock had
-    ///   been taken away before `body` returned.
+    ///   - mode: How the lock is held.
+    ///   - timeout: The time to wait for the lock, or `nil` to wait indefinitely.
+    ///   - body: The work; it gets the fencing number (see ``Hold/fencing``) and runs with the caller's isolation.
+    /// - Returns: The result of `body`.
+    /// - Throws: The errors of `body` and of ``acquire(_:timeout:)-(_,Duration?)``; `holdLost` if the lock was taken
+    ///   away before `body` returned.
     nonisolated(nonsending) public func withLock<Result>(
         _ mode: Mode = .exclusive,
         timeout: Duration? = nil,
@@ -51,7 +52,7 @@ public struct SharedLock: Sendable {
 
     /// Runs `body` while the lock is held.
     ///
-    /// Blocks the thread while it waits; otherwise like the form for tasks.
+    /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func withLock<Result>(
         _ mode: Mode = .exclusive,
@@ -66,25 +67,25 @@ public struct SharedLock: Sendable {
     /// Waits for the lock.
     ///
     /// - Parameters:
-    ///   - mode: How it is held.
-    ///   - timeout: How long to wait; `nil`: no limit.
-    /// - Returns: What is held; it is let go when it goes out of scope.
-    /// - Throws: `timedOut`, which names the holder; `cancelled` when the task is; `typeMismatch` when the name is something
-    ///   else; `storageFull`, `limitReached`, `holderStopped`, `holderBusy`, `namespaceDeleted`. The place in the queue is
-    ///   given up then.
+    ///   - mode: How the lock is held.
+    ///   - timeout: The timeout, or `nil` to wait indefinitely.
+    /// - Returns: The hold; the lock is released when it goes out of scope.
+    /// - Throws: `timedOut`, which names the holder; `cancelled` if the task is cancelled; `typeMismatch` if the name
+    ///   belongs to another kind of object; `storageFull`, `limitReached`, `holderStopped`, `holderBusy`,
+    ///   `namespaceDeleted`. In all these cases the place in the queue is given up.
     public func acquire(_ mode: Mode = .exclusive, timeout: Duration? = nil) async throws(SpaceError) -> Hold {
         try await namespace.acquireSuspending(request(mode), timeout: timeout)
     }
 
     /// Waits for the lock.
     ///
-    /// Blocks the thread; otherwise like the form for tasks.
+    /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func acquire(_ mode: Mode = .exclusive, timeout: Duration) throws(SpaceError) -> Hold {
         try namespace.acquireBlocking(request(mode), timeout: timeout)
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Waits for the lock, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func acquireBlocking(
         _ mode: Mode,
         timeout: Duration?,
@@ -93,20 +94,21 @@ public struct SharedLock: Sendable {
         try namespace.acquireBlocking(request(mode), timeout: timeout, interruption: interruption)
     }
 
-    /// Acquires the lock if it is to be had now, and nobody waits for it.
+    /// Acquires the lock if that is possible now without overtaking a waiter.
     ///
-    /// - Parameter mode: How it is held.
-    /// - Returns: What is held; `nil` when it would have had to wait.
-    /// - Throws: `typeMismatch`, and what every write does.
+    /// - Parameter mode: How the lock is held.
+    /// - Returns: The hold, or `nil` if the call would have to wait.
+    /// - Throws: `typeMismatch`, and the errors of every write.
     public func tryAcquire(_ mode: Mode = .exclusive) throws(SpaceError) -> Hold? {
         try namespace.tryAcquire(request(mode))
     }
 }
 
 extension Namespace {
-    /// The lock of a name.
+    /// The lock with a name.
     ///
-    /// - Parameter name: 1 to 240 bytes; the names of locks, collections and all other shared objects are one room.
-    /// - Returns: The lock; nothing is written before somebody asks for it.
+    /// - Parameter name: 1 to 240 bytes; locks, collections and all other shared objects of the namespace share one set
+    ///   of names.
+    /// - Returns: The lock; nothing is written before a process asks for it.
     public func lock(_ name: String) -> SharedLock { SharedLock(name, in: self) }
 }

@@ -1,18 +1,18 @@
 import TupleCoding
 
-/// A named number of permits, of which each holder has one or more.
+/// A named number of permits; each holder has one or more of them.
 ///
 /// ```swift
 /// try await jobs.semaphore("downloads", permits: 4).withPermits { _ in try await download(file) }
 /// ```
 ///
-/// Fair, as ``SharedLock`` is: who wants many permits is not overtaken by those who want few. The permits of a process
-/// that dies are free again. All who use the name at one time mean the same number of permits.
+/// It is fair, as ``SharedLock`` is: a waiter for many permits is not overtaken by waiters for few. If a process dies,
+/// its permits are free again. All processes that use the name at the same time must give the same number of permits.
 public struct SharedSemaphore: Sendable {
     private let namespace: Namespace
-    /// The name, in the namespace.
+    /// The semaphore's name in the namespace.
     public let name: String
-    /// How many permits there are.
+    /// The number of permits.
     public let permits: Int
 
     init(_ name: String, permits: Int, in namespace: Namespace) {
@@ -47,11 +47,11 @@ public struct SharedSemaphore: Sendable {
     /// Runs `body` while permits are held.
     ///
     /// - Parameters:
-    ///   - count: How many permits.
-    ///   - timeout: How long to wait for them; `nil`: no limit.
+    ///   - count: The number of permits to hold.
+    ///   - timeout: The time to wait for them, or `nil` to wait indefinitely.
     ///   - body: The work; it gets the fencing number (see ``Hold/fencing``).
-    /// - Returns: What `body` returned.
-    /// - Throws: What `body` throws, and what ``acquire(_:timeout:)-(_,Duration?)`` does.
+    /// - Returns: The result of `body`.
+    /// - Throws: The errors of `body` and of ``acquire(_:timeout:)-(_,Duration?)``.
     nonisolated(nonsending) public func withPermits<Result>(
         _ count: Int = 1,
         timeout: Duration? = nil,
@@ -62,7 +62,7 @@ public struct SharedSemaphore: Sendable {
 
     /// Runs `body` while permits are held.
     ///
-    /// Blocks the thread while it waits; otherwise like the form for tasks.
+    /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func withPermits<Result>(
         _ count: Int = 1,
@@ -75,25 +75,25 @@ public struct SharedSemaphore: Sendable {
     /// Waits for permits.
     ///
     /// - Parameters:
-    ///   - count: How many permits.
-    ///   - timeout: How long to wait; `nil`: no limit.
-    /// - Returns: What is held; it is let go when it goes out of scope.
-    /// - Throws: `timedOut`, which names the oldest holder; `cancelled` when the task is; `typeMismatch` when the name is
-    ///   something else, or in use with another number of permits; `invalidArgument` for more permits than there are; and
-    ///   what every write does.
+    ///   - count: The number of permits to acquire.
+    ///   - timeout: The timeout, or `nil` to wait indefinitely.
+    /// - Returns: The hold; the permits are released when it goes out of scope.
+    /// - Throws: `timedOut`, which names the oldest holder; `cancelled` if the task is cancelled; `typeMismatch` if the
+    ///   name belongs to another kind of object, or is in use with another number of permits; `invalidArgument` for
+    ///   more permits than there are; and the errors of every write.
     public func acquire(_ count: Int = 1, timeout: Duration? = nil) async throws(SpaceError) -> Hold {
         try await namespace.acquireSuspending(request(count), timeout: timeout)
     }
 
     /// Waits for permits.
     ///
-    /// Blocks the thread; otherwise like the form for tasks.
+    /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func acquire(_ count: Int = 1, timeout: Duration) throws(SpaceError) -> Hold {
         try namespace.acquireBlocking(request(count), timeout: timeout)
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Waits for permits, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func acquireBlocking(
         _ count: Int,
         timeout: Duration?,
@@ -102,23 +102,23 @@ public struct SharedSemaphore: Sendable {
         try namespace.acquireBlocking(request(count), timeout: timeout, interruption: interruption)
     }
 
-    /// Acquires permits if they are to be had now, and nobody waits.
+    /// Acquires permits if that is possible now without overtaking a waiter.
     ///
-    /// - Parameter count: How many permits.
-    /// - Returns: What is held; `nil` when it would have had to wait.
-    /// - Throws: `typeMismatch`, `invalidArgument`, and what every write does.
+    /// - Parameter count: The number of permits to acquire.
+    /// - Returns: The hold, or `nil` if the call would have to wait.
+    /// - Throws: `typeMismatch`, `invalidArgument`, and the errors of every write.
     public func tryAcquire(_ count: Int = 1) throws(SpaceError) -> Hold? {
         try namespace.tryAcquire(request(count))
     }
 }
 
 extension Namespace {
-    /// The semaphore of a name.
+    /// The semaphore with a name.
     ///
     /// - Parameters:
-    ///   - name: 1 to 240 bytes, in the room of all shared objects' names.
-    ///   - permits: How many there are, from 1 to 2³²−1.
-    /// - Returns: The semaphore; nothing is written before somebody asks for a permit.
+    ///   - name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
+    ///   - permits: The number of permits, from 1 to 2³²−1.
+    /// - Returns: The semaphore; nothing is written before a process asks for a permit.
     public func semaphore(_ name: String, permits: Int) -> SharedSemaphore {
         SharedSemaphore(name, permits: permits, in: self)
     }
