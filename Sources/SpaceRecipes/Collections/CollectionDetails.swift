@@ -1,7 +1,7 @@
 import LMDB
 import TupleCoding
 
-/// What the row of an ordered set, or of a dictionary, keeps of it.
+/// The details in the row of an ordered set or a dictionary.
 package struct CollectionDetails {
     package var elementType: String
 

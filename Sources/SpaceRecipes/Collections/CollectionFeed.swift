@@ -1,29 +1,30 @@
 import SpaceSystem
 import Synchronization
 
-/// Makes of what the journal tells of a collection what its observer is told.
+/// Turns the journal's changes of a collection into the changes that its observer gets.
 ///
-/// Guarantees: whoever applies it to a copy, from a reset on, has after each change what the collection had then. A reset is read
-/// from a snapshot that is later than the change that calls for it; so changes up to that snapshot are not told again. The end is
-/// told once, also where the change that says so is among those that were missed.
+/// Guarantees: if an observer applies the changes to a copy, from a reset on, the copy has after each change what the
+/// collection had then. A reset is read from a snapshot later than the change that calls for it, so changes up to that
+/// snapshot are not reported again. The end is reported once, even if the change that says so is among those that were
+/// missed.
 ///
-/// The initial state is read once the watcher is registered and before the observer is handed to its caller. So each edit that the
-/// caller makes later is told as an edit, however late the first call comes; an edit that another process makes between the
-/// registration and the reading is in the initial state, and is not told again.
+/// The initial state is read after the watcher is registered and before the observer is handed to its caller. So each
+/// later edit of the caller is reported as an edit, however late the first call comes. An edit that another process
+/// makes between the registration and the reading is in the initial state, and is not reported again.
 package final class CollectionFeed<Source: CollectionSource>: Sendable {
     private let source: Source
     private let options: CollectionObservationOptions
     private let state = Mutex(State())
 
     private struct State {
-        /// The last change that the last reset held.
+        /// The last change that the last reset contains.
         var position: UInt64 = 0
-        /// Something could not be told: only a reset can follow.
+        /// Whether a change could not be reported: then only a reset can follow.
         var mustReset = false
-        /// A reset was told.
+        /// Whether a reset was reported.
         var hasBegun = false
         var hasEnded = false
-        /// What was there when the observer was registered, until it is told.
+        /// The state at the registration, until it is reported.
         var initial: Result<(told: Source.Told, sequence: UInt64), SpaceError>?
     }
 
@@ -32,9 +33,10 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
         self.options = options
     }
 
-    /// Reads what is there, for an observer that asked for it; called once, after the registration.
+    /// Reads the initial state, for an observer that asked for it; called once, after the registration.
     ///
-    /// Throws: `closed` when the collection has been removed. What does not decode is the observer's to be told, in its turn.
+    /// Throws `closed` if the collection has been removed. If the state does not decode, the observer gets that error
+    /// in its turn.
     package func begin() throws(SpaceError) {
         guard options.contains(.initial) else { return try source.checkIsThere() }
         let initial: Result<(told: Source.Told, sequence: UInt64), SpaceError>
@@ -46,9 +48,10 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
         state.withLock { $0.initial = initial }
     }
 
-    /// Returns: `nil` for what the observer knows already, or does not want.
+    /// The observer's form of a change, or `nil` if the observer knows the change already or does not want it.
     ///
-    /// Throws: `badData` for what does not decode; what follows is told all the same, after a reset where one is needed.
+    /// Throws `badData` for a change that does not decode; later changes are reported all the same, after a reset if
+    /// one is needed.
     package func tell(_ change: Change) throws(SpaceError) -> Source.Told? {
         let (position, mustReset, hasEnded) = state.withLock { ($0.position, $0.mustReset, $0.hasEnded) }
         if hasEnded { return nil }
@@ -82,9 +85,10 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
             }
             return told
         } catch  where error.code == .closed || error.code == .namespaceDeleted {
-            // Of the namespace that follows, if it was deleted; who left it is told nothing.
+            // The namespace was deleted or the collection removed. But if this handle was left, the observer gets
+            // nothing.
             guard (try? source.namespace.usableCore("observe")) != nil else { return nil }
-            // Of the collection it may be in the gap that called for the reset; whose doing it was is not known.
+            // A removal may lie in the gap that called for the reset, so the process that did it is not known.
             return end(Change(gone: change.lastSequence))
         }
     }
@@ -97,25 +101,25 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
         return isFirst ? source.end(with: change) : nil
     }
 
-    /// The first of all: what is there, once, for an observer that asked for it.
+    /// The initial state, once, for an observer that asked for it.
     fileprivate func initial() throws(SpaceError) -> Source.Told? {
         guard options.contains(.initial), state.withLock({ !$0.hasBegun }) else { return nil }
-        // Who left it is told nothing.
+        // If the handle was left, the observer gets nothing.
         guard (try? source.namespace.usableCore("observe")) != nil else { return nil }
         return try tell(Change(presentCollection: source.name, at: 0))
     }
 
     package var name: String { source.name }
 
-    /// Whether the observer asked for what is there.
+    /// Whether the observer asked for the initial state.
     var tellsInitial: Bool { options.contains(.initial) }
 
-    /// Whether the collection has gone.
+    /// Whether the collection is gone.
     fileprivate var hasEnded: Bool { state.withLock { $0.hasEnded } }
 }
 
 extension Changes {
-    /// The next of a collection's changes, as its teller tells them; `nil` when there is none in time, after the end, and after
+    /// The next change of a collection in the feed's form; `nil` if none comes in time, after the end, and after
     /// cancellation.
     package func next<Source>(
         toldBy teller: CollectionFeed<Source>,

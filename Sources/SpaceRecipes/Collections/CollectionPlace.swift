@@ -1,8 +1,10 @@
 import TupleCoding
 
-/// Where a collection's handle reads and edits: in its namespace, each call a step of its own, or as a part of a transaction.
+/// The place where a collection's handle reads and edits: its namespace, with a step of its own for each call, or a
+/// transaction.
 ///
-/// Unchecked Sendable: a transaction's state belongs to the thread that runs its body, which is asked before each use.
+/// Unchecked Sendable: a transaction's state belongs to the thread that runs its body, and each use checks that it is
+/// on that thread.
 package enum CollectionPlace: @unchecked Sendable {
     case namespace(Namespace)
     case transaction(TransactionState)
@@ -16,7 +18,7 @@ package enum CollectionPlace: @unchecked Sendable {
 }
 
 extension TransactionState {
-    /// Throws: `invalidArgument` where the transaction does not run: `what` is a part of it.
+    /// Throws `invalidArgument` if the transaction does not run on this thread; `what` names its part.
     func checkRunsHere(_ what: String) throws(SpaceError) {
         guard !namespace.core.isInTransactionHere else { return }
         throw SpaceError(
@@ -28,7 +30,7 @@ extension TransactionState {
         )
     }
 
-    /// Throws: `invalidArgument` for `what` when it is of another namespace.
+    /// Throws `invalidArgument` if `what` belongs to another namespace.
     func checkIsHere(_ what: String, of other: Namespace) throws(SpaceError) {
         guard other.core !== namespace.core else { return }
         throw SpaceError(
@@ -42,9 +44,9 @@ extension TransactionState {
 }
 
 extension Namespace {
-    /// The encoding of what a collection is to hold; what would not decode again is refused.
+    /// Encodes the content of a collection; a value that would not decode again is refused.
     ///
-    /// `what`: With its article, for the error.
+    /// `what` names the content in the error, with its article.
     func encodedToStay<Content: Codable>(
         _ content: Content,
         _ what: String,

@@ -1,26 +1,27 @@
 import SpaceSystem
 import Synchronization
 
-/// What one kind of collection tells its observers; when, is a ``CollectionFeed``'s to say.
+/// Turns changes of one kind of collection into its observers' form; a ``CollectionFeed`` decides when.
 package protocol CollectionSource: Sendable {
     associatedtype Told: Sendable
 
     var name: String { get }
     var namespace: Namespace { get }
 
-    /// What is told of a change, of which there may also be some that are not the collection's.
+    /// The observer's form of a change, which may also be one of another collection.
     ///
-    /// Throws: Where the observer's copy is not to be had without a reset; the next change brings it.
+    /// Throws an error if the observer's copy can only be brought up to date by a reset; the reset comes with the next
+    /// change.
     func telling(of change: Change) throws(SpaceError) -> FeedStep<Told>
 
-    /// All that is there now, and the number of the last change that it holds.
+    /// The present state, and the number of the last change that it contains.
     ///
-    /// Throws: `closed` when the collection has been removed.
+    /// Throws `closed` if the collection has been removed.
     func reset(for change: Change) throws(SpaceError) -> (told: Told, sequence: UInt64)
 
-    /// Throws: `closed` when the collection has been removed.
+    /// Throws `closed` if the collection has been removed.
     func checkIsThere() throws(SpaceError)
 
-    /// That nothing follows.
+    /// The last change of all: the collection is gone.
     func end(with change: Change) -> Told
 }

@@ -1,13 +1,13 @@
 import SpaceSystem
 import Synchronization
 
-/// What a collection's change comes to for an observer.
+/// The result of a collection's change for an observer.
 package enum FeedStep<Told> {
     case told(Told)
-    /// It is none of the collection's, or not wanted.
+    /// The change belongs to another collection, or is not wanted.
     case nothing
-    /// The change does not say enough: the observer needs all that is there.
+    /// The change does not say enough: the observer needs the whole state.
     case reset
-    /// It can't be told, and the observer's copy is right all the same but for what the error names.
+    /// The change can't be reported; the observer's copy is still right, apart from the entry that the error names.
     case failure(SpaceError)
 }

@@ -2,7 +2,7 @@ import LMDB
 import TupleCoding
 
 extension Namespace {
-    /// The number of the collection of a name; `make` makes it if there is none.
+    /// The number of the collection with a name; if there is none, `make` makes it.
     package func collection(
         _ kind: SharedObjectKind,
         _ name: String,
@@ -35,9 +35,9 @@ extension Namespace {
 }
 
 extension Snapshot {
-    /// The number of a collection of a kind with elements of a type; `nil`: there is none.
+    /// The number of a collection with a kind and an element type, or `nil` if there is none.
     ///
-    /// Throws: `typeMismatch`.
+    /// Throws `typeMismatch` if the kind or the type is another.
     package func collection(
         _ name: String,
         _ kind: SharedObjectKind,

@@ -1,33 +1,34 @@
 import TupleCoding
 
-/// What an observer of a dictionary is told: a change of an entry, or where all that there is begins anew.
+/// A change of a dictionary, as its observers get it: a changed entry, or a reset with all entries.
 public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
-    /// What can happen.
+    /// The kinds of change.
     public enum Event: Sendable {
-        /// The entries are these: at first, and after changes that were missed. An observer of one key is given that alone.
+        /// All entries: at first, and after changes that were missed. An observer of one key gets only that entry.
         ///
-        /// Of keys that are equal to Swift and differ as UTF-8 a Swift dictionary holds one: ``DictionaryChange/entries`` has all.
+        /// If two keys are equal for Swift but differ as UTF-8, this dictionary holds one of them:
+        /// ``DictionaryChange/entries`` has all.
         case reset([String: Value])
-        /// The value of a key was set; `old` is `nil` where there was none, or one that does not decode.
+        /// The value of a key was set; `old` is `nil` if there was none, or one that does not decode.
         case set(_ key: String, Value, old: Value?)
-        /// The value of a key was removed; `old` is `nil` where it does not decode.
+        /// The value of a key was removed; `old` is `nil` if it does not decode.
         case unset(_ key: String, old: Value?)
-        /// The dictionary was removed, or the namespace deleted; nothing follows.
+        /// The dictionary was removed or the namespace deleted; nothing follows.
         case removed
     }
 
-    /// What happened.
+    /// The change itself.
     public let event: Event
-    /// The number of the change; of a reset, that of the last change that the entries hold.
+    /// The number of the change; for a reset, the number of the last change that the entries contain.
     public let sequence: UInt64
-    /// When, milliseconds since 1970.
+    /// The time of the change, in milliseconds since 1970.
     public let time: Int64
-    /// The process that did it; 0 of a reset.
+    /// The process that made the change; 0 for a reset.
     public let pid: Int32
-    /// The transaction: changes with the same number were committed together; 0 of a reset.
+    /// The number of the transaction: changes with the same number were committed together; 0 for a reset.
     public let batch: UInt64
 
-    /// Of a reset: all entries, also those whose keys are equal to Swift; of everything else `nil`.
+    /// All entries of a reset, also those whose keys are equal for Swift; `nil` for other changes.
     public let entries: SharedDictionary<Value>.Entries?
 
     init(_ event: Event, _ change: Change, sequence: UInt64? = nil, entries: SharedDictionary<Value>.Entries? = nil) {
@@ -39,10 +40,10 @@ public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
         batch = change.batch
     }
 
-    /// Does the same to a copy of the entries.
+    /// Applies the change to a copy of the entries.
     ///
-    /// A copy that is begun with a reset and is given every change since equals the dictionary, as long as no two keys of it are
-    /// equal to Swift and differ as UTF-8. Where that may be, keep the copy as ``SharedDictionary/Entries``.
+    /// A copy that begins with a reset and gets every later change equals the dictionary, as long as no two of its keys
+    /// are equal for Swift and differ as UTF-8. If that is possible, keep the copy as ``SharedDictionary/Entries``.
     public func apply(to copy: inout [String: Value]) {
         switch event {
         case .reset(let entries): copy = entries
@@ -52,11 +53,11 @@ public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Does the same to a copy of the entries whose keys compare as UTF-8.
+    /// Applies the change to a copy of the entries whose keys compare as UTF-8.
     ///
-    /// A copy that is begun with a reset and is given every change since equals the dictionary.
+    /// A copy that begins with a reset and gets every later change equals the dictionary.
     ///
-    /// - Complexity: O(1) but for a reset.
+    /// - Complexity: O(1), except for a reset.
     public func apply(to copy: inout SharedDictionary<Value>.Entries) {
         switch event {
         case .reset: copy = entries ?? copy
@@ -68,7 +69,7 @@ public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
 }
 
 extension DictionaryChange.Event: Equatable where Value: Equatable {
-    /// Whether both tell the same; keys compare as UTF-8.
+    /// Whether both are the same event; keys compare as UTF-8.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.reset(let left), .reset(let right)):

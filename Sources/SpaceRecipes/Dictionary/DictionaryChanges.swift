@@ -3,7 +3,7 @@ import TupleCoding
 
 /// The changes of a dictionary, one after the other.
 ///
-/// When the dictionary is removed, or the namespace deleted, the last one says so, and the sequence ends.
+/// If the dictionary is removed or the namespace deleted, the last change says so, and the sequence ends.
 public struct DictionaryChanges<Value: Codable & Sendable>: AsyncSequence, Sendable {
     package let source: Changes
     let teller: CollectionFeed<DictionarySource<Value>>
@@ -16,7 +16,7 @@ public struct DictionaryChanges<Value: Codable & Sendable>: AsyncSequence, Senda
 
         /// The next change; `nil` after the end, and after cancellation.
         ///
-        /// - Throws: `badData` for a value that does not decode; whoever asks again gets what follows.
+        /// - Throws: `badData` for a value that does not decode; the next call continues with the changes that follow.
         public mutating func next() async throws(SpaceError) -> DictionaryChange<Value>? {
             try await changes.next(timeout: nil)
         }
@@ -32,7 +32,7 @@ public struct DictionaryChanges<Value: Codable & Sendable>: AsyncSequence, Senda
     /// Makes an iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(changes: self) }
 
-    /// The next change; `nil` when there is none in time, after the end, and after cancellation.
+    /// The next change; `nil` if none comes in time, after the end, and after cancellation.
     public func next(timeout: Duration) async throws(SpaceError) -> DictionaryChange<Value>? {
         try await next(timeout: .some(timeout))
     }

@@ -1,13 +1,15 @@
 import TupleCoding
 
 extension SharedDictionary {
-    /// Entries of a dictionary, by keys that compare as their UTF-8: a copy that has room for all of them.
+    /// A copy of a dictionary's entries, with keys that compare as their UTF-8, so that all of them fit.
     ///
-    /// A Swift dictionary takes "é" as one scalar (U+00E9) and as two (U+0065 U+0301) for one key; in a namespace they are two.
+    /// For a Swift dictionary "é" as one scalar (U+00E9) and as two (U+0065 U+0301) is one key; in a namespace these
+    /// are two keys.
     public struct Entries: Sendable {
         private var values: [Name: Value] = [:]
 
-        /// Makes an empty copy, to be begun with a reset: ``DictionaryChange/apply(to:)-(SharedDictionary<Value>.Entries)``.
+        /// Makes an empty copy, to begin with a reset:
+        /// ``DictionaryChange/apply(to:)-(SharedDictionary<Value>.Entries)``.
         public init() {}
 
         /// Makes a copy of a Swift dictionary's entries.
@@ -15,7 +17,7 @@ extension SharedDictionary {
             for (key, value) in dictionary { values[Name(key)] = value }
         }
 
-        /// The value of a key; `nil` where there is none, and setting `nil` removes it.
+        /// The value of a key, or `nil` if there is none; setting `nil` removes the entry.
         ///
         /// - Complexity: O(1).
         public subscript(key: String) -> Value? {
@@ -28,13 +30,13 @@ extension SharedDictionary {
         /// - Complexity: O(n log n).
         public var keys: [String] { values.keys.sorted().map(\.text) }
 
-        /// How many entries there are.
+        /// The number of entries.
         public var count: Int { values.count }
 
-        /// Whether there is none.
+        /// Whether there are no entries.
         public var isEmpty: Bool { values.isEmpty }
 
-        /// As far as a Swift dictionary has room: of keys that are equal to it, the last by UTF-8.
+        /// The entries as a Swift dictionary: of keys that are equal for Swift, it has the last by UTF-8.
         var asDictionary: [String: Value] {
             Dictionary(map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
         }

@@ -1,10 +1,10 @@
 import TupleCoding
 
-/// What a dictionary, or one key of it, tells its observers.
+/// Turns the changes of a dictionary, or of one of its keys, into its observers' form.
 struct DictionarySource<Value: Codable & Sendable>: CollectionSource {
     private let dictionary: SharedDictionary<Value>
     private let keys: DictionaryKeys
-    /// The one key that is told of; `nil`: all.
+    /// The one key whose changes are reported, or `nil` for all keys.
     private let key: String?
 
     init(_ dictionary: SharedDictionary<Value>, key: String?) {

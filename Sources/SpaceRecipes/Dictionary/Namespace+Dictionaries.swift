@@ -1,19 +1,19 @@
 import TupleCoding
 
 extension Namespace {
-    /// The dictionary of a name, which is made if there is none.
+    /// The dictionary with a name; it is made if there is none.
     ///
-    /// All processes have to mean the same type of values: the first one's is kept, and another is refused, as with
-    /// ``orderedSet(_:of:schema:)``. Cells that are there under the name and a slash are its entries.
+    /// All processes must use the same type of values: the first one's type is kept, and any other is refused, as with
+    /// ``orderedSet(_:of:schema:)``. Existing cells with keys that begin with the name and a slash become its entries.
     ///
     /// - Parameters:
     ///   - name: 1 to ``Limits/objectNameBytes`` bytes of UTF-8, without a slash.
     ///   - type: The type of the values.
-    ///   - schema: The type's name for all processes; `nil`: its name in Swift.
-    /// - Returns: A handle, which keeps the namespace.
-    /// - Throws: `typeMismatch` when the dictionary has values of another type, or the name is that of another kind of object;
-    ///   `invalidArgument` for a name that is none; `storageFull`, `limitReached`, `holderStopped`, `holderBusy`,
-    ///   `namespaceDeleted`.
+    ///   - schema: The type's name for all processes, or `nil` for its name in Swift.
+    /// - Returns: A handle, which keeps the namespace open.
+    /// - Throws: `typeMismatch` if the dictionary has values of another type, or the name belongs to another kind of
+    ///   object; `invalidArgument` for a name that is not allowed; `storageFull`, `limitReached`, `holderStopped`,
+    ///   `holderBusy`, `namespaceDeleted`.
     public func dictionary<Value: Codable & Sendable>(
         _ name: String,
         of type: Value.Type = Value.self,
@@ -35,14 +35,14 @@ extension Namespace {
         return SharedDictionary(place: .namespace(self), name: name, number: number)
     }
 
-    /// Removes a dictionary, with all entries.
+    /// Removes a dictionary, with all its entries.
     ///
-    /// Its handles, in all processes, throw `closed` from then on; observers are told that it is gone.
+    /// From then on its handles throw `closed`, in all processes; its observers get a last change.
     ///
     /// - Returns: Whether there was one.
-    /// - Throws: `typeMismatch` when the name is that of another kind of object; `storageFull`, `limitReached`, `holderStopped`,
-    ///   `holderBusy`, `namespaceDeleted`.
-    /// - Complexity: O(n log n), and all others who write wait meanwhile.
+    /// - Throws: `typeMismatch` if the name belongs to another kind of object; `storageFull`, `limitReached`,
+    ///   `holderStopped`, `holderBusy`, `namespaceDeleted`.
+    /// - Complexity: O(n log n); all other writers wait meanwhile.
     @discardableResult
     public func removeDictionary(_ name: String) throws(SpaceError) -> Bool {
         let operation = "remove a dictionary"
@@ -60,7 +60,8 @@ extension Namespace {
 }
 
 extension Transaction {
-    /// A dictionary as a part of the transaction: its changes are seen by others with all else that the body does.
+    /// A dictionary as part of the transaction: its changes become visible together with everything else that the body
+    /// does.
     ///
     /// ```swift
     /// try app.transaction { t in
@@ -70,8 +71,8 @@ extension Transaction {
     /// ```
     ///
     /// - Parameter dictionary: A dictionary of the same namespace.
-    /// - Returns: The same, for use in the body.
-    /// - Throws: `invalidArgument` for one of another namespace.
+    /// - Returns: The same dictionary, for use in the body.
+    /// - Throws: `invalidArgument` for a dictionary of another namespace.
     public func dictionary<Value>(_ dictionary: SharedDictionary<Value>) throws(SpaceError) -> SharedDictionary<Value> {
         try state.checkIsHere(dictionary.title, of: dictionary.namespace)
         return SharedDictionary(place: .transaction(state), name: dictionary.name, number: dictionary.number)

@@ -1,17 +1,17 @@
 import TupleCoding
 
-// Changing a dictionary. A value that is returned is decoded after the change was made: no decoding of a user's type runs while
-// others are kept from writing, but in a transaction's body.
+// Changing a dictionary. A returned value is decoded after the commit: except in a transaction's body, no decoding of a
+// user's type runs while other writers wait.
 
 extension SharedDictionary {
     // MARK: One entry
 
     /// Sets the value of a key.
     ///
-    /// - Returns: The old value; `nil` when there was none.
-    /// - Throws: `badData` when the value would not decode again, and nothing has changed then, or when the old one does not
-    ///   decode: it is replaced all the same; `tooLarge`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`,
-    ///   `namespaceDeleted`, `closed`.
+    /// - Returns: The old value, or `nil` if there was none.
+    /// - Throws: `badData` if the value would not decode again, and then nothing has changed; `badData` too if the old
+    ///   value does not decode, which is replaced all the same; `tooLarge`, `storageFull`, `limitReached`,
+    ///   `holderStopped`, `holderBusy`, `namespaceDeleted`, `closed`.
     /// - Complexity: O(log n).
     @discardableResult
     public func updateValue(_ value: Value, forKey key: String) throws(SpaceError) -> Value? {
@@ -25,8 +25,8 @@ extension SharedDictionary {
 
     /// Sets the value of a key that has none.
     ///
-    /// - Returns: The value that is there now: this one, or the one that was.
-    /// - Throws: As ``updateValue(_:forKey:)``; a value that is there stays also where it doesn't decode.
+    /// - Returns: The value of the key now: the given one, or the one that was there.
+    /// - Throws: The same errors as ``updateValue(_:forKey:)``; a value that is there stays even if it does not decode.
     /// - Complexity: O(log n).
     @discardableResult
     public func setDefault(_ value: Value, forKey key: String) throws(SpaceError) -> Value {
@@ -40,8 +40,9 @@ extension SharedDictionary {
 
     /// Removes the value of a key.
     ///
-    /// - Returns: The value; `nil` when there was none.
-    /// - Throws: `badData` when it does not decode: it is removed all the same; and as ``updateValue(_:forKey:)``.
+    /// - Returns: The value, or `nil` if there was none.
+    /// - Throws: `badData` if the value does not decode; it is removed all the same. The other errors of
+    ///   ``updateValue(_:forKey:)``.
     /// - Complexity: O(log n).
     @discardableResult
     public func removeValue(forKey key: String) throws(SpaceError) -> Value? {
@@ -52,16 +53,16 @@ extension SharedDictionary {
         return try decode(old, key, operation)
     }
 
-    /// Sets or removes the value of a key, if it is what is expected.
+    /// Sets or removes the value of a key, if the present value is the expected one.
     ///
     /// Values are compared as they are encoded.
     ///
     /// - Parameters:
-    ///   - expected: The value that is to be there; `nil`: none.
-    ///   - new: The value to set; `nil`: none is to be there.
-    ///   - key: Whose value.
-    /// - Returns: Whether it was as expected, and so now is the new one.
-    /// - Throws: As ``updateValue(_:forKey:)``.
+    ///   - expected: The expected value, or `nil` if there must be none.
+    ///   - new: The value to set, or `nil` to remove the entry.
+    ///   - key: The key of the entry.
+    /// - Returns: Whether the present value was the expected one, so that the change was made.
+    /// - Throws: The same errors as ``updateValue(_:forKey:)``.
     /// - Complexity: O(log n).
     public func compareAndSet(expected: Value?, new: Value?, forKey key: String) throws(SpaceError) -> Bool {
         let operation = "compare and set a value"
@@ -79,19 +80,19 @@ extension SharedDictionary {
         }
     }
 
-    /// Changes the value of a key with what a body makes of it, in one transaction.
+    /// Changes the value of a key in place, in one transaction.
     ///
     /// ```swift
     /// try settings.modify("retries") { $0 = ($0 ?? 0) + 1 }
     /// ```
     ///
     /// - Parameters:
-    ///   - key: Whose value.
-    ///   - body: Changes the value, sets it where there was none, or makes it `nil` to remove it. It runs once, while all others
-    ///     who write wait: so it is to be short.
-    /// - Returns: What the body returned, after the commit.
-    /// - Throws: What the body throws, after which nothing has changed; `badData` when the value does not decode, without a call
-    ///   of the body; and as ``Namespace/transaction(_:)``.
+    ///   - key: The key of the entry.
+    ///   - body: Changes the value, sets it if there was none, or makes it `nil` to remove it. The body runs once,
+    ///     while all other writers wait, so it must be short.
+    /// - Returns: The result of the body, after the commit.
+    /// - Throws: The errors of the body, after which nothing has changed; `badData` if the value does not decode,
+    ///   without a call of the body; and the errors of ``Namespace/transaction(_:)``.
     @discardableResult
     public func modify<Result>(_ key: String, _ body: (inout Value?) throws -> Result) throws -> Result {
         try inTransaction { dictionary in
@@ -115,10 +116,10 @@ extension SharedDictionary {
     ///
     /// - Parameters:
     ///   - other: The new values.
-    ///   - combine: Makes one of the value that is there and the new one, for a key that has both; part of the transaction, and
-    ///     so short.
-    /// - Throws: What `combine` throws, after which nothing has changed; `badData` when a value that is there does not decode;
-    ///   `transactionTooLarge`, and as ``Namespace/transaction(_:)``.
+    ///   - combine: Combines the present value of a key with the new one. It runs in the transaction, so it must be
+    ///     short.
+    /// - Throws: The errors of `combine`, after which nothing has changed; `badData` if a present value does not
+    ///   decode; `transactionTooLarge`, and the errors of ``Namespace/transaction(_:)``.
     public func merge(
         _ other: [String: Value],
         uniquingKeysWith combine: (_ current: Value, _ new: Value) throws -> Value
@@ -126,7 +127,8 @@ extension SharedDictionary {
         guard !other.isEmpty else { return }
         try inTransaction { dictionary in
             let operation = "merge values"
-            // All before the first is set: where `combine` throws, a transaction of the caller's own goes on as it was.
+            // All values are combined before the first is set: if `combine` throws, a transaction of the caller goes on
+            // unchanged.
             var changes: [(key: String, encoded: [UInt8])] = []
             for (key, new) in other {
                 let old = try dictionary.encodedValue(forKey: key, operation)
@@ -140,9 +142,10 @@ extension SharedDictionary {
 
     /// Removes all entries, in one transaction; the dictionary itself stays.
     ///
-    /// All others who write wait meanwhile.
+    /// All other writers wait meanwhile.
     ///
-    /// - Throws: As ``updateValue(_:forKey:)``; `transactionTooLarge` where it is a part of a larger one.
+    /// - Throws: The same errors as ``updateValue(_:forKey:)``; `transactionTooLarge` if this is part of a larger
+    ///   transaction.
     /// - Complexity: O(n log n).
     public func removeAll() throws(SpaceError) {
         let operation = "remove all entries"
@@ -163,7 +166,7 @@ extension SharedDictionary {
 
     // MARK: Helpers
 
-    /// The same dictionary as a part of a transaction: of the one that it belongs to, or of one of its own.
+    /// Runs `body` with the dictionary as part of a transaction: the one it belongs to, or a new one.
     private func inTransaction<Result>(_ body: (SharedDictionary) throws -> Result) throws -> Result {
         guard case .namespace(let namespace) = place else { return try body(self) }
         return try namespace.transaction { try body(try $0.dictionary(self)) }
@@ -179,7 +182,7 @@ extension SharedDictionary {
         try edit(operation, key, adding: nil) { (scope, cell) throws(SpaceError) in try scope.unset(cell) }
     }
 
-    /// Changes one cell; `bytes` are those of the value that may be set, `nil`: none.
+    /// Changes one cell; `bytes` is the size of the value that may be set, or `nil` if none is set.
     private func edit<R>(
         _ operation: String,
         _ key: String,
@@ -196,7 +199,7 @@ extension SharedDictionary {
                 return try body(scope, cell)
             }
         case .transaction(let state):
-            // Measured now: the journal keeps a copy of the old value.
+            // The old value is measured now, because the journal keeps a copy of it.
             demand.cells = 1
             demand.removedBytes += try read(operation) { (snapshot) throws(SpaceError) in
                 try snapshot.cell(cell)?.count ?? 0

@@ -6,25 +6,27 @@ import TupleCoding
 extension SharedDictionary {
     // MARK: Tokens
 
-    /// Calls a handler with each change, whichever process makes it, and with whatever call or command.
+    /// Calls a handler with each change, made by any process with any call or command.
     ///
     /// ```swift
     /// self.token = try settings.observe("retries") { change in show(change.event) }
     /// ```
     ///
-    /// Where and when handlers are called is as with ``Namespace/observe(_:options:on:onError:_:)-(ChangeFilter,_,_,_,_)``: one call
-    /// at a time, in order; on an actor if the handler belongs to one. An observer that falls behind the journal's bound gets a
-    /// reset.
+    /// Handlers are called as with ``Namespace/observe(_:options:on:onError:_:)-(ChangeFilter,_,_,_,_)``: one call at a
+    /// time, in order; on an actor if the handler belongs to one. An observer that falls behind the journal's bound
+    /// gets a reset.
     ///
     /// - Parameters:
-    ///   - key: Whose changes; `nil`: all.
-    ///   - options: With ``CollectionObservationOptions/initial``, at first what is there; there are no moves here.
-    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
-    ///   - onError: Is told of what the handler throws, and of values that don't decode.
+    ///   - key: The key whose changes are reported, or `nil` for all keys.
+    ///   - options: With ``CollectionObservationOptions/initial``, the state at the registration comes first.
+    ///     Dictionaries have no moves.
+    ///   - queue: The queue on which a handler without isolation is called, or `nil` for the thread that hears the
+    ///     signal.
+    ///   - onError: Called with the handler's errors, and with an error for each value that doesn't decode.
     ///   - handler: Called with each change.
-    /// - Returns: A token; when it goes, the observation ends. Nothing after this call is missed.
-    /// - Throws: `closed`, `tooLarge` for a key that no entry can have, `namespaceDeleted`, `storageFull`, `limitReached`,
-    ///   `holderStopped`, `holderBusy`.
+    /// - Returns: A token; when it is released, the observation ends. Every change after this call is reported.
+    /// - Throws: `closed`, `tooLarge` for a key that no entry can have, `namespaceDeleted`, `storageFull`,
+    ///   `limitReached`, `holderStopped`, `holderBusy`.
     public func observe(
         _ key: String? = nil,
         options: CollectionObservationOptions = [],
@@ -39,12 +41,12 @@ extension SharedDictionary {
     /// Calls an asynchronous handler with each change, in a task; the next call comes when it has returned.
     ///
     /// - Parameters:
-    ///   - key: Whose changes; `nil`: all.
-    ///   - options: What is told.
-    ///   - onError: Is told of what the handler throws, and of values that don't decode.
+    ///   - key: The key whose changes are reported, or `nil` for all keys.
+    ///   - options: The options of the observation.
+    ///   - onError: Called with the handler's errors, and with an error for each value that doesn't decode.
     ///   - handler: Called with each change.
-    /// - Returns: A token; when it goes, the observation ends.
-    /// - Throws: As the synchronous form.
+    /// - Returns: A token; when it is released, the observation ends.
+    /// - Throws: The same errors as the synchronous form.
     public func observe(
         _ key: String? = nil,
         options: CollectionObservationOptions = [],
@@ -60,13 +62,14 @@ extension SharedDictionary {
     /// Calls a handler with an object and each change, as long as the object lives.
     ///
     /// - Parameters:
-    ///   - key: Whose changes; `nil`: all.
-    ///   - object: For whom; it is not kept alive.
-    ///   - options: What is told.
-    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
-    ///   - onError: Is told of what the handler throws, and of values that don't decode.
+    ///   - key: The key whose changes are reported, or `nil` for all keys.
+    ///   - object: The object for which the handler is called; it is not kept alive.
+    ///   - options: The options of the observation.
+    ///   - queue: The queue on which a handler without isolation is called, or `nil` for the thread that hears the
+    ///     signal.
+    ///   - onError: Called with the handler's errors, and with an error for each value that doesn't decode.
     ///   - handler: Called with the object and each change.
-    /// - Throws: As the form with a token.
+    /// - Throws: The same errors as the form with a token.
     public func observe<Object: AnyObject & Sendable>(
         _ key: String? = nil,
         for object: Object,
@@ -83,7 +86,7 @@ extension SharedDictionary {
 
     // MARK: Sequences
 
-    /// The changes, whichever process makes them, at the consumer's pace.
+    /// The changes made by any process, at the consumer's pace.
     ///
     /// ```swift
     /// var copy: [String: Int] = [:]
@@ -91,10 +94,10 @@ extension SharedDictionary {
     /// ```
     ///
     /// - Parameters:
-    ///   - key: Whose changes; `nil`: all.
-    ///   - options: What is told; ``CollectionObservationOptions/initial`` unless said otherwise.
-    /// - Returns: The changes, in order; nothing after this call is missed.
-    /// - Throws: As ``observe(_:options:on:onError:_:)``.
+    ///   - key: The key whose changes are reported, or `nil` for all keys.
+    ///   - options: The options of the observation; ``CollectionObservationOptions/initial`` by default.
+    /// - Returns: The changes, in order; every change after this call is reported.
+    /// - Throws: The same errors as ``observe(_:options:on:onError:_:)``.
     public func changes(
         of key: String? = nil,
         options: CollectionObservationOptions = .initial
@@ -109,7 +112,7 @@ extension SharedDictionary {
 
     private var core: NamespaceCore { namespace.core }
 
-    /// It reads in the namespace, also where this handle belongs to a transaction.
+    /// Makes the feed; it reads in the namespace, even if this handle belongs to a transaction.
     private func teller(
         _ key: String?,
         _ options: CollectionObservationOptions

@@ -9,45 +9,47 @@ import TupleCoding
 /// self.token = try settings.observe(options: .initial) { change in show(change) }
 /// ```
 ///
-/// Each call is one step, seen by others as a whole or not at all; several are one step in ``Namespace/transaction(_:)``, with
-/// ``Transaction/dictionary(_:)``.
+/// Each call is one step: other processes see all of it or nothing. Several calls are one step in
+/// ``Namespace/transaction(_:)``, with ``Transaction/dictionary(_:)``.
 ///
-/// An entry is a cell whose key is the dictionary's name, a slash, and the entry's key: `space get app settings/retries` reads
-/// it, and `space set` sets it. So a value may be there that is of another type: reading it is `badData`, with its key, and
-/// setting or removing it mends that.
+/// An entry is a cell; the cell's key is the dictionary's name, a slash, and the entry's key. `space get app
+/// settings/retries` reads it, and `space set` sets it. So an entry may have a value of another type: reading it throws
+/// `badData` with its key, and setting or removing it mends that.
 ///
-/// Two keys are the same when their UTF-8 is. Reading may fail, as everything between processes may; so this is no `Sequence`:
-/// ``snapshot()`` gives a dictionary of one moment.
+/// Two keys are the same if their UTF-8 is. Each read may fail, as all communication between processes may, so this
+/// type is not a `Sequence`: ``snapshot()`` gives a dictionary of one moment.
 ///
-/// A handle is a value, and keeps its namespace. After the dictionary was removed it throws `closed`, also if it was made anew.
+/// A handle is a value, and keeps its namespace open. After the dictionary was removed, the handle throws `closed`,
+/// even if a new dictionary has the name.
 public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     package let place: CollectionPlace
-    /// The name, which no other object of the namespace has.
+    /// The dictionary's name, which no other object of the namespace has.
     public let name: String
     package let number: UInt64
 
-    /// The namespace that it is in.
+    /// The dictionary's namespace.
     public var namespace: Namespace { place.namespace }
 
     // MARK: Reading
 
-    /// The value of a key; `nil` when there is none.
+    /// The value of a key, or `nil` if there is none.
     ///
-    /// - Throws: `badData` when it does not decode as the type; `tooLarge` for a key that no entry can have; `closed`.
+    /// - Throws: `badData` if the value does not decode as the type; `tooLarge` for a key that no entry can have;
+    ///   `closed`.
     /// - Complexity: O(log n), without a lock.
     public func value(forKey key: String) throws(SpaceError) -> Value? {
         let operation = "read a value"
         return try decode(try encodedValue(forKey: key, operation), key, operation)
     }
 
-    /// The value of a key; `nil` when there is none.
+    /// The value of a key, or `nil` if there is none.
     ///
-    /// - Throws: As ``value(forKey:)``.
+    /// - Throws: The same errors as ``value(forKey:)``.
     public subscript(key: String) -> Value? {
         get throws(SpaceError) { try value(forKey: key) }
     }
 
-    /// Whether there is a value of a key, whatever it decodes as.
+    /// Whether there is a value for a key, of any type.
     ///
     /// - Complexity: O(log n), without a lock.
     public func contains(_ key: String) throws(SpaceError) -> Bool {
@@ -56,7 +58,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
         return try read(operation) { (snapshot) throws(SpaceError) in try snapshot.cell(cell) != nil }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     ///
     /// - Complexity: O(n).
     public var count: Int {
@@ -67,7 +69,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no entries.
     ///
     /// - Complexity: O(log n).
     public var isEmpty: Bool {
@@ -97,10 +99,10 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The entries of one moment, as a dictionary of its own that later changes don't change.
+    /// The entries of one moment, as a Swift dictionary that later changes don't affect.
     ///
-    /// - Throws: `badData` when a value does not decode as the type, and when two keys are equal to Swift and differ as UTF-8, so
-    ///   that a Swift dictionary has room for one of them: ``entries()`` reads both.
+    /// - Throws: `badData` if a value does not decode as the type, or if two keys are equal for Swift and differ as
+    ///   UTF-8, so that a Swift dictionary can hold only one of them: ``entries()`` reads both.
     /// - Complexity: O(n).
     public func snapshot() throws(SpaceError) -> [String: Value] {
         let operation = "read the entries"
@@ -121,11 +123,11 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
 
     /// The entries of one moment, by keys that compare as UTF-8.
     ///
-    /// - Throws: `badData` when a value does not decode as the type.
+    /// - Throws: `badData` if a value does not decode as the type.
     /// - Complexity: O(n).
     public func entries() throws(SpaceError) -> Entries { try entries("read the entries").entries }
 
-    /// Of one key or all, with the number of the last change that they hold.
+    /// The entry of one key or all entries, with the number of the last change that they contain.
     package func entries(
         _ operation: String,
         of key: String? = nil
@@ -150,7 +152,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
 
     // MARK: Helpers
 
-    /// What errors call it.
+    /// The dictionary's name in errors.
     package var title: String { "the dictionary \(name.quotedForPeople)" }
 
     package func read<R>(_ operation: String, _ body: (Snapshot) throws(SpaceError) -> R) throws(SpaceError) -> R {

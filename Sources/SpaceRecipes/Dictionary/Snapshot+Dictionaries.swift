@@ -2,11 +2,12 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-// The entries of a dictionary are cells: a cell's key is the dictionary's name, a slash, and the entry's key. No dictionary's name
-// has a slash, so a cell's first slash says whose it is, and the entries of a dictionary lie side by side.
+// The entries of a dictionary are cells: a cell's key is the dictionary's name, a slash, and the entry's key. No
+// dictionary's name contains a slash. So the part before a cell's first slash names its dictionary, and the entries of
+// a dictionary are adjacent.
 
 extension Snapshot {
-    /// Throws: `closed` when the dictionary that a handle means is not there any more, also if it was made anew.
+    /// Throws `closed` if the dictionary of a handle no longer exists, even if a new one has its name.
     func checkDictionary(_ name: String, _ number: UInt64) throws(SpaceError) {
         guard let object = try object(name), object.number == number else {
             throw SpaceError(
@@ -38,7 +39,8 @@ extension Snapshot {
         }
     }
 
-    /// How many entries a dictionary has, counted one by one: cells are set and unset also by those who know nothing of it.
+    /// The number of a dictionary's entries, counted one by one, because cells are also set and unset by calls that
+    /// know no dictionary.
     package func entryCount(ofDictionary name: String) throws(SpaceError) -> Int {
         var count = 0
         try forEachEntry(ofDictionary: name) { (_, _) throws(SpaceError) in
@@ -48,14 +50,14 @@ extension Snapshot {
         return count
     }
 
-    /// The cells of a dictionary, and what removing them demands.
+    /// The cells of a dictionary, and the disk space that removing them may need.
     package func cells(ofDictionary name: String) throws(SpaceError) -> (keys: [String], demand: DiskReserve.Demand) {
         let prefix = name + "/"
         var keys: [String] = []
         var bytes = 0
         try forEachEntry(ofDictionary: name) { (key, value) throws(SpaceError) in
             keys.append(prefix + key)
-            // The journal keeps both.
+            // The journal keeps both the key and the value.
             bytes += prefix.utf8.count + key.utf8.count + value.count
             return true
         }
@@ -66,7 +68,7 @@ extension Snapshot {
 }
 
 extension NamespaceCore {
-    /// Unsets all cells of a dictionary, as a part of a transaction.
+    /// Unsets all cells of a dictionary, as part of a transaction.
     func removeEntries(ofDictionary name: String, in scope: WriteScope) throws(SpaceError) {
         let (keys, demand) = try scope.snapshot.cells(ofDictionary: name)
         scope.demand = scope.demand + demand

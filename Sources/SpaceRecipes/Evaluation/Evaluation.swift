@@ -4,17 +4,17 @@ import Synchronization
 import SystemPackage
 import TupleCoding
 
-/// Linda's `eval`: a live tuple, which a child process computes, and which is written once that has succeeded.
+/// Linda's `eval`: a live tuple, which a child process computes, and which is written once the child has succeeded.
 ///
-/// Guarantees: the tuple is written after the child has exited with status 0 and printed one tuple in JSON form, and not
-/// otherwise; the child and all that it has started are killed when the process that waits for it dies, so no tuple of a
-/// dead evaluation ever comes. The child is bound to the thread that started it, which therefore waits for it. `child` is its
-/// guardian's number (`Guardian`).
+/// Guarantees: the tuple is written only after the child has exited with status 0 and printed one tuple in JSON form.
+/// If the process that waits for the child dies, the child is killed with all that it has started, so a dead evaluation
+/// never writes a tuple. The child is bound to the thread that started it, so that thread waits for it. `child` is the
+/// process number of the child's guardian (`Guardian`).
 package final class Evaluation: Sendable {
-    /// How it ended.
+    /// How an evaluation ended.
     package enum Ending: Sendable {
         case written(TupleID)
-        /// The status, or 128 and the signal, as a shell says it.
+        /// The exit status, or 128 plus the signal's number, as a shell reports it.
         case failed(Int32)
     }
 
@@ -24,7 +24,7 @@ package final class Evaluation: Sendable {
     }
 
     private static let operation = "evaluate a tuple"
-    /// poll(2) leaves negative descriptors out.
+    /// poll(2) ignores negative descriptors.
     private static let noDescriptor: CInt = -1
     private let words: [String]
     private let namespace: Namespace
@@ -35,18 +35,19 @@ package final class Evaluation: Sendable {
         self.namespace = namespace
     }
 
-    /// Kills the child, with all that it has started; one that is not started yet never is.
+    /// Kills the child, with all that it has started; if the child has not started yet, it never starts.
     package func stop() {
         state.withLock { state in
             state.isStopped = true
-            // Not reaped while `child` is set, so that the number is still its own.
+            // The child is not reaped while `child` is set, so the number is still its own.
             if state.child > 0 { Guardian.end(state.child) }
         }
     }
 
-    /// Runs it to its end, on the calling thread.
+    /// Runs the evaluation to its end, on the calling thread.
     ///
-    /// `signal`: What asks the caller to end, once something does: it is passed on to the child, once.
+    /// `signal` returns the number of a signal that asks the caller to end, once there is one; it is passed on to the
+    /// child, once.
     package func run(timeout: Duration?, signal: () -> Int32? = { nil }) throws(SpaceError) -> Ending {
         try namespace.core.checkUsable(Self.operation)
         try namespace.core.engine.checkMayWait(Self.operation)
@@ -59,7 +60,7 @@ package final class Evaluation: Sendable {
         let program = try start(OwnedDescriptor(adopting: ends.writing))
         let child = program.guardian
         let news = program.news.raw
-        // The descriptor stays open until then.
+        // The descriptor stays open until the end of this function.
         defer { extendLifetime(program) }
         var printed: Result<[UInt8], SpaceError> = .success([])
         var passedOn: Int32?
@@ -74,7 +75,7 @@ package final class Evaluation: Sendable {
                     try wait(for: output, or: news, until: deadline, attend)
                 }
             )
-            // What it has left goes on.
+            // Processes that the child has left behind go on.
             Guardian.leave(child)
         } catch {
             printed = .failure(error)
@@ -95,9 +96,9 @@ package final class Evaluation: Sendable {
         return .written(try namespace.write(tuple: tuple))
     }
 
-    /// Starts the program.
+    /// Starts the program; `output` is the pipe that it writes to.
     ///
-    /// `output`: What it writes to. Only the child's copy is left, or there would be no end of file.
+    /// Only the child's copy of that descriptor may stay open, or the pipe would never reach its end of file.
     private func start(_ output: consuming OwnedDescriptor) throws(SpaceError) -> Guardian.Program {
         guard !words.isEmpty else { throw failure(.invalidArgument, "there is no program to run") }
         if let place = words.firstIndex(where: { $0.utf8.contains(0) }) {
@@ -128,11 +129,10 @@ package final class Evaluation: Sendable {
         return try started.get()
     }
 
-    /// Reads what the child prints, until it has ended.
+    /// Reads the child's output until the child has ended.
     ///
-    /// It may close its output and go on. What it has started in its turn may hold its output open, and is not waited for.
-    ///
-    /// `wait`: Waits for output, or the end; `noDescriptor` once there is no output to come.
+    /// The child may close its output and go on. Processes that it has started may hold its output open; this does not
+    /// wait for them. `wait` waits for output or the end; it gets `noDescriptor` once no more output can come.
     private func read(
         _ descriptor: CInt,
         of child: Int32,
@@ -142,7 +142,7 @@ package final class Evaluation: Sendable {
         var bytes: [UInt8] = []
         var isOpen = true
         while true {
-            // Before the read: what a child that has ended has printed is all there.
+            // This comes before the read: if the child has ended, all that it has printed is in the pipe.
             let hasEnded = hasEnded(child, news)
             if isOpen { isOpen = try readOn(descriptor, &bytes) }
             if hasEnded { return bytes }
@@ -150,9 +150,7 @@ package final class Evaluation: Sendable {
         }
     }
 
-    /// Reads what there is.
-    ///
-    /// Returns: Whether more may come.
+    /// Reads the output that is there, and returns whether more may come.
     private func readOn(_ descriptor: CInt, _ bytes: inout [UInt8]) throws(SpaceError) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 64 << 10)
         while true {
@@ -166,11 +164,11 @@ package final class Evaluation: Sendable {
         }
     }
 
-    /// Waits until there is output, or the child has ended; for a tick at most.
+    /// Waits until there is output or the child has ended, but for one tick at most.
     ///
-    /// `attend`: Sees to the signals of the caller: before every sleep, which is no longer than a tick, since one that
-    /// comes right before it doesn't end it.
-    /// Throws: `timedOut`; `cancelled` once it was stopped.
+    /// `attend` passes on the caller's signals. It runs before every sleep, and a sleep lasts at most one tick, because
+    /// a signal that comes right before a sleep does not end it. Throws `timedOut`, and `cancelled` once the evaluation
+    /// was stopped.
     private func wait(
         for output: CInt,
         or end: CInt,
@@ -195,15 +193,15 @@ package final class Evaluation: Sendable {
     private func hasEnded(_ child: Int32, _ news: CInt) -> Bool {
         var request = pollfd(fd: news, events: Int16(POLLIN), revents: 0)
         if poll(&request, 1, 0) > 0 { return true }
-        // The guardian was killed, and a process that was forked meanwhile may hold its end of the pipe.
+        // If the guardian was killed, a process that was forked meanwhile may hold its end of the pipe.
         var info = siginfo_t()
-        // waitid(2): with WNOHANG si_pid stays 0 while it lives.
+        // waitid(2): with WNOHANG si_pid stays 0 while the child lives.
         return waitid(P_PID, id_t(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info._sifields._kill.si_pid != 0
     }
 
-    /// Returns: The status of a child that has ended, or was killed.
+    /// Reaps a child that has ended or was killed, and returns its status.
     private func reap(_ child: Int32) -> Int32 {
-        // Waited for without being reaped first: then nobody signals a number that is another's already.
+        // This first waits without reaping, so that no signal goes to a number that already belongs to another process.
         var info = siginfo_t()
         while waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
         return state.withLock { state in
@@ -219,7 +217,7 @@ package final class Evaluation: Sendable {
         SpaceError(code, Self.operation, namespace: namespace.name, reason: reason)
     }
 
-    /// The public forms' result.
+    /// The result of the public forms.
     fileprivate func tuple(_ ending: Ending) throws(SpaceError) -> TupleID {
         switch ending {
         case .written(let id): return id
@@ -236,20 +234,22 @@ extension Namespace {
     /// try await jobs.evaluate(["./render", "scene.json"])        // prints ["rendered", "scene.json", 42]
     /// ```
     ///
-    /// The program, and all that it has started, dies with this process, and when the task is cancelled or the time is over.
-    /// What it has left running when it ends by itself goes on, and is not waited for. Its standard input is empty, its
-    /// standard error that of this process.
+    /// When this process dies, the task is cancelled or the time is over, the program is killed with all that it has
+    /// started. If the program ends by itself, processes that it has left behind go on; the call does not wait for
+    /// them. The program's standard input is empty; its standard error is that of this process.
     ///
     /// - Parameters:
-    ///   - words: The program, looked for in `PATH`, and its arguments.
-    ///   - timeout: How long it may run; `nil`: no limit.
+    ///   - words: The program, which is looked up in `PATH`, and its arguments.
+    ///   - timeout: The time that the program may run, or `nil` for no limit.
     /// - Returns: The id of the tuple.
-    /// - Throws: `evaluationFailed` when it can't be run, ends with another status than 0, or prints no tuple; `timedOut`;
-    ///   `cancelled` when the task is; `invalidArgument` for no words, or one with a NUL; `tooLarge`, and what every write does.
+    /// - Throws: `evaluationFailed` if the program can't be run, ends with another status than 0, or prints no tuple;
+    ///   `timedOut`; `cancelled` if the task is cancelled; `invalidArgument` if there are no words or one has a NUL;
+    ///   `tooLarge`, and the errors of every write.
     @discardableResult
     public func evaluate(_ words: [String], timeout: Duration? = nil) async throws(SpaceError) -> TupleID {
         let evaluation = Evaluation(words, in: self)
-        // A thread of its own: the child is bound to it, and the tasks' threads come and go.
+        // The evaluation gets a thread of its own: the child is bound to its thread, and the threads of tasks come and
+        // go.
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<TupleID, SpaceError>, Never>) in
                 do throws(Errno) {
@@ -279,7 +279,8 @@ extension Namespace {
 
     /// Runs a program, and writes the tuple that it prints in JSON form.
     ///
-    /// Blocks the thread, with which the program dies too; otherwise like the form for tasks.
+    /// Blocks the thread; if the thread ends, the program dies too. Otherwise it does the same as the asynchronous
+    /// form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     @discardableResult
     public func evaluate(_ words: [String], timeout: Duration) throws(SpaceError) -> TupleID {

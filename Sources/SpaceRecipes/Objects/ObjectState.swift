@@ -3,7 +3,7 @@ import TupleCoding
 
 /// An object that is one value with a name and a kind: a counter, a latch, a rate limit.
 ///
-/// It is read in a snapshot, changed in one write transaction, and whoever waits for it is woken by that.
+/// The value is read in a snapshot and changed in one write transaction, which wakes the waiters for the object.
 package struct ObjectState: Sendable {
     package let namespace: Namespace
     package let name: String
@@ -15,13 +15,13 @@ package struct ObjectState: Sendable {
         self.kind = kind
     }
 
-    /// The value; `nil`: nobody has made it yet.
+    /// The value, or `nil` if no process has made it yet.
     package func value(_ operation: String) throws(SpaceError) -> Value? {
         try namespace.checkObjectName(name, operation)
         return try read(try namespace.usableCore(operation), operation)
     }
 
-    /// Changes the value, or makes it from `nil`; what `body` leaves `nil` goes.
+    /// Changes the value, or makes it from `nil`; if `body` leaves `nil`, the object is removed.
     package func change<Result>(
         _ operation: String,
         _ body: (inout Value?, Snapshot) throws(SpaceError) -> Result
@@ -32,12 +32,13 @@ package struct ObjectState: Sendable {
         do throws(SpaceError) {
             return try change(core, operation, .adding(1, bytes: bytes), body)
         } catch  where error.isOfStorage {
-            // What is there takes no more room when it changes or goes: it may use what is kept for removals.
+            // An existing object takes no more disk space when it changes or goes, so this may use the reserve that is
+            // kept for removals.
             return try change(core, operation, .removing(1, bytes: bytes), noRoomToMake: error, body)
         }
     }
 
-    /// `noRoomToMake`: Thrown where the value would have to be made.
+    /// Changes the value; if the object would have to be made, throws `noRoomToMake` instead.
     private func change<Result>(
         _ core: NamespaceCore,
         _ operation: String,
@@ -63,9 +64,9 @@ package struct ObjectState: Sendable {
         }
     }
 
-    /// Waits until `look` finds something in the value; `nil` when the time has passed.
+    /// Waits until `look` finds something in the value; `nil` if the time has passed.
     ///
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Blocks the thread; if `timeout` is `nil`, only the interruption ends the wait.
     func blocking<Result>(
         _ operation: String,
         timeout: Duration?,
@@ -85,7 +86,7 @@ package struct ObjectState: Sendable {
         }
     }
 
-    /// The same, suspending the task.
+    /// Waits as the blocking form does, suspending the task.
     func suspending<Result>(
         _ operation: String,
         timeout: Duration?,
@@ -109,9 +110,7 @@ package struct ObjectState: Sendable {
 
     private var text: String { Value.string("\(kind.word) \(name)").json }
 
-    /// The integers that the value is made of.
-    ///
-    /// Throws: `damaged` when it isn't.
+    /// The integers in the value; throws `damaged` if the value is not an array of `count` integers.
     package func integers(_ value: Value, count: Int, _ operation: String) throws(SpaceError) -> [Int] {
         var integers: [Int] = []
         if case .array(let elements) = value {
@@ -123,7 +122,7 @@ package struct ObjectState: Sendable {
         return integers
     }
 
-    /// An error for who means another object of the same kind.
+    /// The error if an object of the same kind was made with other details than the caller's.
     package func mismatch(_ operation: String, is stands: String, wanted: String) -> SpaceError {
         SpaceError(
             .typeMismatch,

@@ -8,11 +8,9 @@ extension Limits {
 }
 
 extension Snapshot {
-    /// The object of a name; `nil`: there is none.
-    ///
-    /// Throws: `damaged`.
+    /// The object with a name, or `nil` if there is none; throws `damaged`.
     package func object(_ name: String) throws(SpaceError) -> SharedObjectRow? {
-        // The name of requests; no key is empty.
+        // The empty name is that of requests, and an empty key is not allowed in the table.
         guard !name.isEmpty else { return nil }
         var key = name
         let row: UnsafeRawBufferPointer?
@@ -26,9 +24,9 @@ extension Snapshot {
         return object
     }
 
-    /// The object of a name, which must be of a kind; `nil`: there is none.
+    /// The object with a name and a kind, or `nil` if there is none.
     ///
-    /// Throws: `typeMismatch` when it is of another.
+    /// Throws `typeMismatch` if the object is of another kind.
     package func object(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> SharedObjectRow? {
         guard let object = try object(name) else { return nil }
         guard object.kind == kind else { throw mismatch(name, object.kind, wanted: kind) }
@@ -45,7 +43,7 @@ extension Snapshot {
         )
     }
 
-    /// All objects, by name; rows that don't decode are left out.
+    /// Visits all objects, by name; rows that do not decode are left out.
     package func forEachObject(_ visit: (String, SharedObjectRow) throws(SpaceError) -> Void) throws(SpaceError) {
         var rows: [(name: String, row: SharedObjectRow)] = []
         try lmdb { () throws(LMDBError) in
@@ -61,10 +59,9 @@ extension Snapshot {
 }
 
 extension WriteScope {
-    /// Makes an object, which must not exist.
+    /// Makes an object, which must not exist yet, and returns its number.
     ///
-    /// Returns: Its number.
-    /// Throws: `typeMismatch` when the name is held, or waited for, as something else.
+    /// Throws `typeMismatch` if a process holds the name, or waits for it, as another kind.
     package func makeObject(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
         try checkNotHeld(name, as: kind)
         let number = counters.nextObject
@@ -73,7 +70,7 @@ extension WriteScope {
         return number
     }
 
-    /// Replaces what is kept of an object.
+    /// Replaces the row of an object.
     package func store(_ name: String, _ row: SharedObjectRow) throws(SpaceError) {
         var key = name
         let bytes = row.encoded
@@ -87,7 +84,7 @@ extension WriteScope {
         noteUpkeep()
     }
 
-    /// Forgets an object; what it has in other tables is its kind's to remove first.
+    /// Removes the row of an object; its rows in other tables must be removed first, by its kind's code.
     func removeObject(_ name: String) throws(SpaceError) {
         var key = name
         do throws(LMDBError) {
@@ -100,7 +97,7 @@ extension WriteScope {
 }
 
 extension Namespace {
-    /// Throws: `invalidArgument` for a name that no object can have.
+    /// Throws `invalidArgument` for a name that no object can have.
     package func checkObjectName(_ name: String, _ operation: String) throws(SpaceError) {
         guard (1...Limits.objectNameBytes).contains(name.utf8.count) else {
             throw SpaceError(

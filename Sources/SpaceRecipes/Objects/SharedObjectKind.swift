@@ -1,9 +1,9 @@
 import LMDB
 import TupleCoding
 
-/// What a named object of a namespace is: every process that uses the name must mean the same.
+/// The kind of a named object; all processes that use a name must mean the same kind.
 ///
-/// Names are one room for all kinds: a lock and a collection can't bear one name at the same time.
+/// All kinds share one set of names: a lock and a collection can't have the same name at the same time.
 package enum SharedObjectKind: UInt8, CaseIterable, Sendable {
     case orderedSet = 1
     case dictionary
@@ -21,7 +21,7 @@ package enum SharedObjectKind: UInt8, CaseIterable, Sendable {
     /// Whether it holds elements of one type.
     package var isCollection: Bool { self == .orderedSet || self == .dictionary }
 
-    /// With its article, for errors and for people: "a lock".
+    /// The kind with its article, for errors and other texts: "a lock".
     package var phrase: String {
         switch self {
         case .orderedSet: "an ordered set"

@@ -1,14 +1,14 @@
 import LMDB
 import TupleCoding
 
-/// A row of `objects`: an object that is there also while nobody uses it.
+/// A row of `objects`: an object that exists even while no process uses it.
 ///
 /// The key is the name. The value:
 ///
 ///     0  kind
 ///     1  zero, 7 bytes
-///     8  number: what the object's rows in other tables begin with; no other object of the namespace ever has it
-///     16 what the kind keeps of it (its element type, its bound), one encoded element
+///     8  number: the object's rows in other tables begin with it; no other object of the namespace ever has it
+///     16 details of the kind (an element type, a bound), one encoded element
 package struct SharedObjectRow {
     package static let headerSize = 16
 
@@ -22,7 +22,7 @@ package struct SharedObjectRow {
         self.details = details
     }
 
-    /// Copies the row out of the page; `nil` when it is none.
+    /// Copies the row out of the page; `nil` if the bytes are not a row.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > Self.headerSize, let kind = SharedObjectKind(rawValue: bytes[0]),
             let details = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))

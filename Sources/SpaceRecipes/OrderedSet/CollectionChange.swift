@@ -1,26 +1,26 @@
 import TupleCoding
 
-/// What an observer of an ordered set is told: an edit, or where all that there is begins anew.
+/// A change of an ordered set, as its observers get it: edits, or a reset with all elements.
 public struct CollectionChange<Element> {
-    /// What can happen.
+    /// The kinds of change.
     public enum Event {
-        /// The elements are these: at first, and after changes that were missed or too large to be told.
+        /// All elements: at first, and after changes that were missed or too large to be journaled.
         case reset([Element])
-        /// What was done, one after the other, to the elements as they were; more than one where a move is told as pairs.
+        /// Edits, one after the other, to the elements as they were; more than one if a move is reported as pairs.
         case edits([CollectionEdit<Element>])
-        /// The ordered set was removed, or the namespace deleted; nothing follows.
+        /// The ordered set was removed or the namespace deleted; nothing follows.
         case removed
     }
 
-    /// What happened.
+    /// The change itself.
     public let event: Event
-    /// The number of the change; of a reset, that of the last change that the elements hold.
+    /// The number of the change; for a reset, the number of the last change that the elements contain.
     public let sequence: UInt64
-    /// When, milliseconds since 1970.
+    /// The time of the change, in milliseconds since 1970.
     public let time: Int64
-    /// The process that did it; 0 of a reset.
+    /// The process that made the change; 0 for a reset.
     public let pid: Int32
-    /// The transaction: changes with the same number were committed together; 0 of a reset.
+    /// The number of the transaction: changes with the same number were committed together; 0 for a reset.
     public let batch: UInt64
 
     init(_ event: Event, _ change: Change, sequence: UInt64? = nil) {
@@ -31,9 +31,9 @@ public struct CollectionChange<Element> {
         batch = change.batch
     }
 
-    /// Does the same to a copy of the elements.
+    /// Applies the change to a copy of the elements.
     ///
-    /// A copy that is begun with a reset and is given every change since equals the ordered set.
+    /// A copy that begins with a reset and gets every later change equals the ordered set.
     ///
     /// - Returns: Whether the change fits the copy.
     /// - Complexity: O(n).
@@ -48,13 +48,13 @@ public struct CollectionChange<Element> {
         return true
     }
 
-    /// What the change does to a copy, as removals and insertions that a list view can carry out.
+    /// The effect of the change on a copy, as removals and insertions that a list view can carry out.
     ///
-    /// Of a reset, all elements go and all come; where they are `Equatable`, compare them with `difference(from:)` if fewer are
-    /// wanted.
+    /// For a reset, these remove all old elements and insert all new ones. If the elements are `Equatable`, comparing
+    /// them with `difference(from:)` gives fewer.
     ///
     /// - Parameter copy: The elements before the change.
-    /// - Returns: The difference; `nil` when the change does not fit the copy.
+    /// - Returns: The difference, or `nil` if the change does not fit the copy.
     /// - Complexity: O(n).
     public func difference(from copy: [Element]) -> CollectionDifference<Element>? {
         if case .edits(let edits) = event, edits.count == 1 { return edits[0].difference(from: copy) }

@@ -3,7 +3,7 @@ import TupleCoding
 
 /// The changes of an ordered set, one after the other.
 ///
-/// When the ordered set is removed, or the namespace deleted, the last one says so, and the sequence ends.
+/// If the ordered set is removed or the namespace deleted, the last change says so, and the sequence ends.
 public struct CollectionChanges<Element: Codable & Sendable>: AsyncSequence, Sendable {
     package let source: Changes
     let teller: CollectionFeed<OrderedSetSource<Element>>
@@ -16,7 +16,7 @@ public struct CollectionChanges<Element: Codable & Sendable>: AsyncSequence, Sen
 
         /// The next change; `nil` after the end, and after cancellation.
         ///
-        /// - Throws: `badData` for elements that don't decode; whoever asks again gets a reset when they have gone.
+        /// - Throws: `badData` for elements that don't decode; a later call gets a reset once those elements are gone.
         public mutating func next() async throws(SpaceError) -> CollectionChange<Element>? {
             try await changes.next(timeout: nil)
         }
@@ -32,7 +32,7 @@ public struct CollectionChanges<Element: Codable & Sendable>: AsyncSequence, Sen
     /// Makes an iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(changes: self) }
 
-    /// The next change; `nil` when there is none in time, after the end, and after cancellation.
+    /// The next change; `nil` if none comes in time, after the end, and after cancellation.
     public func next(timeout: Duration) async throws(SpaceError) -> CollectionChange<Element>? {
         try await next(timeout: .some(timeout))
     }

@@ -3,11 +3,11 @@ import TupleCoding
 
 /// The directory of an ordered set.
 ///
-///     0  elements
-///     8  edits: rises with every change
-///     16 the id that the next chunk gets
+///     0  number of elements
+///     8  number of edits: rises with every change
+///     16 the id of the next new chunk
 ///     20 zero
-///     24 for each chunk its id and its count, 4 bytes each
+///     24 for each chunk its id and its number of elements, 4 bytes each
 package struct ElementDirectory: Equatable {
     package static let headerSize = 24
 
@@ -23,7 +23,7 @@ package struct ElementDirectory: Equatable {
 
     package init() {}
 
-    /// `nil` where the counts contradict each other.
+    /// Decodes the row; `nil` if it is malformed or its counts contradict each other.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize, (bytes.count - Self.headerSize) % 8 == 0 else { return nil }
         count = Int(clamping: bytes.little(0, UInt64.self))
@@ -59,7 +59,8 @@ package struct ElementDirectory: Equatable {
 
     package var size: Int { Self.headerSize + 8 * chunks.count }
 
-    /// The chunk in which an index lies, and where in it; the end is behind the last of all.
+    /// The position of the chunk that contains an index, and the offset in it; the end of the set is after the last
+    /// chunk.
     package func place(of index: Int) -> (chunk: Int, offset: Int) {
         var rest = index
         for (position, chunk) in chunks.enumerated() {
@@ -71,10 +72,10 @@ package struct ElementDirectory: Equatable {
 }
 
 extension Limits {
-    /// How many elements an ordered set may have: 1,048,576.
+    /// The greatest number of elements of an ordered set: 1,048,576.
     public static let orderedSetElements = 1 << 20
-    /// What a change of an ordered set may need in the journal, in bytes: 4 MiB.
+    /// The greatest size of a change of an ordered set in the journal, in bytes: 4 MiB.
     ///
-    /// Of a larger one observers are told as a reset: they get the elements as they are then.
+    /// A larger change is reported to observers as a reset, with the elements of that moment.
     public static let orderedSetChangeBytes = 4 << 20
 }

@@ -1,18 +1,19 @@
 import TupleCoding
 
-/// One edit of an ordered set, checked against its elements: what is carried out, journaled and told.
+/// One edit of an ordered set, checked against its elements: it is carried out, journaled and reported in this form.
 package enum ElementEdit {
-    /// None of the elements is there; they come to stand from an index on.
+    /// Inserts elements at an index; none of them is in the set yet.
     case insert([[UInt8]], at: Int)
-    /// Ascending.
+    /// Removes the elements at these indices, which are ascending.
     case remove([Int])
-    /// The new element is nowhere else.
+    /// Replaces an element; the new one is not elsewhere in the set.
     case replace(Int, with: [UInt8])
-    /// The elements at these indices, in this order; the index is that of the first of them once all have been moved.
+    /// Moves the elements at these indices, in this order; `to` is the index of the first of them once all have been
+    /// moved.
     case move([Int], to: Int)
-    /// The elements at two indices change places; the first is the smaller.
+    /// Exchanges the elements at two indices; the first index is the smaller.
     case exchange(Int, Int)
-    /// The old index of each element, in the new order.
+    /// Reorders all elements: the old index of each element, in the new order.
     case sort([Int])
 
     package var kind: Change.Kind {
@@ -28,11 +29,9 @@ package enum ElementEdit {
 }
 
 extension ElementList {
-    /// What an edit demands of the data file.
-    ///
-    /// Of the old values, which the journal keeps, too.
+    /// The disk space that an edit may need, including the old values that the journal keeps.
     package func demand(of edit: ElementEdit, isJournaling: Bool) throws(SpaceError) -> DiskReserve.Demand {
-        // The directory, and two chunks that are split or joined with all of whose elements the rows are written.
+        // This counts the directory, and two chunks that are split or joined, with the rows of all their elements.
         let overhead = directory.size + 64 + 4 * 4096
         var demand = DiskReserve.Demand.adding(1, bytes: overhead)
         demand.elements = 4
@@ -56,7 +55,7 @@ extension ElementList {
             if indices.count > 1 || !hasRoom(for: 1, at: target) || !hasRoom(for: 1, at: target + 1) {
                 demand.elements += Self.chunkSize + indices.count
             }
-            // A row is written as a whole.
+            // A row is always written as a whole.
             let size = try size(of: indices)
             demand.bytes += size
             if isJournaling { demand.removedBytes = size }
@@ -71,23 +70,24 @@ extension ElementList {
             demand.bytes += size
             demand.elements = count + directory.chunks.count + 1
         }
-        // mdb.c, mdb_freelist_save: the list of what a transaction freed is one value, eight bytes a page.
+        // mdb.c, mdb_freelist_save: the list of pages that a transaction freed is one value, eight bytes for each page.
         demand.bytes += 32 * demand.elements
         return demand
     }
 
-    /// Whether elements can be put somewhere without a chunk being split.
+    /// Whether elements can be inserted at an index without splitting a chunk.
     func hasRoom(for elements: Int, at index: Int) -> Bool {
         let (position, offset) = directory.place(of: index)
         func room(_ position: Int) -> Bool {
             directory.chunks.indices.contains(position)
                 && directory.chunks[position].count + elements <= Self.chunkSize
         }
-        // Behind the last of a chunk, and before the first of all, none is split, whatever comes.
+        // At a chunk's border no chunk is split, however many elements are inserted.
         return offset == 0 || room(position)
     }
 
-    /// How many rows are written when elements leave their chunks: their own, the chunks', those of chunks that are joined.
+    /// The number of rows written when elements leave their chunks: their own, the chunks', and those of chunks that
+    /// are joined.
     private func rows(movedAlong indices: [Int]) -> Int {
         guard indices.count <= 16 else {
             return indices.count + min(indices.count, directory.chunks.count) * (2 + Self.joinBelow) + 4
@@ -100,13 +100,13 @@ extension ElementList {
         return rows
     }
 
-    /// The bytes of elements; `nil`: of all.
+    /// The size of some elements in bytes, or of all if `indices` is `nil`.
     private func size(of indices: [Int]?) throws(SpaceError) -> Int {
         var size = 0
         if let indices, indices.count < count / 4 {
             for index in indices { size += try row(reference(at: index)).bytes.count + 24 }
         } else {
-            // All, which is more than enough.
+            // The size of all elements is more than enough, and one pass is cheaper than many look-ups.
             try forEach(0..<count) { (bytes) throws(SpaceError) in size += bytes.count + 24 }
         }
         return size
@@ -114,7 +114,7 @@ extension ElementList {
 
     // MARK: The journal's form
 
-    /// An edit as its row in the journal has it: a tuple, with the values before and after.
+    /// Encodes an edit as its row in the journal: a tuple with the values before and after.
     ///
     ///     insert   index, elements
     ///     remove   number, indices, elements
@@ -123,10 +123,10 @@ extension ElementList {
     ///     exchange number (2), indices, elements
     ///     sort     old indices, 4 bytes each, as bytes
     ///
-    /// Returns: `nil` when it would be too long: then the change is told as a reset.
+    /// Returns `nil` if the row would be too long; then the change is reported as a reset.
     func journalForm(of edit: ElementEdit) throws(SpaceError) -> [UInt8]? {
         var encoder = TupleEncoder()
-        /// The elements lie in pages, which no change has touched yet.
+        /// The elements are read from pages, which the edit has not changed yet.
         func append(_ indices: [Int]) throws(SpaceError) {
             encoder.encode(indices.count)
             for index in indices { encoder.encode(index) }

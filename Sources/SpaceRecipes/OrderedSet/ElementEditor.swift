@@ -4,15 +4,15 @@ import TupleCoding
 
 /// Carries out an edit of an ordered set, in a write transaction.
 ///
-/// The room was made before, and the edit was checked against the same state; so nothing here fails but for damage or the disk,
-/// and then the transaction is undone.
+/// The disk space was reserved before, and the edit was checked against the same state. So only damage or a disk error
+/// makes an edit fail here, and then the transaction is undone.
 struct ElementEditor {
     private typealias Chunk = ElementDirectory.Chunk
 
-    /// An element on its way to a place.
+    /// An element on its way to a new place.
     private struct Item {
         let reference: ElementReference
-        /// Its encoding, if it has no row yet.
+        /// The element's encoding, if it has no row yet.
         var encoding: [UInt8]?
     }
 
@@ -26,9 +26,9 @@ struct ElementEditor {
         directory = list.directory
     }
 
-    /// Carries out the edit, and notes it.
+    /// Carries out the edit, and notes the change.
     mutating func apply(_ edit: ElementEdit) throws(SpaceError) {
-        // Before anything is changed: it holds the old values.
+        // The journal's form contains the old values, so it is made before anything changes.
         let form = scope.isJournaling ? try list.journalForm(of: edit) : nil
         switch edit {
         case .insert(let elements, let index): try insert(elements, at: index)
@@ -45,7 +45,8 @@ struct ElementEditor {
         }
         directory.edits += 1
         try put(.directory, directory.encoded)
-        // Without its form it is told as a reset; nobody is told where nothing is journaled.
+        // Without the journal's form the change is reported as a reset. If nothing is journaled, it is not reported at
+        // all.
         let kind = form == nil && scope.isJournaling ? .reset : edit.kind
         guard let form else { return try scope.note(kind, name: list.name) }
         try form.withBytes { (form) throws(SpaceError) in try scope.note(kind, name: list.name, new: form) }
@@ -71,7 +72,7 @@ struct ElementEditor {
         }
     }
 
-    /// The references of a chunk as it is now; the list knows it as it was.
+    /// The references of a chunk in its present state; the list knows only the state before the edit.
     private func references(_ chunk: Chunk) throws(SpaceError) -> [ElementReference] {
         guard let bytes = try scope.snapshot.row(list.object, .chunk(chunk.id)),
             let references = [ElementReference](chunk: bytes, count: chunk.count)
@@ -79,7 +80,7 @@ struct ElementEditor {
         return references
     }
 
-    /// Writes an element's row, where it is new or comes into another chunk.
+    /// Writes an element's row, if the element is new or comes into another chunk.
     private func settle(_ item: Item, in chunk: UInt32) throws(SpaceError) {
         if let encoding = item.encoding {
             return try put(.element(item.reference), ElementRow.encode(chunk: chunk, encoding))
@@ -89,11 +90,11 @@ struct ElementEditor {
         try put(.element(item.reference), ElementRow.encode(chunk: chunk, row.encoded))
     }
 
-    // MARK: Coming
+    // MARK: Inserting
 
     private mutating func insert(_ elements: [[UInt8]], at index: Int) throws(SpaceError) {
         var items: [Item] = []
-        // Elements of one hash that come together can't be found in the table yet.
+        // New elements with the same hash are not in the table yet, so their references are kept apart here.
         var taken: Set<ElementReference> = []
         for element in elements {
             guard case .absent(var reference) = try list.find(element) else {
@@ -110,12 +111,12 @@ struct ElementEditor {
         try place(items, at: index)
     }
 
-    /// Puts elements in at an index.
+    /// Inserts elements at an index.
     private mutating func place(_ items: [Item], at index: Int) throws(SpaceError) {
         guard !items.isEmpty else { return }
         directory.count += items.count
         var (position, offset) = directory.place(of: index)
-        // Between two chunks: at the end of the first, unless only the second has room.
+        // Between two chunks, elements go to the end of the first, unless only the second has room.
         if offset == 0, position > 0, !hasRoom(position, items.count) || hasRoom(position - 1, items.count) {
             position -= 1
             offset = directory.chunks[position].count
@@ -131,10 +132,10 @@ struct ElementEditor {
             for item in items { try settle(item, in: chunk.id) }
             try write(references, toChunkAt: position)
         } else if offset == chunk.count {
-            // What is appended leaves full chunks behind, and moves nothing.
+            // Appended elements get new chunks: full chunks stay behind, and no element moves.
             directory.chunks.insert(contentsOf: try chunks(of: items), at: position + 1)
         } else if offset == 0 {
-            // And so does what comes before the first of all.
+            // The same holds for elements before the first one.
             directory.chunks.insert(contentsOf: try chunks(of: items), at: position)
         } else {
             try split(position, with: items, at: offset)
@@ -151,13 +152,13 @@ struct ElementEditor {
         var all = try references(chunk).map { Item(reference: $0) }
         all.insert(contentsOf: items, at: offset)
         let first = Self.pieces(all.count)[0]
-        // Those that were there stay in the chunk.
+        // Old elements that stay in this chunk need no new row; new elements that come into it do.
         for item in all[..<first].dropFirst(offset).prefix(items.count) { try settle(item, in: chunk.id) }
         try write(all[..<first].map(\.reference), toChunkAt: position)
         directory.chunks.insert(contentsOf: try chunks(of: Array(all[first...])), at: position + 1)
     }
 
-    /// New chunks for elements.
+    /// Makes new chunks for elements.
     private mutating func chunks(of items: [Item]) throws(SpaceError) -> [Chunk] {
         var chunks: [Chunk] = []
         var rest = items[...]
@@ -182,7 +183,7 @@ struct ElementEditor {
         return chunks
     }
 
-    /// Sizes of chunks, as even as can be.
+    /// Sizes of chunks, as even as possible.
     private static func pieces(_ count: Int) -> [Int] {
         let number = (count + ElementList.chunkSize - 1) / ElementList.chunkSize
         return (0..<number).map { (count + $0) / number }
@@ -193,11 +194,11 @@ struct ElementEditor {
         try put(.chunk(directory.chunks[position].id), references.encodedChunk)
     }
 
-    // MARK: Going
+    // MARK: Taking out
 
     /// Takes references out of their chunks; the elements' rows stay.
     ///
-    /// `indices`: Ascending.
+    /// `indices` must be ascending.
     private mutating func takeOut(_ indices: [Int]) throws(SpaceError) -> [ElementReference] {
         var taken: [ElementReference] = []
         var emptied: [Int] = []
@@ -227,7 +228,7 @@ struct ElementEditor {
         }
         directory.chunks.remove(ascending: emptied)
         directory.count -= taken.count
-        // From the end, so that the earlier positions hold.
+        // This goes from the end, so that the earlier positions stay valid.
         for position in touched.reversed() where directory.chunks[position].count < ElementList.joinBelow {
             if try !join(position, position + 1), position > 0 { _ = try join(position - 1, position) }
         }
@@ -236,11 +237,12 @@ struct ElementEditor {
 
     private mutating func deleteChunk(_ id: UInt32) throws(SpaceError) {
         try delete(.chunk(id))
-        // Adding and removing by turns must not use numbers up.
+        // The id is reused, so that adding and removing in turn does not use up the ids.
         if directory.nextChunk == id + 1 { directory.nextChunk = id }
     }
 
-    /// Joins two neighbours, if they leave room for more; the elements of the smaller come into the other.
+    /// Joins two neighbouring chunks if the result leaves room for more; the elements of the smaller move into the
+    /// larger.
     private mutating func join(_ left: Int, _ right: Int) throws(SpaceError) -> Bool {
         guard right < directory.chunks.count else { return false }
         let (first, second) = (directory.chunks[left], directory.chunks[right])
@@ -257,7 +259,7 @@ struct ElementEditor {
         return true
     }
 
-    // MARK: Staying
+    // MARK: Replacing and reordering
 
     private mutating func replace(_ index: Int, with new: [UInt8]) throws(SpaceError) {
         let (position, offset) = directory.place(of: index)

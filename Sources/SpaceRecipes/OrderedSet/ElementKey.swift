@@ -29,7 +29,7 @@ package struct ElementKey {
         }
     }
 
-    /// The key's bytes on the stack.
+    /// Calls `body` with the key's bytes, which are on the stack.
     @inline(__always)
     package func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         var storage: (UInt64, UInt64, UInt64) = (object.bigEndian, 0, 0)

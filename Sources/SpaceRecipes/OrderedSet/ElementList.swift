@@ -2,13 +2,13 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// The elements of one ordered set, as a snapshot has them.
+/// The elements of one ordered set, in one snapshot.
 ///
-/// Everything here is bytes: elements are equal when their encodings are.
+/// All elements here are bytes: two are equal if their encodings are.
 package struct ElementList {
-    /// How many references a chunk holds at most: with 12 bytes each it fits a page.
+    /// The greatest number of references in a chunk: with 12 bytes each, they fit a page.
     static let chunkSize = 256
-    /// A chunk with fewer is joined with a neighbour, if the two leave room for more.
+    /// A chunk with fewer references is joined with a neighbour, if the two have at most `joinUpTo` together.
     static let joinBelow = 64
     static let joinUpTo = 192
 
@@ -56,7 +56,7 @@ package struct ElementList {
         return row
     }
 
-    /// An element's encoding, copied out of the page.
+    /// The encoding of the element at an index, copied out of the page.
     package func element(at index: Int) throws(SpaceError) -> [UInt8] { Array(try row(reference(at: index)).encoded) }
 
     /// The encodings of a range of elements.
@@ -67,7 +67,7 @@ package struct ElementList {
         return elements
     }
 
-    /// The bytes last until the snapshot's end, or the next change.
+    /// Visits the encodings of a range of elements; the bytes are valid until the snapshot ends or the next change.
     package func forEach(
         _ range: Range<Int>,
         _ body: (UnsafeRawBufferPointer) throws(SpaceError) -> Void
@@ -85,7 +85,7 @@ package struct ElementList {
 
     // MARK: Finding
 
-    /// An element's place, or a reference that it may have.
+    /// The result of a search: an element's reference and chunk, or a free reference that it may get.
     enum Finding {
         case present(ElementReference, chunk: UInt32)
         case absent(ElementReference)
@@ -117,6 +117,8 @@ package struct ElementList {
         if case .present = try find(encoded) { true } else { false }
     }
 
+    /// The index of an element, or `nil` if it is not in the set.
+    ///
     /// - Complexity: O(chunks), a few microseconds for 100,000 elements.
     package func index(of encoded: [UInt8]) throws(SpaceError) -> Int? {
         guard case .present(let reference, let chunk) = try find(encoded) else { return nil }
@@ -139,9 +141,10 @@ extension Snapshot {
         }
     }
 
-    /// The ordered set that a handle was made for.
+    /// The ordered set of a handle.
     ///
-    /// An object's number is never given twice: one made anew under the name is another, perhaps of another type.
+    /// An object's number is never reused: a set made anew under the same name has another number, and perhaps another
+    /// type.
     package func elementList(_ name: String, _ number: UInt64) throws(SpaceError) -> ElementList {
         guard let object = try object(name), object.number == number else {
             throw SpaceError(

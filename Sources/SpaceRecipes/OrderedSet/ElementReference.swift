@@ -1,7 +1,8 @@
 import LMDB
 import TupleCoding
 
-/// What stands for an element in a chunk: the hash of its encoding, and a number that tells apart those of one hash.
+/// The reference to an element in a chunk: the hash of its encoding, and a number that distinguishes elements with the
+/// same hash.
 package struct ElementReference: Hashable {
     package static let size = 12
 
@@ -10,7 +11,7 @@ package struct ElementReference: Hashable {
 }
 
 extension [ElementReference] {
-    /// The references of a chunk; `nil` when their number is not what the directory says.
+    /// Decodes the references of a chunk; `nil` if there are not as many as the directory says.
     package init?(chunk bytes: UnsafeRawBufferPointer, count: Int) {
         guard bytes.count == count * ElementReference.size else { return nil }
         self = (0..<count).map { place in

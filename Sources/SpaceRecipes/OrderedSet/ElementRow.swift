@@ -1,7 +1,7 @@
 import LMDB
 import TupleCoding
 
-/// An element's row: the chunk that refers to it, four bytes, then the encoding.
+/// The row of an element: the id of the chunk that refers to it, in four bytes, then its encoding.
 package struct ElementRow {
     package static let headerSize = 4
 

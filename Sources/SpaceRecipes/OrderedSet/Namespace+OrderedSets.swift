@@ -1,20 +1,20 @@
 import TupleCoding
 
 extension Namespace {
-    /// The ordered set of a name, which is made if there is none.
+    /// The ordered set with a name; it is made if there is none.
     ///
-    /// All processes have to mean the same type: the first one's is kept, and another is refused. Types are told apart by name alone,
-    /// without the module's, which differs between programs that share a source file; where a type changes, give it a
-    /// `schema` of your own with a version in it.
+    /// All processes must use the same type of elements: the first one's type is kept, and any other is refused. Types
+    /// are compared by their names alone, without the name of the module, which differs between programs that share a
+    /// source file. If a type changes, give it a `schema` of your own with a version in it.
     ///
     /// - Parameters:
     ///   - name: 1 to ``Limits/objectNameBytes`` bytes of UTF-8.
     ///   - type: The type of the elements.
-    ///   - schema: The type's name for all processes; `nil`: its name in Swift.
-    /// - Returns: A handle, which keeps the namespace.
-    /// - Throws: `typeMismatch` when the ordered set has elements of another type, or the name is that of another kind of object;
-    ///   `invalidArgument` for a name that is none; `storageFull`, `limitReached`, `holderStopped`, `holderBusy`,
-    ///   `namespaceDeleted`.
+    ///   - schema: The type's name for all processes, or `nil` for its name in Swift.
+    /// - Returns: A handle, which keeps the namespace open.
+    /// - Throws: `typeMismatch` if the ordered set has elements of another type, or the name belongs to another kind of
+    ///   object; `invalidArgument` for a name that is not allowed; `storageFull`, `limitReached`, `holderStopped`,
+    ///   `holderBusy`, `namespaceDeleted`.
     public func orderedSet<Element: Codable & Sendable>(
         _ name: String,
         of type: Element.Type = Element.self,
@@ -27,12 +27,13 @@ extension Namespace {
         return SharedOrderedSet(place: .namespace(self), name: name, number: number)
     }
 
-    /// Removes an ordered set, with all elements.
+    /// Removes an ordered set, with all its elements.
     ///
-    /// Its handles, in all processes, throw `closed` from then on; observers are told that it is gone.
+    /// From then on its handles throw `closed`, in all processes; its observers get a last change.
     ///
     /// - Returns: Whether there was one.
-    /// - Throws: `typeMismatch` when the name is that of another kind of object; `holderStopped`, `holderBusy`, `namespaceDeleted`.
+    /// - Throws: `typeMismatch` if the name belongs to another kind of object; `holderStopped`, `holderBusy`,
+    ///   `namespaceDeleted`.
     /// - Complexity: O(n).
     @discardableResult
     public func removeOrderedSet(_ name: String) throws(SpaceError) -> Bool {

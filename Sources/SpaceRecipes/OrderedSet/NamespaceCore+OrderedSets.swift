@@ -2,19 +2,20 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// Edits of an ordered set: each is planned against the state that it changes, under the gate, and carried out in the same
-/// transaction.
+/// Edits of an ordered set: under the gate, each is planned against the state that it changes, and carried out in the
+/// same transaction.
 extension NamespaceCore {
-    /// Changes what `plan` finds is to be changed.
+    /// Plans an edit and carries it out.
     ///
-    /// `plan`: Checks what is wanted against the elements; without an edit nothing changes. It may run more than once.
+    /// `plan` checks the wanted edit against the elements; if it returns no edit, nothing changes. It may run more than
+    /// once.
     package func edit<R>(
         _ operation: String,
         _ name: String,
         _ number: UInt64,
         _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
     ) throws(SpaceError) -> R {
-        // How much room it takes is known only with the plan.
+        // The disk space that the edit needs is known only once it is planned.
         try write(operation, DiskReserve.Demand.none) { (scope) throws(SpaceError) in
             let list = try scope.snapshot.elementList(name, number)
             let (edit, result) = try plan(list)
@@ -24,7 +25,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Makes room for an edit, with all that the transaction has done, and carries it out.
+    /// Reserves the disk space for an edit and for all that the transaction has done, and carries the edit out.
     package func carryOut(_ edit: ElementEdit, on list: ElementList, in scope: WriteScope) throws(SpaceError) {
         scope.demand = scope.demand + (try list.checkedDemand(of: edit, isJournaling: scope.isJournaling))
         do throws(SpaceError) {
@@ -38,7 +39,7 @@ extension NamespaceCore {
 }
 
 extension TransactionState {
-    /// The same as a part of a transaction; a plan that is refused leaves the transaction as it was.
+    /// Plans and carries out an edit as part of a transaction; if the plan throws, the transaction stays as it was.
     package func edit<R>(
         _ name: String,
         _ number: UInt64,
@@ -63,9 +64,7 @@ extension TransactionState {
 }
 
 extension ElementList {
-    /// What an edit demands, if it is one that may be made at all.
-    ///
-    /// Throws: `tooLarge`, `limitReached`.
+    /// The disk space that an edit may need; throws `tooLarge` or `limitReached` if the edit exceeds a limit.
     fileprivate func checkedDemand(of edit: ElementEdit, isJournaling: Bool) throws(SpaceError) -> DiskReserve.Demand {
         if case .insert(let elements, _) = edit {
             let bytes = elements.reduce(0) { $0 + $1.count }
@@ -93,9 +92,7 @@ extension ElementList {
 }
 
 extension WriteScope {
-    /// Makes an ordered set, empty.
-    ///
-    /// Returns: Its number.
+    /// Makes an empty ordered set, and returns its number.
     package func makeOrderedSet(_ name: String, details: Value) throws(SpaceError) -> UInt64 {
         let number = try makeObject(name, .orderedSet, details: details)
         let directory = ElementDirectory().encoded
@@ -107,7 +104,7 @@ extension WriteScope {
         return number
     }
 
-    /// Removes an ordered set with all that it holds.
+    /// Removes an ordered set with all its rows.
     func removeOrderedSet(_ name: String, _ number: UInt64) throws(SpaceError) {
         var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.elements) }
         var entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.seek(number, .atLeast) }
@@ -123,9 +120,9 @@ extension WriteScope {
 }
 
 extension Snapshot {
-    /// How many rows of `elements` an object has at most.
+    /// The greatest number of rows that an object can have in `elements`.
     func elementRows(_ number: UInt64) throws(SpaceError) -> Int {
-        // Also of one that is damaged.
+        // If the directory is damaged, the size of the whole table is the bound.
         let directory = try row(number, .directory).flatMap(ElementDirectory.init)
         if let directory { return directory.count + directory.chunks.count + 1 }
         return try lmdb { () throws(LMDBError) in try access.statistics(tables.elements).entries }

@@ -1,6 +1,6 @@
 import TupleCoding
 
-/// What an ordered set tells its observers.
+/// Turns the changes of an ordered set into its observers' form.
 struct OrderedSetSource<Element: Codable & Sendable>: CollectionSource {
     let elements: SharedOrderedSet<Element>
     let options: CollectionObservationOptions
@@ -11,7 +11,7 @@ struct OrderedSetSource<Element: Codable & Sendable>: CollectionSource {
     func telling(of change: Change) throws(SpaceError) -> FeedStep<CollectionChange<Element>> {
         switch change.kind {
         case .set, .unset:
-            // A cell whose key begins as a dictionary's entry of that name would.
+            // This is a cell whose key looks like that of a dictionary's entry under the set's name.
             return .nothing
         default:
             guard let edit = change.edit else { return .reset }

@@ -1,21 +1,21 @@
 import TupleCoding
 
-// Sorting, and the algebra of sets. A user's comparison never runs while others are kept from writing.
+// Sorting, and the algebra of sets. A user's comparison never runs while other writers wait, except in a transaction.
 
 extension SharedOrderedSet {
     // MARK: Order
 
-    /// How often a sort begins anew when others have edited meanwhile.
+    /// How often a sort begins anew because other processes have edited the set meanwhile.
     private static var attempts: Int { 64 }
 
     /// Sorts the elements, as one change.
     ///
-    /// The comparison runs on the elements of one moment, with nobody kept waiting; if others have edited meanwhile, it begins anew.
-    /// Elements that compare equal keep their order.
+    /// The comparison runs on the elements of one moment, while no other writer waits. If another edit comes meanwhile,
+    /// the sort begins anew. Elements that compare equal keep their order.
     ///
-    /// - Parameter areInIncreasingOrder: Whether the first comes before the second.
-    /// - Throws: What the comparison throws, after which nothing has changed; `holderBusy` when others kept editing; and as
-    ///   ``append(_:)``.
+    /// - Parameter areInIncreasingOrder: Whether the first element comes before the second.
+    /// - Throws: The errors of the comparison, after which nothing has changed; `holderBusy` if other edits kept
+    ///   coming; and the errors of ``append(_:)``.
     /// - Complexity: O(n log n).
     public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) throws {
         try reorder("sort the elements") { elements in
@@ -26,9 +26,9 @@ extension SharedOrderedSet {
         }
     }
 
-    /// Brings the elements into a random order, as one change.
+    /// Shuffles the elements, as one change.
     ///
-    /// - Throws: `holderBusy` when others kept editing; and as ``append(_:)``.
+    /// - Throws: `holderBusy` if other edits kept coming; and the errors of ``append(_:)``.
     public func shuffle() throws {
         try reorder("shuffle the elements") { $0.indices.shuffled() }
     }
@@ -65,19 +65,19 @@ extension SharedOrderedSet {
 
     // MARK: Sets
 
-    /// Appends the elements that are not there yet, as one change.
+    /// Appends the elements that are not in the set yet, as one change.
     ///
-    /// - Returns: How many came in.
-    /// - Throws: As ``append(_:)``.
+    /// - Returns: The number of elements appended.
+    /// - Throws: The same errors as ``append(_:)``.
     @discardableResult
     public func formUnion(_ elements: some Sequence<Element>) throws(SpaceError) -> Int {
         try append(contentsOf: elements)
     }
 
-    /// Removes the elements that are not among others, as one change.
+    /// Removes the elements that are not in a sequence, as one change.
     ///
-    /// - Returns: How many were removed.
-    /// - Throws: As ``append(_:)``.
+    /// - Returns: The number of elements removed.
+    /// - Throws: The same errors as ``append(_:)``.
     @discardableResult
     public func formIntersection(_ elements: some Sequence<Element>) throws(SpaceError) -> Int {
         let operation = "intersect with elements"
@@ -91,10 +91,10 @@ extension SharedOrderedSet {
         }
     }
 
-    /// Removes elements, as one change; those that are not there are left out.
+    /// Removes the elements of a sequence, as one change; elements that are not in the set are ignored.
     ///
-    /// - Returns: How many were removed.
-    /// - Throws: As ``append(_:)``.
+    /// - Returns: The number of elements removed.
+    /// - Throws: The same errors as ``append(_:)``.
     @discardableResult
     public func subtract(_ elements: some Sequence<Element>) throws(SpaceError) -> Int {
         let operation = "remove elements"
@@ -105,17 +105,17 @@ extension SharedOrderedSet {
         }
     }
 
-    /// Removes the elements that are among others, and appends those others that were not there, as two changes of one
+    /// Removes the elements of a sequence that are in the set, and appends the others, as two changes of one
     /// transaction.
     ///
-    /// - Throws: As ``append(_:)``, and as ``Namespace/transaction(_:)``.
+    /// - Throws: The errors of ``append(_:)`` and of ``Namespace/transaction(_:)``.
     public func formSymmetricDifference(_ elements: some Sequence<Element>) throws {
         let elements = Array(elements)
         guard case .namespace(let namespace) = place else { return try exclude(elements) }
         try namespace.transaction { try $0.orderedSet(self).exclude(elements) }
     }
 
-    /// In a transaction, since it is two edits.
+    /// Carries out the two edits of a symmetric difference; must run in a transaction.
     private func exclude(_ elements: [Element]) throws(SpaceError) {
         let operation = "exchange elements with others"
         let encoded = try encode(elements, operation)
@@ -127,7 +127,7 @@ extension SharedOrderedSet {
         try edit(operation) { (list) throws(SpaceError) in (new.isEmpty ? nil : .insert(new, at: list.count), ()) }
     }
 
-    /// Whether all elements are among others.
+    /// Whether all elements of the set are in a sequence.
     public func isSubset(of elements: some Sequence<Element>) throws(SpaceError) -> Bool {
         let operation = "compare with elements"
         let others = Set(try encode(elements, operation))
@@ -136,14 +136,14 @@ extension SharedOrderedSet {
         }
     }
 
-    /// Whether others are all there.
+    /// Whether all elements of a sequence are in the set.
     public func isSuperset(of elements: some Sequence<Element>) throws(SpaceError) -> Bool {
         let operation = "compare with elements"
         let others = try encode(elements, operation)
         return try read(operation) { (list) throws(SpaceError) in try list.absent(others).isEmpty }
     }
 
-    /// Whether none of others is there.
+    /// Whether no element of a sequence is in the set.
     public func isDisjoint(with elements: some Sequence<Element>) throws(SpaceError) -> Bool {
         let operation = "compare with elements"
         let others = try encode(elements, operation)
@@ -152,17 +152,17 @@ extension SharedOrderedSet {
 }
 
 extension SharedOrderedSet where Element: Comparable {
-    /// Sorts the elements in their own order, as one change.
+    /// Sorts the elements in ascending order, as one change.
     ///
-    /// - Throws: As ``sort(by:)``.
+    /// - Throws: The same errors as ``sort(by:)``.
     /// - Complexity: O(n log n).
     public func sort() throws { try sort(by: <) }
 }
 
 extension ElementList {
-    /// The indices of those that are there, ascending.
+    /// The indices of those elements that are in the set, ascending.
     func present(_ elements: [[UInt8]]) throws(SpaceError) -> [Int] {
-        // One by one while they are few; else in one pass.
+        // A few elements are looked up one by one; more are found in one pass over the set.
         if elements.count < directory.chunks.count / 2 + 8 {
             var indices: Set<Int> = []
             for element in elements { if let index = try index(of: element) { indices.insert(index) } }

@@ -1,29 +1,30 @@
 import TupleCoding
 
-// Edits that name the elements they mean: an index that was read in one process is another element's when it is used.
+// Edits that name elements instead of indices: an index that one process has read may be another element's when it is
+// used.
 
 extension SharedOrderedSet {
-    /// Where something is to stand.
+    /// The side of the anchor on which elements are to stand.
     private enum Side {
         case before, after
     }
 
     // MARK: Inserting
 
-    /// Inserts an element before another, unless it is there.
+    /// Inserts an element before another, unless it is in the set already.
     ///
-    /// - Returns: Whether it came in, and its index.
-    /// - Throws: `invalidArgument` when the other is not there, and as ``append(_:)``.
+    /// - Returns: Whether it was inserted, and its index.
+    /// - Throws: `invalidArgument` if the other element is not in the set, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func insert(_ element: Element, before anchor: Element) throws(SpaceError) -> (inserted: Bool, index: Int) {
         try insert(element, .before, anchor)
     }
 
-    /// Inserts an element after another, unless it is there.
+    /// Inserts an element after another, unless it is in the set already.
     ///
-    /// - Returns: Whether it came in, and its index.
-    /// - Throws: `invalidArgument` when the other is not there, and as ``append(_:)``.
+    /// - Returns: Whether it was inserted, and its index.
+    /// - Throws: `invalidArgument` if the other element is not in the set, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func insert(_ element: Element, after anchor: Element) throws(SpaceError) -> (inserted: Bool, index: Int) {
@@ -44,32 +45,32 @@ extension SharedOrderedSet {
 
     // MARK: Moving
 
-    /// Moves an element to stand right before another.
+    /// Moves an element so that it stands right before another.
     ///
-    /// - Throws: `invalidArgument` when either is not there, and as ``append(_:)``.
+    /// - Throws: `invalidArgument` if either is not in the set, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     public func move(_ element: Element, before anchor: Element) throws(SpaceError) {
         try move([element], .before, anchor)
     }
 
-    /// Moves an element to stand right after another.
+    /// Moves an element so that it stands right after another.
     ///
-    /// - Throws: `invalidArgument` when either is not there, and as ``append(_:)``.
+    /// - Throws: `invalidArgument` if either is not in the set, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     public func move(_ element: Element, after anchor: Element) throws(SpaceError) {
         try move([element], .after, anchor)
     }
 
-    /// Moves several elements, in the order given, to stand right before another, as one change.
+    /// Moves several elements, in the given order, so that they stand right before another, as one change.
     ///
-    /// - Throws: `invalidArgument` when one is not there, or the other is among them; then nothing is moved.
+    /// - Throws: `invalidArgument` if one of them is not in the set, or the other is among them; then nothing is moved.
     public func move(contentsOf elements: some Sequence<Element>, before anchor: Element) throws(SpaceError) {
         try move(Array(elements), .before, anchor)
     }
 
-    /// Moves several elements, in the order given, to stand right after another, as one change.
+    /// Moves several elements, in the given order, so that they stand right after another, as one change.
     ///
-    /// - Throws: `invalidArgument` when one is not there, or the other is among them; then nothing is moved.
+    /// - Throws: `invalidArgument` if one of them is not in the set, or the other is among them; then nothing is moved.
     public func move(contentsOf elements: some Sequence<Element>, after anchor: Element) throws(SpaceError) {
         try move(Array(elements), .after, anchor)
     }
@@ -82,7 +83,7 @@ extension SharedOrderedSet {
             let target = try list.position(of: anchor, "the element to move to")
             var indices: [Int] = []
             for element in encoded { indices.append(try list.position(of: element, "an element to be moved")) }
-            // It stands where it stands.
+            // An element that is moved next to itself stays where it is.
             if indices == [target] { return (nil, ()) }
             guard Set(indices).count == indices.count, !indices.contains(target) else {
                 throw list.refused("an element is named twice")
@@ -94,9 +95,10 @@ extension SharedOrderedSet {
 
     // MARK: Replacing and exchanging
 
-    /// Replaces an element by another, in its place.
+    /// Replaces an element with another, in its place.
     ///
-    /// - Throws: `invalidArgument` when it is not there, or the new one is elsewhere; and as ``append(_:)``.
+    /// - Throws: `invalidArgument` if it is not in the set, or the new one is already elsewhere in it; and the errors
+    ///   of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     public func replace(_ element: Element, with new: Element) throws(SpaceError) {
         let operation = "replace an element"
@@ -109,7 +111,7 @@ extension SharedOrderedSet {
 
     /// Exchanges two elements.
     ///
-    /// - Throws: `invalidArgument` when either is not there.
+    /// - Throws: `invalidArgument` if either is not in the set.
     /// - Complexity: O(√n), a few microseconds.
     public func exchange(_ first: Element, with second: Element) throws(SpaceError) {
         let operation = "exchange elements"
@@ -124,7 +126,7 @@ extension SharedOrderedSet {
 }
 
 extension ElementList {
-    /// Throws: `invalidArgument` when the element is not there.
+    /// The index of an element; throws `invalidArgument` if it is not in the set.
     package func position(of encoded: [UInt8], _ what: String) throws(SpaceError) -> Int {
         guard let index = try index(of: encoded) else { throw refused("\(what) is not in \(name.quotedForPeople)") }
         return index

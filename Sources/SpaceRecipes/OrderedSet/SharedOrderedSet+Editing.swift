@@ -1,25 +1,26 @@
 import TupleCoding
 
-// Edits by index. What is not to be is refused before anything has changed: each call is done as a whole or not at all.
+// Edits by index. An edit that is not allowed is refused before anything changes: each call is done as a whole or not
+// at all.
 
 extension SharedOrderedSet {
-    // MARK: Coming
+    // MARK: Inserting
 
-    /// Appends an element, unless it is there.
+    /// Appends an element, unless it is in the set already.
     ///
-    /// - Returns: Whether it came in, and its index.
-    /// - Throws: `badData` when it would not decode again, `tooLarge`, `limitReached`, `storageFull`, `holderStopped`, `holderBusy`,
-    ///   `namespaceDeleted`, `closed`.
+    /// - Returns: Whether it was appended, and its index.
+    /// - Throws: `badData` if the element would not decode again; `tooLarge`, `limitReached`, `storageFull`,
+    ///   `holderStopped`, `holderBusy`, `namespaceDeleted`, `closed`.
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func append(_ element: Element) throws(SpaceError) -> (inserted: Bool, index: Int) {
         try insert(element, "append an element") { $0.count }
     }
 
-    /// Appends the elements that are not there yet, in their order, as one change.
+    /// Appends the elements that are not in the set yet, in their order, as one change.
     ///
-    /// - Returns: How many came in.
-    /// - Throws: As ``append(_:)``.
+    /// - Returns: The number of elements appended.
+    /// - Throws: The same errors as ``append(_:)``.
     /// - Complexity: O(m log n).
     @discardableResult
     public func append(contentsOf elements: some Sequence<Element>) throws(SpaceError) -> Int {
@@ -31,10 +32,10 @@ extension SharedOrderedSet {
         }
     }
 
-    /// Inserts an element at an index, unless it is there.
+    /// Inserts an element at an index, unless it is in the set already.
     ///
-    /// - Returns: Whether it came in, and its index.
-    /// - Throws: `invalidArgument` for an index beyond the end, and as ``append(_:)``.
+    /// - Returns: Whether it was inserted, and its index.
+    /// - Throws: `invalidArgument` for an index beyond the end, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func insert(_ element: Element, at index: Int) throws(SpaceError) -> (inserted: Bool, index: Int) {
@@ -44,10 +45,10 @@ extension SharedOrderedSet {
         }
     }
 
-    /// Inserts the elements that are not there yet, in their order, as one change.
+    /// Inserts the elements that are not in the set yet, in their order, as one change.
     ///
-    /// - Returns: How many came in.
-    /// - Throws: As ``insert(_:at:)``.
+    /// - Returns: The number of elements inserted.
+    /// - Throws: The same errors as ``insert(_:at:)``.
     /// - Complexity: O(√n + m log n).
     @discardableResult
     public func insert(contentsOf elements: some Sequence<Element>, at index: Int) throws(SpaceError) -> Int {
@@ -73,13 +74,13 @@ extension SharedOrderedSet {
         }
     }
 
-    // MARK: Going
+    // MARK: Removing
 
     /// Removes the element at an index.
     ///
     /// - Returns: The element.
-    /// - Throws: `invalidArgument` beyond the end, and as ``append(_:)``; `badData` when it does not decode as the type, after it
-    ///   was removed.
+    /// - Throws: `invalidArgument` for an index beyond the end, and the errors of ``append(_:)``; `badData` if the
+    ///   element does not decode as the type, after it was removed.
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func remove(at index: Int) throws(SpaceError) -> Element {
@@ -104,8 +105,8 @@ extension SharedOrderedSet {
 
     /// Removes an element.
     ///
-    /// - Returns: The index that it had; `nil` when it was not there.
-    /// - Throws: As ``append(_:)``.
+    /// - Returns: The index that it had, or `nil` if it was not in the set.
+    /// - Throws: The same errors as ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func remove(_ element: Element) throws(SpaceError) -> Int? {
@@ -117,11 +118,11 @@ extension SharedOrderedSet {
         }
     }
 
-    /// Removes the first element; `nil` when there is none.
+    /// Removes and returns the first element, or returns `nil` if there is none.
     @discardableResult
     public func removeFirst() throws(SpaceError) -> Element? { try remove { $0 > 0 ? 0 : nil } }
 
-    /// Removes the last element; `nil` when there is none.
+    /// Removes and returns the last element, or returns `nil` if there is none.
     @discardableResult
     public func removeLast() throws(SpaceError) -> Element? { try remove { $0 > 0 ? $0 - 1 : nil } }
 
@@ -145,11 +146,11 @@ extension SharedOrderedSet {
 
     /// Removes the elements for which a condition holds, as one change.
     ///
-    /// The condition is asked about the elements of one moment, with nobody kept waiting; of what it says yes to goes what is
-    /// still there.
+    /// The condition runs on the elements of one moment, while no other writer waits. The elements for which it is true
+    /// are removed if they are still in the set.
     ///
-    /// - Returns: How many were removed.
-    /// - Throws: What the condition throws, after which nothing has changed, and as ``append(_:)``.
+    /// - Returns: The number of elements removed.
+    /// - Throws: The errors of the condition, after which nothing has changed, and the errors of ``append(_:)``.
     @discardableResult
     public func removeAll(where condition: (Element) throws -> Bool) throws -> Int {
         let unwanted = try elements().filter(condition)
@@ -160,10 +161,11 @@ extension SharedOrderedSet {
 
     /// Replaces the element at an index.
     ///
-    /// Nothing happens if it is the same.
+    /// If the new element equals the old one, nothing happens.
     ///
     /// - Returns: The element that was there.
-    /// - Throws: `invalidArgument` beyond the end, or when the new element is elsewhere; and as ``append(_:)``.
+    /// - Throws: `invalidArgument` for an index beyond the end, or if the new element is already elsewhere in the set;
+    ///   and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func replace(at index: Int, with element: Element) throws(SpaceError) -> Element {
@@ -176,9 +178,9 @@ extension SharedOrderedSet {
         return try decode(old, at: index, operation)
     }
 
-    /// Moves the element at an index, so that it comes to stand at another.
+    /// Moves the element at an index to another index.
     ///
-    /// - Throws: `invalidArgument` for an index where no element is, before or after.
+    /// - Throws: `invalidArgument` if there is no element at the index, or none could stand at the target.
     /// - Complexity: O(√n), a few microseconds.
     public func move(from index: Int, to target: Int) throws(SpaceError) {
         try move(fromOffsets: CollectionOfOne(index), to: target)
@@ -186,13 +188,13 @@ extension SharedOrderedSet {
 
     /// Moves several elements together, as one change.
     ///
-    /// They are taken out, and put in again, in the order in which they stood, so that the first of them comes to stand at `target`:
-    /// of a b c d those at 0 and 2, moved to 2, give b d a c.
+    /// They are taken out and put in again, in the order in which they stood, so that the first of them comes to stand
+    /// at `target`: if the elements at 0 and 2 of a b c d are moved to 2, the result is b d a c.
     ///
     /// - Parameters:
-    ///   - indices: Which elements.
-    ///   - target: The index of the first of them afterwards: at most as many as there are others.
-    /// - Throws: `invalidArgument` for an index where no element is, before or after; then nothing is moved.
+    ///   - indices: The indices of the elements to move.
+    ///   - target: The index of the first of them afterwards; at most the number of the other elements.
+    /// - Throws: `invalidArgument` for an index without an element or an impossible target; then nothing is moved.
     /// - Complexity: O(√n + m).
     public func move(fromOffsets indices: some Sequence<Int>, to target: Int) throws(SpaceError) {
         let indices = Set(indices).sorted()
@@ -204,7 +206,7 @@ extension SharedOrderedSet {
 
     /// Exchanges the elements at two indices.
     ///
-    /// - Throws: `invalidArgument` beyond the end.
+    /// - Throws: `invalidArgument` for an index beyond the end.
     /// - Complexity: O(√n), a few microseconds.
     public func swapAt(_ first: Int, _ second: Int) throws(SpaceError) {
         try edit("exchange elements") { (list) throws(SpaceError) in
@@ -215,7 +217,7 @@ extension SharedOrderedSet {
 }
 
 extension ElementList {
-    /// Those that are not there, each once, in their order.
+    /// The elements that are not in the set, each once, in their order.
     package func absent(_ elements: [[UInt8]]) throws(SpaceError) -> [[UInt8]] {
         var seen: Set<[UInt8]> = []
         var absent: [[UInt8]] = []
@@ -225,7 +227,7 @@ extension ElementList {
         return absent
     }
 
-    /// An element's replacement, and what was there.
+    /// The edit that replaces an element, and the element that was there.
     func replacement(at index: Int, _ new: [UInt8]) throws(SpaceError) -> (edit: ElementEdit?, result: [UInt8]) {
         let old = try element(at: index)
         if old == new { return (nil, old) }
@@ -239,7 +241,7 @@ extension ElementList {
         (first == second ? nil : .exchange(min(first, second), max(first, second)), ())
     }
 
-    /// `indices`: In the order in which the elements are to stand.
+    /// The edit that moves elements; `indices` has the order in which the elements are to stand.
     package func move(_ indices: [Int], to target: Int) throws(SpaceError) -> ElementEdit? {
         guard (0...count - indices.count).contains(target) else {
             throw refused(

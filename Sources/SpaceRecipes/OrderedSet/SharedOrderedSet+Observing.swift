@@ -4,29 +4,31 @@ import TupleCoding
 // Observing an ordered set: by callback, with a token or for an object, and as a sequence.
 
 extension ChangeFilter {
-    /// What happens to the ordered set, or to the dictionary, of a name.
+    /// The changes of the ordered set, or of the dictionary, with a name.
     public static func collection(_ name: String) -> ChangeFilter { ChangeFilter(collections: .named(name)) }
 }
 
 extension SharedOrderedSet {
     // MARK: Tokens
 
-    /// Calls a handler with each change, whichever process makes it.
+    /// Calls a handler with each change, made by any process.
     ///
     /// ```swift
     /// self.token = try songs.observe(options: .initial) { change in change.apply(to: &self.copy) }
     /// ```
     ///
-    /// Where and when handlers are called is as with ``Namespace/observe(_:options:on:onError:_:)-(ChangeFilter,_,_,_,_)``: one call
-    /// at a time, in order; on an actor if the handler belongs to one. An observer that falls behind the journal's bound gets a
-    /// reset.
+    /// Handlers are called as with ``Namespace/observe(_:options:on:onError:_:)-(ChangeFilter,_,_,_,_)``: one call at a
+    /// time, in order; on an actor if the handler belongs to one. An observer that falls behind the journal's bound
+    /// gets a reset.
     ///
     /// - Parameters:
-    ///   - options: What is told.
-    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
-    ///   - onError: Is told of what the handler throws, and of elements that don't decode.
+    ///   - options: The options of the observation.
+    ///   - queue: The queue on which a handler without isolation is called, or `nil` for the thread that hears the
+    ///     signal.
+    ///   - onError: Called with the handler's errors, and with an error for each change with elements that don't
+    ///     decode.
     ///   - handler: Called with each change.
-    /// - Returns: A token; when it goes, the observation ends. Nothing after this call is missed.
+    /// - Returns: A token; when it is released, the observation ends. Every change after this call is reported.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe(
         options: CollectionObservationOptions = [],
@@ -41,10 +43,11 @@ extension SharedOrderedSet {
     /// Calls an asynchronous handler with each change, in a task; the next call comes when it has returned.
     ///
     /// - Parameters:
-    ///   - options: What is told.
-    ///   - onError: Is told of what the handler throws, and of elements that don't decode.
+    ///   - options: The options of the observation.
+    ///   - onError: Called with the handler's errors, and with an error for each change with elements that don't
+    ///     decode.
     ///   - handler: Called with each change.
-    /// - Returns: A token; when it goes, the observation ends.
+    /// - Returns: A token; when it is released, the observation ends.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe(
         options: CollectionObservationOptions = [],
@@ -60,10 +63,12 @@ extension SharedOrderedSet {
     /// Calls a handler with an object and each change, as long as the object lives.
     ///
     /// - Parameters:
-    ///   - object: For whom; it is not kept alive.
-    ///   - options: What is told.
-    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
-    ///   - onError: Is told of what the handler throws, and of elements that don't decode.
+    ///   - object: The object for which the handler is called; it is not kept alive.
+    ///   - options: The options of the observation.
+    ///   - queue: The queue on which a handler without isolation is called, or `nil` for the thread that hears the
+    ///     signal.
+    ///   - onError: Called with the handler's errors, and with an error for each change with elements that don't
+    ///     decode.
     ///   - handler: Called with the object and each change.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe<Object: AnyObject & Sendable>(
@@ -79,11 +84,11 @@ extension SharedOrderedSet {
         _ = try add(teller, Observer.Subject(object), handler, onError)
     }
 
-    // MARK: Who observes
+    // MARK: Observations
 
-    /// The observations of this ordered set in this process, whichever handle they were made with, the oldest first.
+    /// The observations of this ordered set in this process, made with any handle, the oldest first.
     ///
-    /// Those of other processes are among the watchers of ``Namespace/status()``.
+    /// The observations of other processes are among the watchers of ``Namespace/status()``.
     public var observations: [ObservationInfo] {
         core.observations.all.filter { isOfThis($0) && $0.isActive }.map(ObservationInfo.init)
     }
@@ -101,15 +106,15 @@ extension SharedOrderedSet {
 
     // MARK: Sequences
 
-    /// The changes, whichever process makes them, at the consumer's pace.
+    /// The changes made by any process, at the consumer's pace.
     ///
     /// ```swift
     /// var copy: [String] = []
     /// for try await change in try songs.changes() { change.apply(to: &copy) }
     /// ```
     ///
-    /// - Parameter options: What is told; ``CollectionObservationOptions/initial`` unless said otherwise.
-    /// - Returns: The changes, in order; nothing after this call is missed.
+    /// - Parameter options: The options of the observation; ``CollectionObservationOptions/initial`` by default.
+    /// - Returns: The changes, in order; every change after this call is reported.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func changes(options: CollectionObservationOptions = .initial) throws(SpaceError) -> CollectionChanges<
         Element
@@ -124,7 +129,7 @@ extension SharedOrderedSet {
 
     private var core: NamespaceCore { namespace.core }
 
-    /// It reads in the namespace, also where this handle belongs to a transaction.
+    /// Makes the feed; it reads in the namespace, even if this handle belongs to a transaction.
     private func teller(_ options: CollectionObservationOptions) -> CollectionFeed<OrderedSetSource<Element>> {
         let set = SharedOrderedSet(place: .namespace(namespace), name: name, number: number)
         return CollectionFeed(OrderedSetSource(elements: set, options: options), options)
@@ -141,9 +146,7 @@ extension SharedOrderedSet {
 }
 
 extension Namespace {
-    /// Adds an observer of a collection.
-    ///
-    /// Throws: `closed` where the collection has been removed.
+    /// Adds an observer of a collection; throws `closed` if the collection has been removed.
     package func add<Source>(
         toldBy teller: CollectionFeed<Source>,
         _ subject: Observer.Subject?,
@@ -157,7 +160,7 @@ extension Namespace {
             handler: handler,
             onError: onError
         )
-        // After the registration: if the collection goes later, there is a change that says so.
+        // This comes after the registration: if the collection is removed later, a change says so.
         return try usableCore("observe").observations.add(request, handle: self) { () throws(SpaceError) in
             try teller.begin()
         }

@@ -11,40 +11,43 @@ import TupleCoding
 /// self.token = try songs.observe(options: .initial) { change in show(change) }
 /// ```
 ///
-/// Each call is one step, seen by others as a whole or not at all; several are one step in ``Namespace/transaction(_:)``, with
-/// ``Transaction/orderedSet(_:)``. An index that one process has read may be another element's when it is used, since others edit
-/// meanwhile; so where that matters, name the element that is meant: ``insert(_:before:)``, ``move(_:after:)``.
+/// Each call is one step: other processes see all of it or nothing. Several calls are one step in
+/// ``Namespace/transaction(_:)``, with ``Transaction/orderedSet(_:)``. An index that one process has read may be
+/// another element's when it is used, because other processes edit meanwhile. Where that matters, name the element
+/// instead: ``insert(_:before:)``, ``move(_:after:)``.
 ///
-/// Two elements are the same when their encodings are: strings compare as UTF-8, and `-0.0` and `0.0` differ. Reading may fail,
-/// as everything between processes may; so this is no `Sequence` or `Collection`: ``snapshot()`` gives one that is.
+/// Two elements are the same if their encodings are: strings compare as UTF-8, and `-0.0` and `0.0` differ. Each read
+/// may fail, as all communication between processes may, so this type is not a `Sequence` or `Collection`:
+/// ``snapshot()`` gives one.
 ///
-/// A handle is a value, and keeps its namespace. After the set was removed it throws `closed`, also if it was made anew.
+/// A handle is a value, and keeps its namespace open. After the set was removed, the handle throws `closed`, even if a
+/// new set has the name.
 public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     package let place: CollectionPlace
-    /// The name, which no other object of the namespace has.
+    /// The set's name, which no other object of the namespace has.
     public let name: String
     package let number: UInt64
 
-    /// The namespace that it is in.
+    /// The set's namespace.
     public var namespace: Namespace { place.namespace }
 
     // MARK: Reading
 
-    /// How many elements there are.
+    /// The number of elements.
     ///
     /// - Complexity: O(1).
     public var count: Int {
         get throws(SpaceError) { try read("count the elements") { (list) throws(SpaceError) in list.count } }
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     public var isEmpty: Bool {
         get throws(SpaceError) { try count == 0 }
     }
 
     /// The element at an index.
     ///
-    /// - Throws: `invalidArgument` beyond the end, `badData` when it does not decode as the type.
+    /// - Throws: `invalidArgument` for an index beyond the end, `badData` if the element does not decode as the type.
     /// - Complexity: O(√n), a few microseconds.
     public subscript(index: Int) -> Element {
         get throws(SpaceError) {
@@ -57,12 +60,12 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The first element; `nil` when there is none.
+    /// The first element, or `nil` if there is none.
     public var first: Element? {
         get throws(SpaceError) { try element { $0 > 0 ? 0 : nil } }
     }
 
-    /// The last element; `nil` when there is none.
+    /// The last element, or `nil` if there is none.
     public var last: Element? {
         get throws(SpaceError) { try element { $0 > 0 ? $0 - 1 : nil } }
     }
@@ -76,7 +79,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
         return try found.map { (found) throws(SpaceError) in try decode(found.1, at: found.0, operation) }
     }
 
-    /// The index of an element; `nil` when it is not there.
+    /// The index of an element, or `nil` if it is not in the set.
     ///
     /// - Complexity: O(√n), a few microseconds.
     public func firstIndex(of element: Element) throws(SpaceError) -> Int? {
@@ -85,7 +88,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
         return try read(operation) { (list) throws(SpaceError) in try list.index(of: bytes) }
     }
 
-    /// Whether an element is there.
+    /// Whether an element is in the set.
     ///
     /// - Complexity: O(log n).
     public func contains(_ element: Element) throws(SpaceError) -> Bool {
@@ -96,9 +99,9 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
 
     /// The elements in a range of indices, of one moment.
     ///
-    /// - Parameter range: Which; what lies beyond the end is left out.
+    /// - Parameter range: The range; indices beyond the end are left out.
     /// - Returns: The elements, in order.
-    /// - Throws: `badData` when one does not decode as the type.
+    /// - Throws: `badData` if an element does not decode as the type.
     /// - Complexity: O(√n + m).
     public func elements(in range: Range<Int>) throws(SpaceError) -> [Element] {
         try read(range, "read the elements").elements
@@ -106,11 +109,11 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
 
     /// All elements of one moment.
     ///
-    /// - Throws: `badData` when one does not decode as the type.
+    /// - Throws: `badData` if an element does not decode as the type.
     /// - Complexity: O(n).
     public func elements() throws(SpaceError) -> [Element] { try elements(in: 0..<Int.max) }
 
-    /// With the number of the last change that they hold.
+    /// The elements in a range, with the number of the last change that they contain.
     package func read(_ range: Range<Int>, _ operation: String) throws(SpaceError) -> (
         elements: [Element], sequence: UInt64
     ) {
@@ -126,7 +129,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
 
     // MARK: Helpers
 
-    /// What errors call it.
+    /// The set's name in errors.
     package var title: String { "the ordered set \(name.quotedForPeople)" }
 
     package func read<R>(
@@ -157,7 +160,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
         }
     }
 
-    /// An element's encoding; one that would not decode again is refused.
+    /// Encodes an element; an element that would not decode again is refused.
     func encode(_ element: Element, _ operation: String) throws(SpaceError) -> [UInt8] {
         try namespace.encodedToStay(element, "an element", operation)
     }
@@ -185,17 +188,17 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
 }
 
 extension SharedOrderedSet where Element: Hashable {
-    /// The elements of one moment, as a collection of their own that later edits don't change.
+    /// The elements of one moment, as a Swift collection that later edits don't affect.
     ///
-    /// Elements that are equal for Swift, but not as bytes (`-0.0` and `0.0`), come once.
+    /// Elements that are equal for Swift but not as bytes (`-0.0` and `0.0`) appear once.
     ///
-    /// - Throws: `badData` when an element does not decode as the type.
+    /// - Throws: `badData` if an element does not decode as the type.
     /// - Complexity: O(n).
     public func snapshot() throws(SpaceError) -> OrderedSet<Element> { OrderedSet(try elements()) }
 }
 
 extension ElementList {
-    /// Throws: `invalidArgument` for an index where no element is, or can be inserted.
+    /// Throws `invalidArgument` for an index without an element, or, for an insertion, beyond the end.
     package func check(_ index: Int, isInsertion: Bool) throws(SpaceError) {
         guard index >= 0, isInsertion ? index <= count : index < count else {
             throw refused("index \(index) is out of range: \(name.quotedForPeople) has \(count) elements")

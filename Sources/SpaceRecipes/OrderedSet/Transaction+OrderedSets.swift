@@ -2,7 +2,8 @@ import LMDB
 import TupleCoding
 
 extension Transaction {
-    /// An ordered set as a part of the transaction: its edits are seen by others with all else that the body does.
+    /// An ordered set as part of the transaction: its edits become visible together with everything else that the body
+    /// does.
     ///
     /// ```swift
     /// try party.transaction { t in
@@ -11,11 +12,11 @@ extension Transaction {
     /// }
     /// ```
     ///
-    /// Observers are told of each edit, one after the other, all with one ``CollectionChange/batch``.
+    /// Observers get each edit, one after the other, all with the same ``CollectionChange/batch``.
     ///
     /// - Parameter set: An ordered set of the same namespace.
-    /// - Returns: The same, for use in the body.
-    /// - Throws: `invalidArgument` for one of another namespace.
+    /// - Returns: The same set, for use in the body.
+    /// - Throws: `invalidArgument` for a set of another namespace.
     public func orderedSet<Element>(_ set: SharedOrderedSet<Element>) throws(SpaceError) -> SharedOrderedSet<Element> {
         try state.checkIsHere(set.title, of: set.namespace)
         return SharedOrderedSet(place: .transaction(state), name: set.name, number: set.number)
