@@ -1,45 +1,47 @@
 import Glibc
 import TupleCoding
 
-/// Something that happened in a namespace, as a watcher is told of it.
+/// One thing that happened in a namespace, as a watcher receives it.
 public struct Change: Sendable {
-    /// What can happen.
+    /// The kinds of change.
     public typealias Kind = ChangeKind
 
-    /// The number: rises by one with every change of the namespace.
+    /// The change's number, which rises by one with every change of the namespace.
     ///
-    /// Of a gap, the first one missed.
+    /// For a gap, it is the number of the first change missed.
     public let sequence: UInt64
     /// What happened.
     public let kind: Kind
-    /// When, milliseconds since 1970.
+    /// The time of the change, in milliseconds since 1970.
     public let time: Int64
-    /// The process that did it; 0 where none did (a gap, the end).
+    /// The process that made the change; 0 if no process did (a gap, the end).
     public let pid: Int32
-    /// The transaction: changes with the same number were committed together.
+    /// The number of the transaction: changes with the same number were committed together.
     public let batch: UInt64
-    /// The tuple's id, for what happens to tuples.
+    /// The tuple's id, if the change is about a tuple.
     public let id: TupleID?
-    /// The tuple, for what happens to tuples.
+    /// The tuple, if the change is about one.
     public let tuple: Tuple?
-    /// The cell's key, the notification's name, or the collection's.
+    /// The key of the cell, or the name of the notification or the collection.
     public let key: String?
-    /// The cell's value before; `nil` where it was not set.
+    /// The cell's value before the change; `nil` if it was not set.
     public internal(set) var old: Value?
-    /// The cell's value after, or the notification's value.
+    /// The cell's value after the change, or the notification's value.
     public internal(set) var new: Value?
-    /// What was done to an ordered set; `nil` of a reset, and for everything else.
+    /// The edit of an ordered set; `nil` for a reset, and for every other kind of change.
     public internal(set) var edit: CollectionEdit<Value>?
-    /// Of a gap: the last one missed.
+    /// For a gap, the number of the last change missed; otherwise the same as `sequence`.
     public let lastSequence: UInt64
-    /// Of a notification: the number that the process has given to the object that posted it; `nil`: posted for none.
+    /// For a notification, the number of the object that posted it, unique in its process; `nil` if no object was
+    /// named.
     public internal(set) var senderID: Int?
-    /// Whether this is no change, but what was there when the watcher registered: a tuple as `write`, a cell as `set`.
+    /// Whether this is not a change but an item that existed when the watcher registered: a tuple as `write`, a cell
+    /// as `set`.
     ///
-    /// Its `sequence` is the last change before the registration; process and transaction are 0.
+    /// Its `sequence` is that of the last change before the registration; its process and transaction are 0.
     public internal(set) var isPresent = false
 
-    /// Of a notification: the object that posted it, if that was in this process and the object still lives.
+    /// For a notification, the object that posted it, if it belongs to this process and still lives.
     public var sender: (any AnyObject & Sendable)? {
         guard let senderID, pid == getpid() else { return nil }
         return SenderNumbers.shared.object(senderID)

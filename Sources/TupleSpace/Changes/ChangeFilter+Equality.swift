@@ -1,6 +1,7 @@
 import TupleCoding
 
-// Names in filters compare as their bytes, as they do in the namespace; what the compiler derives would compare strings.
+// Names in filters compare by their bytes, as they do in the namespace; the derived conformance would compare
+// strings.
 
 extension ChangeFilter.Collections {
     private var key: Value {
@@ -11,10 +12,10 @@ extension ChangeFilter.Collections {
         }
     }
 
-    /// Whether both choose the same; names compare as UTF-8.
+    /// Whether both choose the same collections; names compare as UTF-8.
     public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
 
-    /// Feeds what equality compares.
+    /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
@@ -27,10 +28,10 @@ extension ChangeFilter.Cells {
         }
     }
 
-    /// Whether both choose the same; keys compare as UTF-8.
+    /// Whether both choose the same cells; keys compare as UTF-8.
     public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
 
-    /// Feeds what equality compares.
+    /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
@@ -45,10 +46,10 @@ extension ChangeFilter.Notifications {
         }
     }
 
-    /// Whether both choose the same; names compare as UTF-8.
+    /// Whether both choose the same notifications; names compare as UTF-8.
     public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
 
-    /// Feeds what equality compares.
+    /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
@@ -66,7 +67,7 @@ extension Changes.Start {
     /// Whether both begin at the same place; names compare as UTF-8.
     public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
 
-    /// Feeds what equality compares.
+    /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
@@ -78,9 +79,9 @@ extension SpaceChange {
         }
     }
 
-    /// Whether both tell the same of the same name; names compare as UTF-8.
+    /// Whether both report the same event of the same name; names compare as UTF-8.
     public static func == (left: Self, right: Self) -> Bool { left.key == right.key }
 
-    /// Feeds what equality compares.
+    /// Hashes what equality compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }

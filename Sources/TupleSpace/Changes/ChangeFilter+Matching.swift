@@ -1,12 +1,12 @@
 import TupleCoding
 
 extension ChangeFilter {
-    /// Whether a row is told of, decided on its bytes.
+    /// Whether the filter lets a row through, decided on the row's bytes.
     func includes(_ row: JournalRow) -> Bool {
         if let kinds, !kinds.contains(row.kind) { return false }
         switch row.kind {
         case .set, .unset:
-            // The entries of a dictionary are cells.
+            // A dictionary's entries are cells.
             if case .named(let name) = collections, row.dictionary?.elementsEqual(name.utf8) ?? false { return true }
             switch cells {
             case .none: return false
@@ -37,14 +37,14 @@ extension ChangeFilter {
 
     /// Whether a row changes the cell, or the part of a cell, that a path names.
     ///
-    /// A part that is the same before and after did not change.
+    /// A part whose value is the same before and after did not change.
     private static func changes(_ path: String, _ row: JournalRow) -> Bool {
         if row.name.elementsEqual(path.utf8) { return true }
         guard let names = names(of: path, in: row.name) else { return false }
         return part(names, row.old) != part(names, row.new)
     }
 
-    /// The way from a cell into its value, where a path leads into that cell: what follows one of the path's dots.
+    /// The names that lead from a cell into its value, if the path starts with that cell's key and a dot follows.
     private static func names(of path: String, in key: UnsafeRawBufferPointer) -> [String]? {
         let path = path.utf8
         guard path.count > key.count + 1, path.starts(with: key),
@@ -67,26 +67,26 @@ extension ChangeFilter {
     var wantsPresentTuples: Bool { tuples != nil && kinds?.contains(.write) ?? true }
     var wantsPresentCells: Bool { cells != .none && kinds?.contains(.set) ?? true }
 
-    /// The one cell of which also an observer is told at first that it is not set.
+    /// The one cell for which a new observer also gets a call if it is not set.
     var wantedUnsetKey: String? {
         guard case .key(let path) = cells, wantsPresentCells, kinds?.contains(.unset) ?? true else { return nil }
         return path
     }
 
-    /// The keys of the cells in which a path may end, in their order: what precedes each of its dots, and the path itself.
+    /// The cell keys that a path may start with, in order: the text before each of its dots, and the whole path.
     package static func keys(on path: String) -> [[UInt8]] {
         let bytes = Array(path.utf8)
         let dots = bytes.indices.filter { $0 > 0 && bytes[$0] == UInt8(ascii: ".") }
-        // Longer than any key, or empty, LMDB would refuse it.
+        // LMDB would refuse an empty key, or one longer than the limit.
         return (dots.map { Array(bytes[..<$0]) } + [bytes]).filter { (1...Limits.cellKeyBytes).contains($0.count) }
     }
 
-    /// Whether a tuple that is there is told of.
+    /// Whether the filter lets through a tuple that exists already.
     func includes(present tuple: EncodedTuple) -> Bool {
         wantsPresentTuples && tuples?.matches(tuple) ?? false
     }
 
-    /// Whether a cell that is set is told of: of a path into it only where the path leads somewhere.
+    /// Whether the filter lets through a cell that is set; for a path into the cell, only if its value has that part.
     func includes(presentCell key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Bool {
         guard wantsPresentCells else { return false }
         switch cells {
@@ -100,9 +100,9 @@ extension ChangeFilter {
 }
 
 extension String.UTF8View {
-    /// The names of a path from a byte on, between its dots.
+    /// The names between the dots of a path, from a byte offset on.
     ///
-    /// By bytes: a dot that a combining mark follows is a dot, and no character of its own.
+    /// The path is split by bytes: a dot that is followed by a combining mark still separates names.
     func components(from offset: Int) -> [String] {
         dropFirst(offset).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }

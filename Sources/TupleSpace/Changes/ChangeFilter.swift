@@ -1,30 +1,30 @@
 import Glibc
 import TupleCoding
 
-/// Which changes a watcher is told of.
+/// A choice of the changes that a watcher receives.
 ///
-/// A gap, and the namespace's end, it is always told.
+/// A watcher always receives gaps and the namespace's end.
 public struct ChangeFilter: Sendable {
-    /// What happens to tuples that match; `nil`: to none.
+    /// The template of the tuples whose changes are wanted; `nil` for no tuples.
     public var tuples: Template?
-    /// Which cells.
+    /// The cells.
     public var cells: Cells
-    /// Which notifications.
+    /// The notifications.
     public var notifications: Notifications
-    /// Which ordered sets and dictionaries.
+    /// The ordered sets and dictionaries.
     public var collections: Collections
-    /// Which kinds; `nil`: all.
+    /// The kinds of change; `nil` for all kinds.
     public var kinds: Set<Change.Kind>?
 
     /// A choice of ordered sets and dictionaries.
     ///
-    /// The entries of a dictionary are cells, so `all` does not tell of them: choose all cells too.
+    /// The entries of a dictionary are cells, so `all` does not include them: choose all cells too.
     public enum Collections: Sendable, Hashable {
         /// None.
         case none
         /// All.
         case all
-        /// The one of a name.
+        /// The collection with a name.
         case named(String)
     }
 
@@ -34,8 +34,8 @@ public struct ChangeFilter: Sendable {
         case none
         /// All.
         case all
-        /// One, or with a path a part of its value: `"user.name"` is the part `name` of the cell `user`. A watcher of a part
-        /// is told only when that part changes.
+        /// One cell, or with a path a part of its value: `"user.name"` is the part `name` of the cell `user`. A
+        /// watcher of a part receives a change only when that part changes.
         case key(String)
     }
 
@@ -45,13 +45,13 @@ public struct ChangeFilter: Sendable {
         case none
         /// All.
         case all
-        /// Those of a name.
+        /// The notifications with a name.
         case named(String)
-        /// Those that a process, or an object of this one, posts; with a name, or all.
+        /// The notifications that a process, or an object of this process, posts; all of them, or those with a name.
         case sent(by: PostSender, named: String? = nil)
     }
 
-    /// Everything.
+    /// All changes.
     public static let everything = ChangeFilter(tuples: .any, cells: .all, notifications: .all, collections: .all)
 
     /// Makes a filter.
@@ -69,7 +69,7 @@ public struct ChangeFilter: Sendable {
         self.kinds = kinds
     }
 
-    /// The filter as text, for those who look on.
+    /// The filter as text, for status displays.
     package var text: String {
         var parts: [String] = []
         if let tuples { parts.append(tuples.json) }

@@ -10,19 +10,21 @@ package final class ChangeSource: Sendable {
     private let filter: ChangeFilter
     private let isSubscription: Bool
     private let state: Mutex<State>
-    /// What is still to be told of what was there; locked while an iterator reads on, so that what two of them read comes
-    /// once, and in order.
+    /// The part of the initial contents that is still to be delivered.
+    ///
+    /// The lock is held while an iterator reads on,
+    /// so that two iterators deliver each item once, and in order.
     private let present: Mutex<PresentState?>
 
     private struct State {
-        /// The last change that was looked at.
+        /// The last change that was read.
         var position: UInt64
         var ready: ArraySlice<Change> = []
         var hasEnded = false
-        /// The last change that was handed out, and the last that the consumer says it has dealt with.
+        /// The last change that was handed out, and the last one that the consumer has acknowledged.
         var delivered: UInt64
         var handled: UInt64
-        /// The position in the subscription's row, and how many bytes of rows were looked at since.
+        /// The position in the subscription's row, and how many bytes of rows were read since it was stored.
         var saved: UInt64
         var unsaved = 0
 
@@ -37,8 +39,10 @@ package final class ChangeSource: Sendable {
             return change
         }
 
-        /// Up to where everything is dealt with: if that is all that was handed out, then also what was looked at since and
-        /// not wanted.
+        /// The change up to which everything is done.
+        ///
+        /// If the consumer has acknowledged all that was handed out, this includes later changes that the filter left
+        /// out.
         var settled: UInt64 {
             guard handled >= delivered else { return handled }
             // The gap before a life's first change has the number 0.
@@ -46,12 +50,13 @@ package final class ChangeSource: Sendable {
         }
     }
 
-    /// After how many changes that nobody wants, or bytes of them, a subscription's position is written down: less than
-    /// the journal keeps, and seldom.
+    /// A subscription's position is stored after this many unwanted changes, or bytes of them: less than the journal
+    /// keeps, so that they never become a gap, and enough that it happens seldom.
     private static let restChanges: UInt64 = 4096
     private static let restBytes = 1 << 20
 
-    /// `life`: Of a subscription: in which life the caller had it last; `nil`: unknown.
+    /// Registers a watcher; `life` is the life in which the caller last had the subscription, or `nil` if it does not
+    /// know.
     init(
         _ namespace: Namespace,
         _ filter: ChangeFilter,
@@ -107,7 +112,7 @@ package final class ChangeSource: Sendable {
         try save(settled, timeout: nil)
     }
 
-    /// Writes a subscription's position down.
+    /// Stores a subscription's position.
     private func save(_ settled: UInt64, timeout: Duration?) throws(SpaceError) {
         try namespace.core.acknowledge(registration.number, settled, timeout: timeout)
         state.withLock { state in
@@ -116,8 +121,10 @@ package final class ChangeSource: Sendable {
         }
     }
 
-    /// Where nothing was wanted for long, a subscription's position follows by itself: else what nobody wanted would be
-    /// told as a gap one day.
+    /// Advances a subscription's stored position past changes that the filter left out.
+    ///
+    /// Without this, the journal would drop those rows one day, and the watcher would get a gap for changes that it
+    /// does not want.
     private func saveIfDue() {
         guard isSubscription else { return }
         let settled = state.withLock { state -> UInt64? in
@@ -138,7 +145,7 @@ package final class ChangeSource: Sendable {
         }
     }
 
-    /// The same, blocking the thread.
+    /// Waits for the next change, blocking the thread.
     package func nextBlocking(until deadline: MonotonicInstant?, interruption: Interruption?) throws(SpaceError)
         -> Change?
     {
@@ -152,7 +159,7 @@ package final class ChangeSource: Sendable {
         }
     }
 
-    /// The next change that is there, from what was read or from the journal.
+    /// The next available change, from what was read before or from the journal.
     private func take(_ core: NamespaceCore) throws(SpaceError) -> Change? {
         while true {
             let (ready, hasEnded) = state.withLock { ($0.next(), $0.hasEnded) }
@@ -160,7 +167,8 @@ package final class ChangeSource: Sendable {
             if hasEnded { return nil }
             CrashPoint.reach(.nothingReady)
             let reading = try present.withLock { (present) throws(SpaceError) in
-                // Another iterator has read meanwhile: what it made ready comes before all that is read now.
+                // Another iterator has read in between: the changes that it made ready come before any that are read
+                // now.
                 guard state.withLock({ $0.ready.isEmpty && !$0.hasEnded }) else { return Reading.ready }
                 return try readOn(core, &present)
             }
@@ -169,20 +177,20 @@ package final class ChangeSource: Sendable {
         }
     }
 
-    /// What reading on has found.
+    /// The result of reading on.
     private enum Reading {
-        /// Changes, which are ready now; or the end.
+        /// Changes are ready, or the end is.
         case ready
-        /// Changes that the filter leaves out.
+        /// There were only changes that the filter leaves out.
         case unwanted
         case nothing
     }
 
-    /// Makes more ready, where nothing is: a part of what was there when the watcher registered, then what the journal has.
+    /// Makes more changes ready when none are: first a part of the initial contents, then rows of the journal.
     ///
-    /// `present`: Locked, so that one iterator reads at a time.
+    /// `present` is locked by the caller, so that one iterator reads at a time.
     private func readOn(_ core: NamespaceCore, _ present: inout PresentState?) throws(SpaceError) -> Reading {
-        // Before the look: nothing is committed once this is set, so a look after it sees all that there will be.
+        // Loaded before the read: no process commits once this flag is set, so a read after it sees everything.
         let isLastLook = core.control.dead.load() != 0
         do throws(SpaceError) {
             if try readPresent(core, &present) { return .ready }
@@ -209,9 +217,9 @@ package final class ChangeSource: Sendable {
         return .ready
     }
 
-    /// Makes a part of what was there when the watcher registered ready.
+    /// Reads a part of the initial contents and makes it ready.
     ///
-    /// Returns: Whether there was any left to be read.
+    /// Returns whether any part was left to read.
     private func readPresent(_ core: NamespaceCore, _ present: inout PresentState?) throws(SpaceError) -> Bool {
         guard var part = present else { return false }
         let changes = try core.read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
@@ -222,7 +230,7 @@ package final class ChangeSource: Sendable {
         return true
     }
 
-    /// Makes the last of all ready; a gap before it where the journal could not be read to its end, for want of a reader.
+    /// Makes the end ready, after a gap if the journal could not be read to its end for want of a reader.
     private func end(_ core: NamespaceCore) {
         state.withLock { state in
             state.hasEnded = true

@@ -3,7 +3,7 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-/// The changes of a namespace, one after the other: every change once, in order, or a gap that says what was missed.
+/// The changes of a namespace, one after the other: every change once, in order, or a gap that names the missed ones.
 ///
 /// ```swift
 /// for try await change in try jobs.changes(matching: ["resize", .any]) {
@@ -11,38 +11,42 @@ import TupleCoding
 /// }
 /// ```
 ///
-/// The consumer sets the pace: changes are read from the namespace's journal as they are asked for, so a slow consumer neither
-/// holds a writer up nor fills memory. One that falls behind the journal's bound (65,536 changes or 16 MiB) gets a
-/// gap. When the namespace is deleted, the sequence tells what was committed before, then `gone`, and ends. Registered from the
-/// call on: nothing after it is missed, even before the first `next`. The registration ends with the last copy of the sequence
-/// and its iterators.
+/// The consumer sets the pace. Changes are read from the namespace's journal as the consumer asks for them, so a slow
+/// consumer neither delays a writer nor fills memory. A consumer that falls behind the journal's bound (65,536
+/// changes or 16 MiB) gets a gap. When the namespace is deleted, the sequence yields what was committed before, then
+/// `gone`, and ends.
+///
+/// The watcher is registered when the sequence is made: you see every later change, even those before the first
+/// `next`. The registration ends with the last copy of the sequence and its iterators.
 public struct Changes: AsyncSequence, Sendable {
-    /// What the sequence yields.
+    /// The element type.
     public typealias Element = Change
 
     /// Where a sequence of changes begins.
     public enum Start: Sendable, Hashable {
-        /// With the first change after the registration.
+        /// Begins with the first change after the registration.
         case now
-        /// With what is there: the tuples and cells of the moment of the registration, oldest first, as changes that are
-        /// ``Change/isPresent``; then with the first change after it.
+        /// Begins with the initial contents: the tuples and cells that exist at the moment of the registration,
+        /// oldest first, as changes with ``Change/isPresent``; the changes after the registration follow.
         ///
-        /// A copy that is kept by what is told equals the namespace: nothing is missing, nothing comes twice, however much
-        /// others write and take meanwhile. (Tuples whose time has passed count until their `expire` is told.) It is read
-        /// bit by bit, at the consumer's pace; should the journal not hold all that has happened since the registration by the
-        /// time the last of it is read, the gap that follows says so, and a copy is to be begun anew.
+        /// A copy that the consumer builds from them equals the namespace: nothing is missing and nothing comes
+        /// twice, however much other processes write and take in the meantime. (A tuple whose time has passed counts
+        /// until its `expire` is delivered.) The initial contents are read slice by slice, at the consumer's pace. If
+        /// the journal has dropped changes since the registration before the last slice is read, a gap follows, and
+        /// the consumer has to build its copy anew.
         case initial
-        /// After a change: with what the journal still holds of what came later, a gap for the rest.
+        /// Begins after a change: with the later changes that the journal still holds, and a gap for the rest.
         ///
-        /// A number that no change has yet is of another life of the namespace, or a mistake: it begins as ``resume(_:)`` does
-        /// then.
+        /// If no change has this number yet, the number is from another life of the namespace, or a mistake: the
+        /// sequence then begins as ``resume(_:)`` does in another life.
         case after(UInt64)
-        /// After a change of one life of the namespace.
+        /// Begins after a change of one life of the namespace.
         ///
-        /// In another life it begins with that life's first change, and a gap comes before all else: from 1 to the last change
-        /// that is no longer to be had, or from 0 to 0 (what came before this life) where all are.
+        /// In another life the sequence begins with a gap and then that life's first available change. The gap is
+        /// from 1 to the last change that the journal has dropped, or from 0 to 0 (what came before this life) if it
+        /// has dropped none.
         case resume(ResumePoint)
-        /// Where the subscription of this name last acknowledged; its first process begins as with `now`.
+        /// Begins where the subscription of this name last acknowledged; a new subscription begins as with `now`.
         case subscription(String)
     }
 
@@ -66,35 +70,35 @@ public struct Changes: AsyncSequence, Sendable {
     /// Makes an iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
-    /// The last change at the time of registering: everything later is delivered.
+    /// The last change at the time of the registration; every later change is delivered.
     public var start: UInt64 { source.registration.present }
 
     /// The life of the namespace whose changes these are.
     public var life: NamespaceLife { source.life }
 
-    /// The place from which everything that this sequence tells goes on: the registration.
+    /// The place of the registration: resuming there yields everything that this sequence yields.
     public var resumePoint: ResumePoint { ResumePoint(sequence: start, life: life) }
 
-    /// The place after a change of this sequence.
+    /// The place right after a change of this sequence.
     ///
     /// - Parameter change: The change.
-    /// - Returns: Where to resume when the change has been dealt with.
+    /// - Returns: The point to resume from once the change is dealt with.
     public func resumePoint(after change: Change) -> ResumePoint {
         ResumePoint(sequence: change.lastSequence, life: life)
     }
 
-    /// The next change; `nil` when there is none in time, after the namespace's end, and after cancellation.
+    /// The next change; `nil` if none comes in time, after the namespace's end, and after cancellation.
     public func next(timeout: Duration) async throws(SpaceError) -> Change? {
         try await source.next(until: MonotonicInstant.deadline(after: timeout))
     }
 
-    /// The next change, blocking the thread; `nil` when there is none in time, and after the namespace's end.
+    /// The next change, blocking the thread; `nil` if none comes in time, and after the namespace's end.
     ///
-    /// `timeout`: `nil`: no limit but the interruption, which throws `cancelled`.
+    /// With a `timeout` of `nil`, only the interruption ends the wait; it throws `cancelled`.
     package func nextBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Change? {
         try source.nextBlocking(until: MonotonicInstant.deadline(after: timeout), interruption: interruption)
     }
 
-    /// Of a subscription: says that everything up to a change has been dealt with, and need not come again.
+    /// Acknowledges, for a subscription, all changes up to a number: they are not delivered again.
     public func acknowledge(through sequence: UInt64) throws(SpaceError) { try source.acknowledge(sequence) }
 }

@@ -1,20 +1,20 @@
-/// One edit of an ordered set, as observers are told of it: enough to do the same to a copy.
+/// One edit of an ordered set, as observers receive it: enough to make the same edit to a copy.
 public enum CollectionEdit<Element> {
-    /// Elements came in, one after the other, the first of them at an index.
+    /// Elements were inserted next to each other, the first of them at an index.
     case insert([Element], at: Int)
-    /// Elements went; the indices, ascending, are those before.
+    /// Elements were removed; the indices, ascending, are those before the removal.
     case remove([Element], at: [Int])
     /// An element was replaced by another.
     case replace(Element, with: Element, at: Int)
-    /// Elements were moved: taken out at these indices, in this order, and put in again one after the other, so that the first
-    /// of them is now at `to`.
+    /// Elements were moved: they were taken out at these indices, in this order, and inserted next to each other, so
+    /// that the first of them is now at `to`.
     case move([Element], from: [Int], to: Int)
-    /// The elements at two indices, the smaller one first, changed places.
+    /// Two elements changed places; the smaller index comes first.
     case exchange(Element, Element, at: Int, Int)
-    /// The order changed: for each index now the index before.
+    /// The order changed: for each index of the new order, the element's index before.
     case sort([Int])
 
-    /// A move or an exchange as the removals and the insertions that it comes to; all else as it is.
+    /// A move or an exchange as the removals and insertions that it amounts to; any other edit unchanged.
     public var pairs: [CollectionEdit] {
         switch self {
         case .move(let elements, let indices, let target):
@@ -49,9 +49,9 @@ extension CollectionEdit: Sendable where Element: Sendable {}
 extension CollectionEdit: Equatable where Element: Equatable {}
 
 extension CollectionEdit {
-    /// Does the same to a copy of the elements.
+    /// Makes the same edit to a copy of the elements.
     ///
-    /// - Returns: Whether the edit fits the copy; if not, nothing was done.
+    /// - Returns: Whether the edit fits the copy; if it does not, the copy is unchanged.
     /// - Complexity: O(n).
     @discardableResult
     public func apply(to copy: inout [Element]) -> Bool {
@@ -92,12 +92,12 @@ extension CollectionEdit {
         return last < count
     }
 
-    /// What the edit does to a copy, as removals and insertions that a list view can carry out.
+    /// The edit of a copy, as removals and insertions that a list view can carry out.
     ///
-    /// A moved element's two are associated with each other.
+    /// The removal and the insertion of a moved element are associated with each other.
     ///
     /// - Parameter copy: The elements before the edit.
-    /// - Returns: The difference; `nil` when the edit does not fit the copy.
+    /// - Returns: The difference; `nil` if the edit does not fit the copy.
     /// - Complexity: O(n).
     public func difference(from copy: [Element]) -> CollectionDifference<Element>? {
         var after = copy

@@ -3,7 +3,7 @@ import TupleCoding
 extension JournalRow {
     /// Copies the change out of the page.
     ///
-    /// `withValues`: Whether the values of cells and notifications are wanted; else they are not decoded.
+    /// Unless `withValues` is true, the values of cells and notifications are not decoded.
     package func change(withValues: Bool = true) throws(TupleCodingError) -> Change {
         let isTuple = id != 0
         if kind.isOfCollection { return try collectionChange() }

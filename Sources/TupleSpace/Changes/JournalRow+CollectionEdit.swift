@@ -1,16 +1,16 @@
 import TupleCoding
 
 extension JournalRow {
-    /// Of a cell, the name of the dictionary that it would be an entry of; `nil`: of none.
+    /// For a cell, the name of the dictionary that it may be an entry of; `nil` if it can be in none.
     ///
-    /// What precedes the key's first slash: no dictionary's name has one.
+    /// The name is the text before the key's first slash: no dictionary's name contains a slash.
     package var dictionary: Slice<UnsafeRawBufferPointer>? {
         name.firstIndex(of: UInt8(ascii: "/")).map { name[..<$0] }
     }
 
-    /// The change of an ordered set that the row tells of.
+    /// Decodes the row's change of an ordered set.
     ///
-    /// Every count is bounded by the row's own length: an index takes a byte at least.
+    /// Every count is bounded by the row's own length, because an index takes at least one byte.
     func collectionChange() throws(TupleCodingError) -> Change {
         var change = Change(
             sequence: sequence,

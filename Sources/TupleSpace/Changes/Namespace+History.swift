@@ -1,7 +1,7 @@
 import TupleCoding
 
 extension Namespace {
-    /// How much of what happened is kept also while nobody watches; `nil`: nothing.
+    /// How many changes the journal keeps even while no watcher is registered; `nil` for none.
     ///
     /// - Throws: `namespaceDeleted`, `closed`, `damaged`.
     public var history: History? {
@@ -14,11 +14,12 @@ extension Namespace {
         }
     }
 
-    /// Says how much of what happens from now on is kept also while nobody watches.
+    /// Sets how many changes the journal keeps from now on even while no watcher is registered.
     ///
-    /// A smaller history is reached bit by bit, a few rows with each change; `nil` drops it at once unless somebody watches.
+    /// A smaller history is reached gradually, a few rows with each change. `nil` drops the journal at once unless a
+    /// watcher is registered.
     ///
-    /// - Parameter history: What to keep; `nil`: nothing.
+    /// - Parameter history: What to keep; `nil` for nothing.
     /// - Throws: `invalidArgument` when it is out of range, and what ``write(tuple:expires:)`` throws.
     public func setHistory(_ history: History?) throws(SpaceError) {
         let operation = "change the history"

@@ -1,6 +1,6 @@
 import TupleCoding
 
-// Observing for an object: no token, the observation ends with the object.
+// Observing for an object: there is no token, and the observation ends with the object.
 
 extension Namespace {
     // MARK: Handlers
@@ -11,16 +11,18 @@ extension Namespace {
     /// try jobs.observe("progress", for: self) { @MainActor me, change in me.show(change.new) }
     /// ```
     ///
-    /// The object is not kept alive: the handler is given it, and need not capture it. The observation ends with the object, the
-    /// process, the handle or the namespace. Swift on Linux tells nobody when an object ends, so that is noticed at the
-    /// next delivery or tick (250 ms); no handler is called in between.
+    /// The observation does not keep the object alive: the handler gets it as an argument and need not capture it.
+    /// The observation ends with the object, the process, the handle or the namespace. Swift on Linux does not report
+    /// the end of an object, so the library notices it at the next delivery or tick (250 ms); it calls no handler in
+    /// between.
     ///
     /// - Parameters:
     ///   - key: The cell, or with a path (`"user.name"`) a part of its value.
-    ///   - object: For whom.
-    ///   - options: What each call brings.
-    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
-    ///   - onError: Is told of what the handler throws.
+    ///   - object: The object that the observation belongs to.
+    ///   - options: The content of each call.
+    ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
+    ///     change.
+    ///   - onError: Receives the errors that the handler throws.
     ///   - handler: Called with the object and each change.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe<Object: AnyObject & Sendable>(
@@ -38,9 +40,9 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - key: The cell, or with a path a part of its value.
-    ///   - object: For whom; it is not kept alive but for the time of a call.
-    ///   - options: What each call brings.
-    ///   - onError: Is told of what the handler throws.
+    ///   - object: The object that the observation belongs to; it is kept alive only during a call.
+    ///   - options: The content of each call.
+    ///   - onError: Receives the errors that the handler throws.
     ///   - handler: Called with the object and each change.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe<Object: AnyObject & Sendable>(
@@ -56,11 +58,12 @@ extension Namespace {
     /// Calls a handler with an object and each change that a filter lets through, as long as the object lives.
     ///
     /// - Parameters:
-    ///   - filter: Which changes.
-    ///   - object: For whom; it is not kept alive.
-    ///   - options: What each call brings.
-    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
-    ///   - onError: Is told of what the handler throws.
+    ///   - filter: The changes to deliver.
+    ///   - object: The object that the observation belongs to; it is not kept alive.
+    ///   - options: The content of each call.
+    ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
+    ///     change.
+    ///   - onError: Receives the errors that the handler throws.
     ///   - handler: Called with the object and each change.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe<Object: AnyObject & Sendable>(
@@ -83,14 +86,15 @@ extension Namespace {
         )
     }
 
-    /// Calls an asynchronous handler with an object and each change that a filter lets through, in a task, as long as the object
-    /// lives.
+    /// Calls an asynchronous handler with an object and each change that a filter lets through, in a task.
+    ///
+    /// The observation lasts as long as the object lives.
     ///
     /// - Parameters:
-    ///   - filter: Which changes.
-    ///   - object: For whom; it is not kept alive but for the time of a call.
-    ///   - options: What each call brings.
-    ///   - onError: Is told of what the handler throws.
+    ///   - filter: The changes to deliver.
+    ///   - object: The object that the observation belongs to; it is kept alive only during a call.
+    ///   - options: The content of each call.
+    ///   - onError: Receives the errors that the handler throws.
     ///   - handler: Called with the object and each change.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe<Object: AnyObject & Sendable>(
@@ -112,23 +116,24 @@ extension Namespace {
         )
     }
 
-    /// Ends all observations that were made for an object, in this process, with whichever handle.
+    /// Ends all observations of this process that were made for an object, with any handle.
     public func stopObserving(for object: some AnyObject & Sendable) {
         let id = ObjectIdentifier(object)
-        // An object that has gone may have had the same address.
+        // The address may have belonged to an object that is gone.
         core.observations.end(core) { $0.subject?.id == id && !$0.isGone }
     }
 
     // MARK: Coarse observers
 
-    /// Tells an object, from now on, that something has changed, and no more than that.
+    /// Notifies an object, from now on, that something has changed, without saying what.
     ///
-    /// What changes while the object is being told is told in one call. The object is not kept alive; adding it again with the same
-    /// filter changes nothing. Objects are told apart by identity, never by equality.
+    /// Changes that happen during a call lead to one further call. The object is not kept alive. Adding it again with
+    /// the same filter replaces the earlier registration, which changes nothing for the object. Objects are compared
+    /// by identity, never by equality.
     ///
     /// - Parameters:
-    ///   - observer: Whom to tell; it may observe any number of namespaces and cells.
-    ///   - filter: Which changes concern it.
+    ///   - observer: The object to notify; it may observe any number of namespaces and cells.
+    ///   - filter: The changes that concern it.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func addObserver<Object: SpaceObserver>(_ observer: Object, for filter: ChangeFilter = .everything)
         throws(SpaceError)
@@ -146,26 +151,26 @@ extension Namespace {
                 }
             )
         )
-        // Only older ones: of two that are added at once the younger stays.
+        // Ends only older ones: if two threads add the same object at once, the younger observation stays.
         core.observations.end(core) { other in
             other.isCoarse && other.subject?.id == object.id && other.filter.text.isSame(as: filter.text)
                 && other.id < added.id
         }
     }
 
-    /// Undoes ``addObserver(_:for:)``, for all filters; other objects' observations stay.
+    /// Undoes ``addObserver(_:for:)``, for all filters; observations of other objects stay.
     public func removeObserver(_ observer: some SpaceObserver) {
         let id = ObjectIdentifier(observer)
         core.observations.end(core) { $0.isCoarse && $0.subject?.id == id && !$0.isGone }
     }
 
-    // MARK: Who observes what
+    // MARK: Listing
 
-    /// The observations of this process in the namespace, with whichever handle they were made, the oldest first.
+    /// The observations of this process in the namespace, made with any handle, oldest first.
     ///
     /// Those of other processes are among the watchers of ``status()``.
     public var observations: [ObservationInfo] { core.observations.all.filter(\.isActive).map(ObservationInfo.init) }
 
-    /// How often a filter was asked about a change, for the observations of this process.
+    /// How often a filter was evaluated for a change, over all observations of this process.
     package var filterEvaluations: Int { core.observations.filterEvaluations }
 }

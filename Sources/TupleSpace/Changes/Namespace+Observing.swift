@@ -1,6 +1,6 @@
 import TupleCoding
 
-// Observing by callback: a token holds the observation, or the object that it is for does.
+// Observing by callback: the observation lives as long as its token, or the object that it belongs to.
 
 extension Namespace {
     // MARK: Tokens
@@ -13,19 +13,20 @@ extension Namespace {
     /// }
     /// ```
     ///
-    /// A handler without isolation is called on the thread that hears of the change: keep it short, or give it a queue. One that
-    /// belongs to an actor (`{ @MainActor change in … }`) is called there. Calls come one after the other, in order. An error that
-    /// the handler throws is told to `onError`, and the observation goes on.
+    /// A handler without isolation is called on the thread that receives the change: keep it short, or give it a
+    /// queue. A handler that belongs to an actor (`{ @MainActor change in … }`) is called there. Calls come one after
+    /// the other, in order. An error that the handler throws goes to `onError`, and the observation continues.
     ///
     /// - Parameters:
-    ///   - key: The cell, or with a path (`"user.name"`) a part of its value: then only changes of that part are told, and the
-    ///     values are that part.
-    ///   - options: What each call brings.
-    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
-    ///   - onError: Is told of what the handler throws.
-    ///   - handler: Called with each change, then with a gap where changes were missed, and at last with `gone` when the namespace
-    ///     was deleted.
-    /// - Returns: A token; when it goes, the observation ends. Nothing after this call is missed.
+    ///   - key: The cell, or with a path (`"user.name"`) a part of its value: then only changes of that part are
+    ///     delivered, and the values are that part.
+    ///   - options: The content of each call.
+    ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
+    ///     change.
+    ///   - onError: Receives the errors that the handler throws.
+    ///   - handler: Called with each change, with a gap if changes were missed, and finally with `gone` when the
+    ///     namespace has been deleted.
+    /// - Returns: A token; when it is released, the observation ends. You see every change after this call, or a gap.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe(
         _ key: String,
@@ -37,14 +38,15 @@ extension Namespace {
         try observe(.cell(key), options: options, on: queue, onError: onError, handler)
     }
 
-    /// Calls an asynchronous handler with each change of a cell, in a task; the next call comes when it has returned.
+    /// Calls an asynchronous handler with each change of a cell, in a task; the next call comes after it has
+    /// returned.
     ///
     /// - Parameters:
     ///   - key: As in the synchronous form.
-    ///   - options: What each call brings.
-    ///   - onError: Is told of what the handler throws.
+    ///   - options: The content of each call.
+    ///   - onError: Receives the errors that the handler throws.
     ///   - handler: Called with each change.
-    /// - Returns: A token; when it goes, the observation ends.
+    /// - Returns: A token; when it is released, the observation ends.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe(
         _ key: String,
@@ -55,16 +57,17 @@ extension Namespace {
         try observe(.cell(key), options: options, onError: onError, handler)
     }
 
-    /// Calls a handler with each change that a filter lets through: of tuples, cells, notifications.
+    /// Calls a handler with each change that a filter lets through, of tuples, cells or notifications.
     ///
     /// - Parameters:
-    ///   - filter: Which changes; `.tuples(["resize", .any])`, `.cells`, `.notification("done")`.
-    ///   - options: What each call brings.
-    ///   - queue: Where a handler without isolation is called; `nil`: on the thread that hears of the change.
-    ///   - onError: Is told of what the handler throws.
-    ///   - handler: Called with each change, then with a gap where changes were missed, and at last with `gone` when the namespace
-    ///     was deleted.
-    /// - Returns: A token; when it goes, the observation ends. Nothing after this call is missed.
+    ///   - filter: The changes to deliver; `.tuples(["resize", .any])`, `.cells`, `.notification("done")`.
+    ///   - options: The content of each call.
+    ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
+    ///     change.
+    ///   - onError: Receives the errors that the handler throws.
+    ///   - handler: Called with each change, with a gap if changes were missed, and finally with `gone` when the
+    ///     namespace has been deleted.
+    /// - Returns: A token; when it is released, the observation ends. You see every change after this call, or a gap.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe(
         _ filter: ChangeFilter,
@@ -83,15 +86,16 @@ extension Namespace {
         )
     }
 
-    /// Calls an asynchronous handler with each change that a filter lets through, in a task; the next call comes when it has
-    /// returned.
+    /// Calls an asynchronous handler with each change that a filter lets through, in a task.
+    ///
+    /// The next call comes after the handler has returned.
     ///
     /// - Parameters:
-    ///   - filter: Which changes.
-    ///   - options: What each call brings.
-    ///   - onError: Is told of what the handler throws.
+    ///   - filter: The changes to deliver.
+    ///   - options: The content of each call.
+    ///   - onError: Receives the errors that the handler throws.
     ///   - handler: Called with each change.
-    /// - Returns: A token; when it goes, the observation ends.
+    /// - Returns: A token; when it is released, the observation ends.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe(
         _ filter: ChangeFilter,

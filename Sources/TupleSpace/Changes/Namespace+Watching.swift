@@ -4,9 +4,9 @@ extension Namespace {
     /// The changes of the namespace, from now on.
     ///
     /// - Parameters:
-    ///   - template: Which tuples: what happens to those that match.
-    ///   - kinds: Which kinds; `nil`: all that can happen to tuples.
-    /// - Returns: The changes, in order; nothing after this call is missed.
+    ///   - template: The tuples whose changes are wanted: those that match it.
+    ///   - kinds: The kinds of change; `nil` for all that can happen to tuples.
+    /// - Returns: The changes, in order; you see every change after this call, or a gap.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func changes(matching template: Template, kinds: Set<Change.Kind>? = nil) throws(SpaceError) -> Changes {
         try changes(ChangeFilter(tuples: template, kinds: kinds))
@@ -19,12 +19,12 @@ extension Namespace {
     /// ```
     ///
     /// - Parameters:
-    ///   - filter: Which changes.
-    ///   - start: Where to begin.
-    /// - Returns: The changes, in order; nothing after this call is missed.
-    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`; `invalidArgument` for a
-    ///   subscription without a name, or one that is in use.
-    /// - Complexity: O(log n); `initial` looks through all tuples and cells as they are asked for.
+    ///   - filter: The changes to deliver.
+    ///   - start: The place to begin.
+    /// - Returns: The changes, in order; you see every change after this call, or a gap.
+    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`; `invalidArgument`
+    ///   for a subscription without a name, or one that is in use.
+    /// - Complexity: O(log n); `initial` reads all tuples and cells as the consumer asks for them.
     public func changes(_ filter: ChangeFilter = .everything, from start: Changes.Start) throws(SpaceError) -> Changes {
         try changes(filter, from: start, of: nil)
     }
@@ -49,10 +49,11 @@ extension Namespace {
     /// The changes of the namespace that a filter lets through, from now on or after a change.
     ///
     /// - Parameters:
-    ///   - filter: Which changes.
-    ///   - sequence: The last change that is not wanted; `nil`: from now on. What the journal has no longer is told as a gap. One
-    ///     that is kept for later is better kept as a ``ResumePoint``, which knows the life of the namespace too.
-    /// - Returns: The changes, in order; nothing after this call is missed.
+    ///   - filter: The changes to deliver.
+    ///   - sequence: The last change that is not wanted; `nil` to begin now. Changes that the journal has dropped are
+    ///     reported as a gap. To store a place for later, use a ``ResumePoint``, which also names the life of the
+    ///     namespace.
+    /// - Returns: The changes, in order; you see every change after this call, or a gap.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func changes(_ filter: ChangeFilter = .everything, after sequence: UInt64? = nil) throws(SpaceError)
         -> Changes
@@ -62,16 +63,18 @@ extension Namespace {
 
     /// The changes of a named subscription, from where it last acknowledged.
     ///
-    /// The subscription, and the journal from its position on, is kept while no process has it: a watcher that is killed goes on
-    /// where it was, with `Changes.acknowledge(through:)` as the mark. Kept within the journal's bound (65,536
-    /// changes or 16 MiB, or the namespace's history); beyond it the watcher gets a gap. `endSubscription` ends it.
+    /// The subscription is kept while no process uses it, and so is the journal from its position on: after a watcher
+    /// is killed, its next process continues after the last `Changes.acknowledge(through:)`. The journal is kept
+    /// within its bound (65,536 changes or 16 MiB, or the namespace's history); a subscription that falls further
+    /// behind gets a gap. `endSubscription` ends it.
     ///
     /// - Parameters:
-    ///   - filter: Which changes.
+    ///   - filter: The changes to deliver.
     ///   - name: The subscription's name.
-    ///   - life: The life of the namespace in which the caller last had the subscription (``Changes/life``); `nil`: unknown. A
-    ///     subscription ends with its namespace. In another life than this one the caller is told so by a gap before all else,
-    ///     and begins with this life's first change, or where the subscription of that name in this life stands.
+    ///   - life: The life of the namespace in which the caller last had the subscription (``Changes/life``); `nil` if
+    ///     it is unknown. A subscription ends with its namespace. If the namespace is in another life now, the caller
+    ///     first gets a gap. It then begins with this life's first change, or at the position of the subscription
+    ///     that has this name in this life.
     /// - Returns: The changes, in order.
     /// - Throws: What ``changes(_:from:)`` does.
     public func changes(
@@ -98,14 +101,13 @@ extension Namespace {
         }
     }
 
-    /// Posts a notification: it reaches whoever watches at this moment, in every process, and is kept nowhere but in the
-    /// journal.
+    /// Posts a notification to all present watchers, in every process; only the journal keeps it.
     ///
     /// - Parameters:
     ///   - name: 1 to 480 bytes of UTF-8.
     ///   - value: Up to 64 MiB encoded.
-    ///   - sender: For whom it is posted. Watchers in this process find the object in `Change.sender`, as long as it lives (it is
-    ///     not retained); those in others its number alone.
+    ///   - sender: The object in whose name it is posted. Watchers in this process find the object in `Change.sender`
+    ///     as long as it lives (it is not retained); watchers in other processes get only its number.
     /// - Throws: `tooLarge`; `badData` when the value is nested deeper than ``TupleLimits/maximumDepth``; and what
     ///   ``write(tuple:expires:)`` throws.
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
@@ -117,7 +119,7 @@ extension Namespace {
         }
     }
 
-    /// A notification's and its sender's encoding, and what posting it demands.
+    /// Encodes a notification and its sender, and computes the disk space that posting it demands.
     func posting(
         _ name: String,
         _ value: Value,

@@ -2,14 +2,14 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// Reading the journal from a position on: what the sequence of changes and the observers of a process have in common.
+/// Reading the journal from a position on, for the sequence of changes and for the observers of a process.
 extension NamespaceCore {
-    /// How many rows are read in one snapshot at most: a snapshot is held for a bounded time.
+    /// The most rows that are read in one snapshot, so that a snapshot is held for a bounded time.
     private static let journalBatch = 256
-    /// How many bytes of changes are copied out of one snapshot at most, and one change more.
+    /// The size of the changes, in bytes, after which no further one is copied out of the same snapshot.
     private static let journalBatchBytes = 1 << 20
 
-    /// Reads a batch of the changes after a position that `isWanted` says yes to, and a gap for each hole.
+    /// Reads a batch of the changes after a position that `isWanted` accepts, and a gap for each hole.
     func readJournal(
         after position: UInt64,
         where isWanted: (JournalRow) -> Bool
@@ -17,17 +17,17 @@ extension NamespaceCore {
         try readJournal(after: position) { (row) throws(TupleCodingError) in isWanted(row) ? try row.change() : nil }
     }
 
-    /// Reads a batch of the changes after a position that `decode` does not leave out, and a gap for each hole.
+    /// Reads a batch of the changes after a position that `decode` returns, and a gap for each hole.
     ///
-    /// `decode`: Decides on the row's bytes; called in a read transaction, so it is short.
-    /// Returns: The changes, and the last change that was looked at: the next position. It equals `position` when there is
-    /// nothing new.
+    /// `decode` decides on the row's bytes. It runs in a read transaction, so it must be short.
+    /// Returns the changes, and the last change that was looked at, which is the next position. It equals `position`
+    /// if there is nothing new.
     func readJournal(
         after position: UInt64,
         decode: (JournalRow) throws(TupleCodingError) -> Change?
     ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {
         try read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
-            // A damaged subscription's row may say anything.
+            // The position in a damaged subscription's row can have any value.
             guard position < .max else { return ([], position) }
             var changes: [Change] = []
             var reached = position
@@ -59,7 +59,7 @@ extension NamespaceCore {
                 }
             }
             if looked == 0 {
-                // Nothing new, or nothing is left of what there was.
+                // Either there is nothing new, or the journal has dropped all of it.
                 let last = try snapshot.counters().sequence
                 guard last > position else { return ([], position) }
                 changes.append(Change(gapFrom: position + 1, to: last))
@@ -71,7 +71,7 @@ extension NamespaceCore {
 }
 
 extension Snapshot {
-    /// All that the journal holds.
+    /// All changes that the journal holds.
     package func allChanges() throws(SpaceError) -> [Change] {
         var changes: [Change] = []
         var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
@@ -94,31 +94,31 @@ extension Change {
         self.init(kind: .gone, sequence: sequence, lastSequence: sequence)
     }
 
-    /// A tuple that is there.
+    /// A tuple that exists at the registration.
     package init(present tuple: Tuple, id: UInt64, at sequence: UInt64) {
         self.init(kind: .write, sequence: sequence, lastSequence: sequence, id: TupleID(rawValue: id), tuple: tuple)
         isPresent = true
     }
 
-    /// A cell that is set.
+    /// A cell that is set at the registration.
     package init(presentCell key: String, value: Value, at sequence: UInt64) {
         self.init(kind: .set, sequence: sequence, lastSequence: sequence, key: key, new: value)
         isPresent = true
     }
 
-    /// An ordered set or a dictionary that is there, and is to be read.
+    /// An ordered set or a dictionary that exists at the registration, and that the watcher has to read itself.
     package init(presentCollection name: String, at sequence: UInt64) {
         self.init(kind: .reset, sequence: sequence, lastSequence: sequence, key: name)
         isPresent = true
     }
 
-    /// A cell that is not set.
+    /// A cell that is not set at the registration.
     package init(presentUnset key: String, at sequence: UInt64) {
         self.init(kind: .unset, sequence: sequence, lastSequence: sequence, key: key)
         isPresent = true
     }
 
-    /// What no process did.
+    /// A change that no process made.
     private init(
         kind: Kind,
         sequence: UInt64,

@@ -19,9 +19,10 @@ extension WriteScope {
     }
 }
 
-/// Registering is a write transaction, so it has a place in the order of all changes: nothing after it is missed.
+/// Registering is a write transaction, so it has a place in the order of all changes: the watcher misses no later
+/// one.
 extension NamespaceCore {
-    /// Where a watcher begins.
+    /// The place where a watcher begins.
     enum WatchStart: Sendable {
         case now
         /// After this change.
@@ -30,27 +31,29 @@ extension NamespaceCore {
 
     struct Registration: Sendable {
         let number: UInt64
-        /// The last change that is not delivered.
+        /// The last change that is not delivered to the watcher.
         let position: UInt64
         /// The last change at the time of registering.
         let present: UInt64
-        /// The id that the next tuple was to get at the time of registering.
+        /// The id of the next tuple at the time of the registration.
         let nextTuple: UInt64
-        /// Whether the watcher comes from another life, and no gap in this one says so: it is to be told.
+        /// Whether the watcher comes from another life and its first read yields no gap by itself: it must be given
+        /// one.
         var tellsOfOtherLife = false
     }
 
     /// Registers a watcher.
     ///
-    /// One that comes from another life, or from beyond the last change, has seen nothing of this life, whatever its number: it
-    /// begins with this life's first change. If the journal still has that one, no gap comes of itself.
+    /// A watcher that comes from another life, or from beyond the last change, has seen nothing of this life,
+    /// whatever its number is: it begins with this life's first change. If the journal still has that change, no gap
+    /// arises by itself.
     ///
     /// - Parameters:
-    ///   - filter: What the watcher is told.
-    ///   - start: Where it begins.
-    ///   - subscription: A name under which the position is kept while the process is away; empty: none.
-    ///   - life: The life that the start, or the subscription, is of; `nil`: unknown.
-    /// - Returns: Where the watcher stands.
+    ///   - filter: The changes that the watcher receives.
+    ///   - start: The place where it begins.
+    ///   - subscription: The name under which the position is kept while the process is away; empty for none.
+    ///   - life: The life that the start, or the subscription, belongs to; `nil` if it is unknown.
+    /// - Returns: The registration, with the watcher's position.
     /// - Throws: `tooLarge` for a long subscription name, and what a write throws.
     func registerWatcher(
         _ filter: ChangeFilter,
@@ -109,7 +112,7 @@ extension NamespaceCore {
             var tells = false
             if isOfOtherLife {
                 position = 0
-                // Else the first look finds a gap from 1 on.
+                // Otherwise the first read finds a gap that begins at 1.
                 tells = present == 0 || scope.counters.journalFirst == 1
             }
             let number = scope.counters.nextWatcher
@@ -126,11 +129,11 @@ extension NamespaceCore {
         }
     }
 
-    /// Ends a session's registration; a subscription stays, its process away.
+    /// Ends a session's registration; a subscription stays, without a process.
     ///
-    /// Nothing happens to a subscription that another session has taken over since the caller looked.
+    /// If another session has taken over the subscription since the caller looked, nothing happens.
     ///
-    /// `position`: How far a subscription has dealt with everything.
+    /// `position` is the last change up to which a subscription has dealt with everything.
     func endWatcher(
         _ number: UInt64,
         of session: UInt64,
@@ -150,10 +153,10 @@ extension NamespaceCore {
         }
     }
 
-    /// Says that a subscription has dealt with everything up to a change.
+    /// Stores that a subscription has dealt with everything up to a change.
     package func acknowledge(_ number: UInt64, _ sequence: UInt64, timeout: Duration? = nil) throws(SpaceError) {
         try write("acknowledge changes", .removing(1, bytes: 1024), timeout: timeout) { (scope) throws(SpaceError) in
-            // No further than there are changes: what comes later must come.
+            // The position never exceeds the last change, because later changes must still be delivered.
             let sequence = min(sequence, scope.counters.sequence)
             guard var row = try scope.watcher(number), row.session == session.number, row.position < sequence else {
                 return
@@ -163,9 +166,9 @@ extension NamespaceCore {
         }
     }
 
-    /// Drops the registrations of sessions that no longer live.
+    /// Drops the registrations of dead sessions.
     ///
-    /// A failure leaves it to the next who looks: a tick, an opener, a writer every so often.
+    /// After a failure, the next tick, opener or writer (once in 4,096 changes) tries again.
     func dropWatchersOfTheDead(timeout: Duration? = nil) {
         var isDead: [UInt64: Bool] = [0: false, session.number: false]
         dropWatchers(timeout: timeout) { session in
@@ -175,12 +178,12 @@ extension NamespaceCore {
         }
     }
 
-    /// Drops the registrations of this process, which leaves.
+    /// Drops the registrations of this process, which is leaving.
     func dropOwnWatchers(timeout: Duration) {
         dropWatchers(timeout: timeout) { $0 == session.number }
     }
 
-    /// Ends every registration: after a reboot no session lives whose number stands in one, and numbers begin anew.
+    /// Ends every registration: after a reboot no session in a row lives any more, and session numbers start again.
     func dropAllWatchers() { dropWatchers(timeout: nil) { $0 != 0 } }
 
     private func dropWatchers(timeout: Duration?, of hasEnded: (UInt64) -> Bool) {

@@ -1,7 +1,7 @@
 import Synchronization
 import TupleCoding
 
-/// Many observations, held together: they end when the bag goes.
+/// A collection of observations that end when the bag is released.
 ///
 /// ```swift
 /// let bag = ObservationBag()
@@ -26,15 +26,15 @@ public final class ObservationBag: Sendable {
     /// Adds an observation.
     public func add(_ token: ObservationToken) {
         contents.withLock { contents in
-            // Those that have ended by themselves are not collected for ever.
+            // Observations that have ended by themselves must not accumulate.
             if contents.unnamed.count == contents.unnamed.capacity { contents.unnamed.removeAll { !$0.isActive } }
             contents.unnamed.append(token)
         }
     }
 
-    /// Adds an observation under a name; one that has the name already ends.
+    /// Adds an observation under a name, and ends the observation that had the name before.
     public func add(_ token: ObservationToken, named name: String) {
-        // The old one may go with this: outside the lock, since its end may run anything.
+        // The old token may be released here, outside the lock: its end can run any code.
         let old = contents.withLock { $0.named.updateValue(token, forKey: Name(name)) }
         if let old, old !== token { old.cancel() }
     }
@@ -58,6 +58,6 @@ public final class ObservationBag: Sendable {
         for token in old { token.cancel() }
     }
 
-    /// How many observations in the bag go on.
+    /// The number of observations in the bag that are still active.
     public var count: Int { contents.withLock { $0.all }.count(where: \.isActive) }
 }

@@ -3,11 +3,11 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-/// Reading the journal for all observers at once, and giving them what concerns them.
+/// Reading the journal once for all observers, and giving each observer the changes that concern it.
 extension ObservationHub {
-    /// The bell rang, or may have: reads a batch, and starts those whom it concerns.
+    /// Reads a batch after a change signal, or in case one was lost, and starts the observers that it concerns.
     ///
-    /// One thread at a time does it; another that comes meanwhile has it look again.
+    /// One thread at a time does this; if another thread calls it in the meantime, the first one looks again.
     package func hear(_ core: NamespaceCore) {
         let mayRead = state.withLock { state in
             if state.isReading {
@@ -26,15 +26,15 @@ extension ObservationHub {
             state.isReading = state.mustReadAgain
             return state.isReading
         }
-        // After those who were started now.
+        // The job runs after the observers that were started now.
         if goesOn { EventLoop.shared.crew.post { self.hear(core) } }
     }
 
-    /// Returns: Whether there may be more.
+    /// Reads one batch; returns whether there may be more.
     private func look(_ core: NamespaceCore) -> Bool {
         let (position, index) = state.withLock { ($0.position, $0.index) }
         let transaction = core.environment.lastTransaction
-        // Before the look: nothing is committed once this is set, so a look after it sees all that there will be.
+        // Loaded before the read: no process commits once this flag is set, so a read after it sees everything.
         let isLastLook = core.control.dead.load() != 0
         var concerned: [(sequence: UInt64, observers: [Observer])] = []
         do throws(SpaceError) {
@@ -46,7 +46,7 @@ extension ObservationHub {
             }
             distribute(changes, concerned, reached, transaction, core)
             if isLastLook, reached == position { announceEnd(core) }
-            // More than a batch; or else what was committed since.
+            // There is more than a batch, or a process has committed since.
             if reached != position, isLastLook || core.control.sequence.load() > reached { return true }
             return hasNews(core, since: transaction)
         } catch  where error.code == .namespaceDeleted {
@@ -62,7 +62,7 @@ extension ObservationHub {
         return false
     }
 
-    /// Whether anything was committed since a transaction; if not, the next writer with news rings.
+    /// Whether a process has committed since a transaction; if not, the next writer with news signals the change.
     private func hasNews(_ core: NamespaceCore, since transaction: Int) -> Bool {
         if core.environment.lastTransaction != transaction { return true }
         core.engine.awaitSignal()
@@ -88,9 +88,9 @@ extension ObservationHub {
         return observers
     }
 
-    /// Gives changes to those whom they concern, and starts those who follow; a gap concerns all.
+    /// Gives changes to the observers that they concern, and starts those that follow; a gap concerns all observers.
     ///
-    /// `concerned`: In the order of the changes, which are theirs and, in between, gaps.
+    /// `concerned` is in the order of `changes`; a change without an entry there is a gap.
     private func distribute(
         _ changes: [Change],
         _ concerned: [(sequence: UInt64, observers: [Observer])],
@@ -108,7 +108,7 @@ extension ObservationHub {
             }
             for id in state.newcomers {
                 guard let entry = state.entries[id], entry.position < reached else { continue }
-                // The index that was asked may not have had it: it reads for itself.
+                // The index that was asked may not have contained this observer, so it reads these changes itself.
                 entry.owed = reached
                 if !entry.isRunning { begin(entry) }
             }
@@ -142,7 +142,7 @@ extension ObservationHub {
         for (observer, batch) in started { start(observer, batch, core, isCrew: true) }
     }
 
-    /// The last of all; a gap before it where the journal could not be read to its end, for want of a reader.
+    /// Delivers the end to all, after a gap if the journal could not be read to its end for want of a reader.
     private func announceEnd(_ core: NamespaceCore) {
         let started = state.withLock { state -> [(Observer, Observer.Batch)] in
             guard !state.isGone else { return [] }

@@ -3,18 +3,19 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-/// Running observers: one batch after the other, each read when the handler has returned from the one before.
+/// Running observers: an observer reads its next batch after its handler has returned from the one before.
 extension ObservationHub {
-    /// Has a batch delivered, and then what has come meanwhile.
+    /// Has a batch delivered, and after it the changes that have arrived in the meantime.
     package func start(_ observer: Observer, _ batch: Observer.Batch, _ core: NamespaceCore, isCrew: Bool) {
         observer.deliver(batch, by: EventLoop.shared.crew, isCrew: isCrew) { [self, isLast = batch.isLast] in
             if isLast || observer.isGone { return end(observer, of: core) }
-            // On a task's thread, or a queue's, the next batch is submitted; on the crew's it comes after what waits there.
+            // On a task's thread or a queue's, the next batch is submitted to the handler threads; on one of those,
+            // it comes after the jobs that wait there.
             if let next = next(observer, core) { start(observer, next, core, isCrew: false) }
         }
     }
 
-    /// What a running observer has to be told next; `nil`: it follows again, or has ended.
+    /// The next batch of a running observer; `nil` if it follows again or has ended.
     package func next(_ observer: Observer, _ core: NamespaceCore) -> Observer.Batch? {
         while observer.isActive {
             do throws(SpaceError) {
@@ -26,7 +27,8 @@ extension ObservationHub {
                 case .read(let position):
                     let reached: UInt64
                     (changes, reached) = try read(after: position, for: observer, core)
-                    // The hub saw more than this look: its reader is behind by a commit. The tick looks again.
+                    // The hub has read further than this read saw: the reader is behind by a commit. The tick looks
+                    // again.
                     if changes.isEmpty, reached == position { return stall(observer) }
                 }
                 if !changes.isEmpty { return Observer.Batch(changes: changes) }
@@ -49,9 +51,9 @@ extension ObservationHub {
 
     private enum Turn {
         case none
-        /// What was there when it registered.
+        /// A slice of the initial contents.
         case present(PresentState)
-        /// What came after a change while it was running.
+        /// The changes after a position, which came while the observer was running.
         case read(after: UInt64)
         case end(Observer.Batch)
     }
@@ -81,10 +83,10 @@ extension ObservationHub {
         return batch
     }
 
-    /// Reads a slice of what was there.
+    /// Reads a slice of the initial contents.
     ///
-    /// With the reader that serves all, so that none is missing should the namespace be deleted meanwhile: the others are held up
-    /// for a slice at most.
+    /// It uses the reader that serves all observers, so that nothing is missing if the namespace is deleted in the
+    /// meantime. The other observers wait for one slice at most.
     private func read(_ part: PresentState, for observer: Observer, _ core: NamespaceCore) throws(SpaceError)
         -> [Change]
     {
@@ -100,8 +102,8 @@ extension ObservationHub {
         state.withLock { state in
             guard let entry = state.entries[observer.id] else { return }
             entry.present = part.isDone ? nil : part
-            // Looked through also where nothing has concerned it: what the journal has dropped meanwhile may be missing from
-            // what it was told, and is to be said.
+            // The journal is also read if none of its changes concerned the observer: rows that it has dropped in the
+            // meantime may be missing from what the observer received, and a gap must say so.
             if part.isDone { entry.owed = max(entry.owed, state.position) }
         }
         return changes
@@ -114,9 +116,9 @@ extension ObservationHub {
 
     // MARK: The tick
 
-    /// Looks for what no bell told, for objects that have gone, and for what could not be done before.
+    /// Looks for changes without a signal, for objects that are gone, and for work that failed before.
     package func tick(_ core: NamespaceCore) {
-        // A job, since the handle may go with the last observation, and with it the namespace.
+        // The end runs in a job: the handle may be released with the last observation, and the namespace with it.
         if all.contains(where: \.isGone) { EventLoop.shared.crew.post { self.end(core) { $0.isGone } } }
         let (stalled, mustLook) = state.withLock { state in
             defer { state.stalled = [] }

@@ -3,25 +3,29 @@ import SpaceSystem
 package import Synchronization
 import TupleCoding
 
-/// The observations of this process in one namespace: one reader of the journal for all of them.
+/// The observations of this process in one namespace, with one reader of the journal for all of them.
 ///
-/// Guarantees: each observer is told of every change later than its registration, once, in order, or of a gap; one call of it at
-/// a time. A change is read and decoded once for all whom it concerns. Nothing is queued: an observer either *follows*, and
-/// stands where the hub stands, or is *running*, with a batch of changes and a position of its own. What comes meanwhile it
-/// reads from the journal itself when its handler has returned, if the hub has seen that it concerns it, and follows again. So a
-/// handler that is slow, or never returns, costs one batch of memory and nobody's time; behind the journal's bound it gets a gap.
-/// One that is to be told first what is there begins running, and reads a slice of it at a time, as it was at the registration.
+/// Guarantees: each observer receives every change after its registration, once and in order, or a gap; its handler
+/// runs one call at a time. A change is read and decoded once for all observers that it concerns.
 ///
-/// Everything that can go wrong on the way (no reader to be had, a stopped holder of the gate) leaves the positions as they
-/// are, and is tried again at the next tick.
+/// Nothing is queued. An observer either *follows*, and then its position is the hub's, or it is *running*, with a
+/// batch of changes and a position of its own. If the hub reads a change that concerns a running observer, the
+/// observer reads it from the journal itself once its handler has returned, and then follows again. So a handler that
+/// is slow, or never returns, costs one batch of memory and delays no other observer; if it falls behind the
+/// journal's bound, it gets a gap. An observer with the option `initial` begins running, and reads the contents of
+/// the moment of its registration slice by slice.
 ///
-/// No lock is held while a handler runs, or anything that a user gave is released.
+/// If a step fails (no reader is free, or the holder of the gate is stopped), the positions stay as they are, and the
+/// next tick tries again.
+///
+/// No lock is held while a handler runs, or while an object that the user supplied is released.
 package final class ObservationHub: NamespacePart {
     package let state = Mutex(State())
-    /// Held while the journal is read: one of LMDB's readers serves all observers, and is there still when the namespace has
-    /// been deleted and no other can be had.
+    /// Held while the journal is read, so that one of LMDB's readers serves all observers.
+    ///
+    /// That reader still exists after the namespace has been deleted, when no other one can be had.
     package let reading = Mutex<Void>(())
-    /// How often a filter was asked about a change.
+    /// How often a filter was evaluated for a change.
     private let evaluations = Atomic<Int>(0)
 
     package struct State {
@@ -33,29 +37,30 @@ package final class ObservationHub: NamespacePart {
         var transaction = -1
         var isReading = false
         var mustReadAgain = false
-        /// Entered while the hub was reading, so that what it read then may have been for them.
+        /// The observers that were added while the hub was reading: the changes that it read then may concern them.
         var newcomers: [UInt64] = []
-        /// Running ones that could not read on.
+        /// The running observers that could not read on.
         var stalled: [UInt64] = []
-        /// The namespace's end has been read.
+        /// Whether the namespace's end has been read.
         var isGone = false
-        /// Then: the namespace's last change, of which the hub may have read less.
+        /// The namespace's last change, once `isGone` is set; the hub may have read less.
         var last: UInt64 = 0
     }
 
-    /// How far an observer is; reached through the hub's state alone.
+    /// An observer's progress, accessed only under the hub's lock.
     ///
-    /// An object, so that a change is given to one without copying the rest.
+    /// It is an object, so that giving one entry a change copies nothing else.
     package final class Entry {
         let observer: Observer
-        /// The last change that it has been given, or must not be given; while it follows, the hub's position may be later.
+        /// The last change that the observer was given, or must not be given; while it follows, the hub's position
+        /// may be later.
         var position: UInt64
-        /// The last change that it is to be given and, because it was running, has not been.
+        /// The last change that concerns the observer and that it was not given because it was running.
         var owed: UInt64 = 0
-        /// What is still to be told of what was there when it registered.
+        /// The initial contents that are still to be delivered.
         var present: PresentState?
         var isRunning = false
-        /// What it is about to be started with.
+        /// The changes that it is about to be started with.
         var batch = Observer.Batch()
 
         init(observer: Observer, position: UInt64, present: PresentState?) {
@@ -71,14 +76,14 @@ package final class ObservationHub: NamespacePart {
 
     func noteEvaluations(_ count: Int) { evaluations.add(count, ordering: .relaxed) }
 
-    /// Those there are, in the order in which they were made.
+    /// The observers, in the order in which they were made.
     package var all: [Observer] { state.withLock { $0.entries.values.map(\.observer) }.sorted { $0.id < $1.id } }
 
     // MARK: Coming and going
 
-    /// Registers an observer, which is told of what is later than its registration.
+    /// Registers an observer, which receives all changes after its registration.
     ///
-    /// `afterRegistering`: Called before the observer is told of anything; if it throws, the registration ends.
+    /// `afterRegistering` is called before the observer receives anything; if it throws, the registration ends.
     package func add(
         _ request: ObservationRequest,
         handle: Namespace,
@@ -86,7 +91,7 @@ package final class ObservationHub: NamespacePart {
     ) throws(SpaceError) -> Observer {
         let core = handle.core
         let isFirst = state.withLock { $0.entries.isEmpty }
-        // Before the registration: what is written from then on rings.
+        // Begun before the registration, so that every later write signals a change.
         EventLoop.shared.begin(core)
         let registration: NamespaceCore.Registration
         do throws(SpaceError) {
@@ -111,7 +116,7 @@ package final class ObservationHub: NamespacePart {
                 state.transaction = -1
             }
             let entry = Entry(observer: observer, position: position, present: present)
-            // What it would have to be told of has been read already, without it.
+            // The hub has read past the registration without this observer.
             if state.position > position { entry.owed = state.position }
             entry.isRunning = present != nil || entry.owed > 0
             state.entries[observer.id] = entry
@@ -121,31 +126,32 @@ package final class ObservationHub: NamespacePart {
         }
         if mustRun, let first = next(observer, core) { start(observer, first, core, isCrew: false) }
         core.engine.awaitSignal()
-        // What was written since the registration may have rung before there was somebody to look; and left, or deleted, in
-        // between, nobody else looks.
+        // A write since the registration may have signalled before the observer was entered. If the namespace was
+        // left or deleted in between, no other thread looks.
         if core.control.sequence.load() > position || !core.isUsable {
             EventLoop.shared.crew.submit { self.hear(core) }
         }
-        // The ticks do it from now on.
+        // From now on the ticks drop them.
         if isFirst { core.dropWatchersOfTheDead() }
         return observer
     }
 
-    /// Ends an observation: no call begins after this returns, but one that has begun, on another thread, may still run.
+    /// Ends an observation: no call begins after this returns, but a call that has begun on another thread may still
+    /// run.
     ///
-    /// May be called anywhere, in the handler too.
+    /// May be called anywhere, even in the handler.
     package func end(_ observer: Observer, of core: NamespaceCore) {
         if observer.end() { forget([observer], core) }
     }
 
-    /// Ends the observations that a condition holds for.
+    /// Ends the observations that fulfil a condition.
     package func end(_ core: NamespaceCore, where condition: (Observer) -> Bool) {
         forget(all.filter { condition($0) && $0.end() }, core)
     }
 
     package func end(handle: ObjectIdentifier, of core: NamespaceCore) { end(core) { $0.handle == handle } }
 
-    /// Ends them all, without a word: the process leaves, and takes its rows along.
+    /// Ends all observations without a last call: the process leaves the namespace and removes its rows.
     package func endAll(of core: NamespaceCore) {
         let ended = all.filter { $0.end() }
         take(ended)
@@ -159,16 +165,17 @@ package final class ObservationHub: NamespacePart {
         remove(observers.map(\.row), core)
     }
 
-    /// Removes registrations, now or as soon as it can be.
+    /// Removes registrations, now or as soon as possible.
     private func remove(_ rows: [UInt64], _ core: NamespaceCore) {
-        // Without waiting for the gate: this may be a deinit, or a handler on the thread that listens for all.
+        // It does not wait long for the gate: the caller may be a deinit, or a handler on the thread that listens for
+        // all.
         core.letGo(patience: NamespaceCore.upkeepPatience) { core, patience throws(SpaceError) in
             try core.removeWatchers(rows, timeout: patience)
         }
     }
 
     private func take(_ observers: [Observer]) {
-        // Returned, so that they are released outside the lock.
+        // The entries are returned, so that they are released outside the lock.
         _ = state.withLock { state in
             observers.map { observer in
                 state.index.remove(observer)

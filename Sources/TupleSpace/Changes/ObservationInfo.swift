@@ -1,14 +1,14 @@
 import TupleCoding
 
-/// One observation, for those who look on.
+/// A description of one observation, for status displays.
 public struct ObservationInfo: Sendable, Identifiable, CustomStringConvertible {
-    /// Its number, as its token has it.
+    /// The observation's number, the same as its token's.
     public let id: UInt64
-    /// Which changes it is told of.
+    /// The changes that it receives.
     public let filter: ChangeFilter
-    /// The type of the object that it is for; `nil`: it has a token.
+    /// The type of the object that the observation belongs to; `nil` if it has a token.
     public let objectType: String?
-    /// Whether it is told only that something has changed.
+    /// Whether it is only notified that something has changed.
     public let isCoarse: Bool
 
     package init(_ observer: Observer) {

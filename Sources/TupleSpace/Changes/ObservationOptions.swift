@@ -1,43 +1,46 @@
 import TupleCoding
 
-/// What an observation is told besides that something changed.
+/// The content of an observation's calls.
 public struct ObservationOptions: OptionSet, Sendable, Hashable {
     /// The bits.
     public let rawValue: UInt8
 
-    /// Makes options of bits.
+    /// Makes options from bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// At first, what is there: a call for each tuple and cell that the observation is about, with ``Change/isPresent``.
+    /// Delivers the initial contents first: a call for each tuple and cell that the filter lets through, with
+    /// ``Change/isPresent``.
     ///
-    /// Tuples come as `write`, oldest first, then cells as `set`; of one cell that is not set, a call of kind `unset`. They are
-    /// those of one moment, the registration, and each change after it comes once: so a copy that is kept by what is told equals
-    /// the namespace. They are read bit by bit, as the handler returns; should the journal not hold all that has
-    /// happened since the registration by the time the last of it is read, a gap says so, and a copy is to be begun anew.
+    /// Tuples come as `write`, oldest first, then cells as `set`; if the observation is of one cell that is not set,
+    /// a call of kind `unset` comes. They are the contents of one moment, the registration, and each change after it
+    /// comes once: so a copy that the handler builds from the calls equals the namespace. The contents are read slice
+    /// by slice, each after the handler has returned. If the journal has dropped changes since the registration
+    /// before the last slice is read, a gap says so, and the handler has to build its copy anew.
     public static let initial = ObservationOptions(rawValue: 1)
     /// The value before a change.
     public static let old = ObservationOptions(rawValue: 2)
     /// The value after a change.
     public static let new = ObservationOptions(rawValue: 4)
-    /// Two calls for each change: one with ``Change/isPrior`` and the old value at most, then one as without this option.
+    /// Makes two calls for each change: first one with ``Change/isPrior`` and at most the old value, then the usual
+    /// one.
     ///
-    /// Between processes nobody is asked before a change: it is committed when the first call comes, and the cell may hold
-    /// the new value, or one later still. The two calls come one right after the other, so that what is derived from
-    /// the old value can be undone before the new one is taken up.
+    /// A process cannot be asked before another process makes a change: the change is committed when the first call
+    /// comes, and the cell may hold the new value or a later one. The two calls come one right after the other, so
+    /// that a handler can undo what it derived from the old value before it uses the new one.
     public static let prior = ObservationOptions(rawValue: 8)
 }
 
 extension ChangeFilter {
-    /// What happens to a cell, or with a path (`"user.name"`) to a part of its value.
+    /// The changes of a cell, or with a path (`"user.name"`) of a part of its value.
     public static func cell(_ key: String) -> ChangeFilter { ChangeFilter(cells: .key(key)) }
 
-    /// What happens to all cells.
+    /// The changes of all cells.
     public static var cells: ChangeFilter { ChangeFilter(cells: .all) }
 
-    /// What happens to the tuples that match.
+    /// The changes of the tuples that match.
     public static func tuples(_ template: Template) -> ChangeFilter { ChangeFilter(tuples: template) }
 
-    /// The notifications of a name.
+    /// The notifications with a name.
     public static func notification(_ name: String) -> ChangeFilter { ChangeFilter(notifications: .named(name)) }
 
     /// All notifications.

@@ -1,6 +1,6 @@
 import TupleCoding
 
-/// What an observation is to be.
+/// The parameters of a new observation.
 package struct ObservationRequest {
     package var filter: ChangeFilter
     package var options: ObservationOptions = [.old, .new]

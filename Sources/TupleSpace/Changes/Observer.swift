@@ -2,33 +2,33 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-/// One observation of this process: what it is told of, and whom it tells.
+/// One observation of this process: which changes it receives, and which handler it calls.
 ///
-/// Where it stands in the journal its hub knows; see there.
+/// Its position in the journal is kept by its ``ObservationHub``.
 package final class Observer: Sendable {
     private static let lastID = Atomic<UInt64>(0)
 
     package let id: UInt64
-    /// The row in `watchers`.
+    /// The number of its row in `watchers`.
     package let row: UInt64
     package let filter: ChangeFilter
     package let options: ObservationOptions
-    /// The handle that it was made with, and keeps as long as it goes on.
+    /// The handle that it was made with, and that it retains while it is active.
     package let handle: ObjectIdentifier
-    /// The object for which it is, if it is for one.
+    /// The object that the observation belongs to, if any.
     package let subject: Subject?
-    /// Whether it is told of the last change's number alone.
+    /// Whether it receives only the last change's number.
     let isCoarse: Bool
     private let life: Mutex<Life?>
     private let onError: ObservationErrorHandler?
 
-    /// What it holds as long as it goes on.
+    /// The objects that an observation retains while it is active.
     private struct Life {
         let handler: ObserverHandler
         let handle: Namespace
     }
 
-    /// The object for which an observation is.
+    /// The object that an observation belongs to.
     package struct Subject: Sendable {
         package let id: ObjectIdentifier
         let typeName: String
@@ -41,10 +41,10 @@ package final class Observer: Sendable {
         }
     }
 
-    /// What is delivered at once.
+    /// The changes that are delivered together.
     package struct Batch: Sendable {
         package var changes: [Change] = []
-        /// Whether nothing comes after it.
+        /// Whether this is the observation's last batch.
         package var isLast = false
     }
 
@@ -62,14 +62,14 @@ package final class Observer: Sendable {
 
     package var isActive: Bool { handler != nil }
 
-    /// What to call; `nil` once it has ended.
+    /// The handler to call; `nil` once the observation has ended.
     private var handler: ObserverHandler? { life.withLock { $0?.handler } }
 
-    /// No call begins from now on.
+    /// Ends the observation: no call begins from now on.
     ///
-    /// Returns: Whether it had not ended before.
+    /// Returns whether it was active until now.
     package func end() -> Bool {
-        // Released outside the lock: what the handler holds, and the handle, may end with it.
+        // The handler and the handle are released outside the lock, because their release can run any code.
         let ended = life.withLock { life in
             defer { life = nil }
             return life
@@ -79,9 +79,9 @@ package final class Observer: Sendable {
 
     package var isGone: Bool { subject.map { !$0.isAlive() } ?? false }
 
-    /// Whether the values of cells are to be decoded for it.
+    /// Whether the observer needs the values of cells to be decoded.
     var wantsValues: Bool {
-        // The options are about cells; a notification's value always comes.
+        // The options apply to cells; the value of a notification is always delivered.
         filter.notifications != .none ? !isCoarse : !options.isDisjoint(with: [.old, .new])
     }
 
@@ -89,7 +89,7 @@ package final class Observer: Sendable {
 
     // MARK: Delivering
 
-    /// Has a batch delivered where the handler wants it, and `then` called.
+    /// Has a batch delivered where the handler runs, and calls `then` afterwards.
     func deliver(_ batch: Batch, by crew: HandlerThreads, isCrew: Bool, then: @escaping @Sendable () -> Void) {
         guard let handler else { return then() }
         let job: HandlerThreads.Job
@@ -119,7 +119,8 @@ package final class Observer: Sendable {
     private func call(_ batch: Batch) {
         for change in batch.changes {
             for change in told(change) {
-                // Asked for anew for each call: it may have ended meanwhile, and in the handler itself.
+                // The handler is read anew for each call: the observation may have ended in the meantime, or in the
+                // handler itself.
                 switch handler {
                 case .prompt(let body), .queued(let body, _):
                     do { try body(change) } catch { report(error) }
@@ -144,9 +145,9 @@ package final class Observer: Sendable {
         }
     }
 
-    // MARK: What it is told
+    // MARK: Shaping calls
 
-    /// A change as this observation's options and path have it: one call, or with `prior` two.
+    /// The calls for one change, after this observation's options and path: one call, or two with `prior`.
     private func told(_ change: Change) -> [Change] {
         guard change.kind == .set || change.kind == .unset else { return [change] }
         var change = change
@@ -165,7 +166,7 @@ package final class Observer: Sendable {
 }
 
 extension Change {
-    /// Of a cell: the part of its values that a path leads to.
+    /// Replaces a cell's values by the part that a path leads to.
     fileprivate mutating func narrow(to path: String, in key: String) {
         guard path.utf8.count > key.utf8.count else { return }
         let names = path.utf8.components(from: key.utf8.count + 1)

@@ -1,4 +1,4 @@
-// Handlers that are told something else than the plain change: what `tell` makes of it, and nothing where that is `nil`.
+// Handlers that receive something other than the plain change: the result of `tell`, and no call if that is `nil`.
 
 extension ObserverHandler {
     package typealias Teller<Told> = @Sendable (Change) throws -> Told?
@@ -15,7 +15,7 @@ extension ObserverHandler {
             }
             return
         }
-        // As with the handlers of plain changes: without isolation it is an ordinary function (SE-0431).
+        // As for the handlers of plain changes: a function without isolation is an ordinary function (SE-0431).
         let plain = unsafeBitCast(handler, to: (@Sendable (Told) throws -> Void).self)
         self.init({ change in if let told = try tell(change) { try plain(told) } }, on: queue)
     }

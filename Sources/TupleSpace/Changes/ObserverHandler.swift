@@ -1,21 +1,21 @@
 import Synchronization
 import TupleCoding
 
-/// What an observation calls, and where.
+/// The handler of an observation, and the place where it runs.
 ///
-/// A handler is called with one change at a time, in order. Whether it may still be called is decided where it runs, right before
-/// the call: an actor that has cancelled an observation is not called by it afterwards.
+/// A handler is called with one change at a time, in order. The permission to call it is checked where it runs, right
+/// before the call: an actor that has cancelled an observation is not called by it afterwards.
 package enum ObserverHandler: Sendable {
-    /// Asked right before each call.
+    /// The check before each call; `false` once the observation has ended.
     package typealias Permission = @Sendable () -> Bool
 
-    /// Synchronous and isolated to nothing: on the thread that heard the bell.
+    /// A synchronous handler without isolation, called on the thread that heard the change signal.
     case prompt(@Sendable (Change) throws -> Void)
-    /// The same, where the user's closure takes it.
+    /// The same, called on the user's queue.
     case queued(@Sendable (Change) throws -> Void, ObservationQueue)
-    /// In a task, on the handler's actor.
+    /// A handler that is called in a task, on its actor.
     case task(@Sendable (Change, Permission) async throws -> Void)
-    /// Coarse: in a task, with the last change's number alone.
+    /// A coarse handler: called in a task, with only the last change's number.
     case coarse(@Sendable (UInt64, Permission) async -> Void)
 
     package typealias Synchronous = @isolated(any) @Sendable (Change) throws -> Void
@@ -28,8 +28,9 @@ package enum ObserverHandler: Sendable {
             }
             return
         }
-        // A function with dynamic isolation can be called synchronously by nobody who has only its type. Without isolation it is
-        // an ordinary function: the two are represented alike, the isolation being a part of the context (SE-0431).
+        // The type system forbids a synchronous call of a function with dynamic isolation. Without isolation it is an
+        // ordinary function: both have the same representation, because the isolation is a part of the context
+        // (SE-0431).
         let plain = unsafeBitCast(handler, to: (@Sendable (Change) throws -> Void).self)
         self = queue.map { .queued(plain, $0) } ?? .prompt(plain)
     }
@@ -68,10 +69,10 @@ package enum ObserverHandler: Sendable {
         }
     }
 
-    /// Calls on an actor, if it may there.
+    /// Calls `body` on an actor, if it is still permitted there.
     ///
-    /// From the question to the handler's first line nothing else runs on the actor: the handler belongs to the same one, so
-    /// awaiting it does not leave it.
+    /// From the check to the handler's first line nothing else runs on the actor: the handler belongs to the same
+    /// actor, so awaiting it does not leave the actor.
     static func call(
         _ isolation: isolated (any Actor)?,
         _ mayCall: Permission,
@@ -81,5 +82,5 @@ package enum ObserverHandler: Sendable {
     }
 }
 
-/// What is told of an error that a handler has thrown.
+/// Receives an error that a handler has thrown.
 public typealias ObservationErrorHandler = @Sendable (any Error) -> Void

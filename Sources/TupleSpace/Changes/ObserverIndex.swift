@@ -1,17 +1,17 @@
 import TupleCoding
 
-/// Who may be concerned by a change, found without asking everybody.
+/// An index that finds the observers that a change may concern, without evaluating every filter.
 ///
-/// Observers of cells are found by the first component of the key, of notifications and collections by the name, of tuples
-/// by the hash of the fields that their templates bind: a thousand observers of which a change concerns one cost hardly more
-/// than that one.
-/// What can't be found so (any tuple, all keys) is asked one by one.
+/// Observers of cells are found by the first component of the key, of notifications and collections by the name, and
+/// of tuples by the hash of the fields that their templates bind. If a change concerns one of a thousand observers,
+/// it costs little more than with that one observer. Observers that have no such key (any tuple, all cells) are
+/// evaluated one by one.
 struct ObserverIndex: Sendable {
     private typealias List = [Observer]
 
     private var keys: [Name: List] = [:]
     private var posts: [Name: List] = [:]
-    /// By how the template looks for its tuples, then by what it looks for.
+    /// Lists by the fields that a template binds, then by the hash of their values.
     private var templates: [UInt64: [UInt64: List]] = [:]
     private var collections: [Name: List] = [:]
     private var everyCollection: List = []
@@ -23,7 +23,7 @@ struct ObserverIndex: Sendable {
         Name(utf8: key.prefix { $0 != UInt8(ascii: ".") })
     }
 
-    /// Whether an observer stands in one of the lists that a cell's key leads to.
+    /// Whether an observer is in one of the lists that a cell's key leads to.
     private static func isFound(_ observer: Observer, byKey key: UnsafeRawBufferPointer) -> Bool {
         switch observer.filter.cells {
         case .none: false
@@ -36,7 +36,7 @@ struct ObserverIndex: Sendable {
 
     mutating func remove(_ observer: Observer) { update(observer) { $0.removeAll { $0 === observer } } }
 
-    /// Changes every list in which an observer stands, or is to stand.
+    /// Changes every list that an observer belongs to.
     private mutating func update(_ observer: Observer, _ change: (inout List) -> Void) {
         func update<Key: Hashable>(_ lists: inout [Key: List], _ key: Key) {
             change(&lists[key, default: []])
@@ -93,7 +93,8 @@ struct ObserverIndex: Sendable {
 }
 
 extension Interest {
-    /// The hashes under which an interest of this kind may look for a tuple: of fields one, of a record one for each pair.
+    /// The hashes under which an interest of this kind may look for a tuple: one for fields, one for each pair of a
+    /// record.
     fileprivate func forEachHash(of tuple: EncodedTuple, _ body: (UInt64) -> Void) {
         switch form {
         case .fields:

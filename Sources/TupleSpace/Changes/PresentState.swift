@@ -2,47 +2,51 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// What was there when a watcher registered, read bit by bit while others go on writing.
+/// The contents of a namespace at a watcher's registration, read slice by slice while other processes continue to
+/// write.
 ///
-/// Guarantees: together the slices are the tuples and cells of one moment, the registration, whenever they are read and
-/// whatever was taken, returned or set meanwhile; so with the changes after that moment nothing is told twice and nothing is
-/// missing. No snapshot is held between slices, and memory is bounded by a slice and by what the journal holds.
+/// Guarantees: together the slices are the tuples and cells of one moment, the registration, no matter when they are
+/// read and what is taken, returned or set in the meantime. With the changes after that moment, the watcher receives
+/// nothing twice and misses nothing. No snapshot is held between slices, and memory is bounded by a slice and by the
+/// journal's bound.
 ///
-/// How: a slice is read from a snapshot of its own, and the journal says what has happened between the registration and that
-/// snapshot. The *first* change since then to a tuple or a cell says what was there before it: a tuple that was then taken,
-/// claimed or has expired was visible (its row in the journal has it), one that then returned was not; a cell's row has the old
-/// value. What has no change since then is as it was. Rows of the journal are looked through once; of each tuple and
-/// cell that no slice has passed yet, the number of its first change is kept.
+/// How: each slice is read from a snapshot of its own, and the journal tells what happened between the registration
+/// and that snapshot. The *first* change of a tuple or a cell since then tells its state before that change. A tuple
+/// that was taken, claimed or expired by it was visible (its row in the journal contains it); a tuple that returned
+/// by it was not. A cell's row contains the old value. A tuple or cell without a change since then is as it was. Each
+/// row of the journal is read once; for each tuple and cell that no slice has reached yet, the number of its first
+/// change is kept.
 ///
-/// Should the journal have dropped rows from after the registration before the last slice was read, the rest is read as it is
-/// then; the gap that the watcher is told next says that the two don't fit.
+/// If the journal drops rows from after the registration before the last slice is read, the rest is read in its
+/// current state; the gap that the watcher gets next says that the two do not fit.
 struct PresentState {
     /// The last change before the registration.
     let sequence: UInt64
-    /// Tuples from this id on were written later.
+    /// The first tuple id that was given out after the registration.
     let nextTuple: UInt64
     private let filter: ChangeFilter
 
     private var phase: Phase
-    /// How far the journal was looked through.
+    /// The last change of the journal that was read.
     private var scanned: UInt64
     private var firstOfTuple: [UInt64: UInt64] = [:]
     private var firstOfCell: [[UInt8]: UInt64] = [:]
     private var isExact = true
 
     private enum Phase {
-        /// Tuples from this id on are still to come, then the cells.
+        /// Tuples from this id on are still to be read, then the cells.
         case tuples(from: UInt64)
-        /// Cells whose keys are greater are still to come.
+        /// Cells with greater keys are still to be read.
         case cells(after: [UInt8])
-        /// The ordered set of this name is still to come: one change, on which whoever wants its elements reads them.
+        /// The ordered set of this name is still to be delivered: one change, after which the watcher reads the
+        /// elements itself.
         case collection(String)
         case done
     }
 
-    /// How many rows of each table one snapshot is held for at most.
+    /// The most rows of each table for which one snapshot is held.
     private static let rows = 4096
-    /// How many changes, and bytes of them, a slice has before it ends.
+    /// The number of changes, and of their bytes, at which a slice ends.
     private static let sliceChanges = 256
     private static let sliceBytes = 1 << 20
 
@@ -64,9 +68,9 @@ struct PresentState {
 
     var isDone: Bool { if case .done = phase { true } else { false } }
 
-    /// Reads on, in one snapshot.
+    /// Reads the next slice, in one snapshot.
     ///
-    /// Returns: What of it the filter lets through; nothing when the journal was all there was time for.
+    /// Returns the items that the filter lets through; none if reading the journal used up this turn.
     mutating func read(_ snapshot: Snapshot) throws(SpaceError) -> [Change] {
         guard try scanJournal(snapshot) else { return [] }
         return switch phase {
@@ -84,9 +88,9 @@ struct PresentState {
 
     // MARK: The journal
 
-    /// Looks through what the journal has got since the last look.
+    /// Reads the rows that the journal has gained since the last look.
     ///
-    /// Returns: Whether that was all: else there is no slice this time.
+    /// Returns whether it read all of them; if not, there is no slice this time.
     private mutating func scanJournal(_ snapshot: Snapshot) throws(SpaceError) -> Bool {
         guard isExact else { return true }
         let last = try snapshot.counters().sequence
@@ -167,7 +171,7 @@ struct PresentState {
             }
             slice.looked += 1
             let first = firstOfTuple.removeValue(forKey: id)
-            // One whose first change was a return was out of sight; all others that are here were here.
+            // A tuple whose first change was a return was out of sight; every other tuple found here was visible.
             let wasVisible =
                 try first.map { (number) throws(SpaceError) in
                     try journalRow(number, snapshot)?.endsVisibility ?? true
@@ -197,7 +201,7 @@ struct PresentState {
         var found: [(key: [UInt8], value: Value)] = []
         var end: [UInt8]?
         var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.cells) }
-        // No key is empty, and LMDB seeks none.
+        // No key is empty, and LMDB cannot seek an empty one.
         var entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in
             guard !after.isEmpty else { return try cursor.first() }
             return try after.withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
@@ -220,7 +224,7 @@ struct PresentState {
             }
             entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
         }
-        // Those that are no longer set.
+        // Cells that are no longer set.
         for (key, number) in firstOfCell where end.map({ !$0.lexicographicallyPrecedes(key) }) ?? true {
             firstOfCell[key] = nil
             guard let row = try journalRow(number, snapshot) else { break }
@@ -232,7 +236,7 @@ struct PresentState {
         return found.map { Change(presentCell: String(decoding: $0.key, as: UTF8.self), value: $0.value, at: sequence) }
     }
 
-    /// The few cells in which a path may end, of however many there are.
+    /// Reads the few cells that a path may lead into, however many cells there are.
     private mutating func readCells(on path: String, _ snapshot: Snapshot) throws(SpaceError) -> [Change] {
         var found: [Change] = []
         for key in ChangeFilter.keys(on: path) {
@@ -256,7 +260,7 @@ struct PresentState {
 
     /// A cell's value at the registration.
     ///
-    /// `now`: Its value in the snapshot.
+    /// `now` is its value in the snapshot.
     private mutating func valueBefore(
         _ key: [UInt8],
         _ now: UnsafeRawBufferPointer?,
@@ -268,7 +272,7 @@ struct PresentState {
         return row.old
     }
 
-    /// How much a slice has got.
+    /// The size of a slice so far.
     private struct Slice {
         var looked = 0
         private var changes = 0

@@ -2,7 +2,7 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// A place in the changes of one life of a namespace, which a watcher keeps to go on from there later.
+/// A place in the changes of one life of a namespace, which a watcher stores to continue from there later.
 ///
 /// ```swift
 /// var point = changes.resumePoint                             // kept in a file, say
@@ -11,14 +11,15 @@ import TupleCoding
 /// let later = try jobs.changes(from: .resume(point))
 /// ```
 ///
-/// In another life of the namespace it begins with a gap, where a number alone could be taken for one of that life.
+/// In another life of the namespace, resuming begins with a gap; a number alone could be mistaken for one of that
+/// life.
 public struct ResumePoint: Sendable, Hashable, Codable {
     /// The last change that is not wanted again.
     public var sequence: UInt64
-    /// The life in which it has this number.
+    /// The life that the number belongs to.
     public var life: NamespaceLife
 
-    /// Makes a resume point of what was kept.
+    /// Makes a resume point from stored values.
     public init(sequence: UInt64, life: NamespaceLife) {
         self.sequence = sequence
         self.life = life

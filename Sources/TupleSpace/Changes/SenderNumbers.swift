@@ -3,11 +3,11 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-/// The numbers by which this process knows the objects that posted notifications, or are looked for as senders.
+/// The numbers of this process's objects that posted notifications, or that a filter names as senders.
 ///
-/// Guarantees: an object keeps its number as long as it lives, a number never stands for another object, and nothing is
-/// retained. Numbers begin at random, so that a row of the journal from an earlier process with the same PID resolves to
-/// nothing; and anew after fork, since a child's objects are others.
+/// Guarantees: an object keeps its number as long as it lives, a number never stands for another object, and no
+/// object is retained. The numbers start at random, so that a row of the journal from an earlier process with the
+/// same PID resolves to no object. They start anew after a fork, because a child's objects are different ones.
 final class SenderNumbers: Sendable {
     static let shared = SenderNumbers()
 
@@ -20,7 +20,7 @@ final class SenderNumbers: Sendable {
         var objects: [Int: Entry] = [:]
         var next = State.firstNumber()
         var generation = ForkGuard.generation
-        /// At how many entries those of objects that have gone are looked for.
+        /// The number of entries at which those of objects that are gone are removed.
         var sweepAt = 64
 
         static func firstNumber() -> Int { Int.random(in: 1 << 20..<1 << 30) << 32 }
@@ -31,7 +31,7 @@ final class SenderNumbers: Sendable {
     func number(of object: any AnyObject & Sendable) -> Int {
         withState { state in
             let identity = ObjectIdentifier(object)
-            // An address is used again: the number counts only while it stands for this object.
+            // An address can be used again: the number is valid only if it stands for this very object.
             if let number = state.numbers[identity], state.objects[number]?.object === object { return number }
             if let old = state.numbers[identity] { state.objects[old] = nil }
             let number = state.next
@@ -43,7 +43,7 @@ final class SenderNumbers: Sendable {
         }
     }
 
-    /// The object; `nil` when it has gone, or belongs to another process.
+    /// The object; `nil` if it is gone, or belongs to another process.
     func object(_ number: Int) -> (any AnyObject & Sendable)? {
         withState { $0.objects[number]?.object }
     }

@@ -2,7 +2,7 @@ package import LMDB
 import TupleCoding
 
 extension Snapshot {
-    /// Moves a cursor, with errors told as the operation's.
+    /// Moves a cursor, and gives an error the name of the operation.
     package func step(
         _ cursor: inout Cursor,
         _ body: (inout Cursor) throws(LMDBError) -> Cursor.Entry?
@@ -14,7 +14,7 @@ extension Snapshot {
         }
     }
 
-    /// The change that a row tells of, copied out of the page.
+    /// The change in a row, copied out of the page.
     package func change(of row: JournalRow) throws(SpaceError) -> Change {
         do throws(TupleCodingError) {
             return try row.change()

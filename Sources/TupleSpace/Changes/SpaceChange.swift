@@ -2,10 +2,10 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// A namespace that came or went.
+/// The appearance or disappearance of a namespace.
 public enum SpaceChange: Sendable, Hashable {
-    /// A namespace is there that was not, by this name.
+    /// A namespace with this name has appeared.
     case appeared(String)
-    /// A namespace is gone.
+    /// The namespace with this name has disappeared.
     case disappeared(String)
 }

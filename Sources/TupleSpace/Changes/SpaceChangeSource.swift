@@ -3,11 +3,11 @@ import Synchronization
 import SystemPackage
 import TupleCoding
 
-/// What a watcher of a root folder knows of it.
+/// A watcher's knowledge of a root folder.
 ///
-/// Guarantees: whatever inotify loses (its queue overflowed, no instance was left, the root itself was removed and made
-/// anew), the next tick finds the difference. An event says only that there may be one; what is told comes from comparing the
-/// folder with what was known of it, by name and by inode.
+/// Guarantees: whatever inotify loses (its queue overflows, no instance is left, or the root itself is removed and
+/// made anew), the next tick finds the difference. An event only says that there may be a difference; the changes
+/// come from comparing the folder with what was known of it, by name and by inode.
 package final class SpaceChangeSource: Sendable {
     private static let operation = "watch the namespaces"
 
@@ -15,7 +15,8 @@ package final class SpaceChangeSource: Sendable {
     private let bell = RootSignal()
     private let state: Mutex<State>
 
-    /// A namespace's folder and control file: a new one may get an old one's inode, but not both of them.
+    /// The identity of a namespace's folder and control file: a new namespace may get one inode of an old one, but
+    /// not both.
     private struct Identity: Equatable {
         let device: UInt64
         let folder: UInt64
@@ -25,7 +26,7 @@ package final class SpaceChangeSource: Sendable {
     private struct State {
         var known: [NamespaceName: Identity] = [:]
         var pending: ArraySlice<SpaceChange> = []
-        /// The root's folder that inotify watches, and its watch.
+        /// The root's folder that inotify watches, and the watch on it.
         var folder: NamespaceFolder.ID?
         var watch: Int32?
     }
@@ -33,7 +34,8 @@ package final class SpaceChangeSource: Sendable {
     init(_ root: SpaceRoot, isInitial: Bool) throws(SpaceError) {
         self.root = root
         state = Mutex(State())
-        // Refuses a root that is not ours. One that does not exist, or goes before the first look, ticks look for.
+        // This refuses a root that belongs to another user. If the root does not exist, or goes before the first
+        // look, the ticks look for it.
         _ = try root.open(create: false, for: Self.operation)
         let watch = EventLoop.shared.begin(bell, path: root.path)
         do throws(SpaceError) {
@@ -84,11 +86,11 @@ package final class SpaceChangeSource: Sendable {
         }
     }
 
-    /// Compares the root with what is known of it.
+    /// Compares the root with what was known of it.
     private func look(_ state: inout State) throws(SpaceError) {
         var found: [NamespaceName: Identity] = [:]
         if let folder = try root.open(create: false, for: Self.operation) {
-            // Watched before the look: what comes in between rings.
+            // Watched before the look, so that every later event signals.
             try listen(folder, &state)
             let entries = try system(Self.operation, root.path.quotedForPeople) { () throws(Errno) in
                 try Directory.list(folder.raw)
@@ -107,7 +109,7 @@ package final class SpaceChangeSource: Sendable {
         state.pending = changes.sorted(by: Self.precedes)[...]
     }
 
-    /// What has gone first, then by name.
+    /// The order of the changes: disappearances first, then by name.
     private static func precedes(_ a: SpaceChange, _ b: SpaceChange) -> Bool {
         switch (a, b) {
         case (.disappeared, .appeared): true
@@ -116,16 +118,16 @@ package final class SpaceChangeSource: Sendable {
         }
     }
 
-    /// `nil` for what is no namespace's folder, or went meanwhile.
+    /// The identity of a namespace's folder; `nil` if the entry is not one, or has gone.
     private static func identity(_ entry: String, _ root: borrowing OwnedDescriptor) -> Identity? {
         guard let folder = try? Directory.info(at: root.raw, entry), folder.kind == .directory else { return nil }
         let control = try? Directory.info(at: root.raw, "\(entry)/\(NamespaceFolder.control)").inode
-        // One without a control file is damaged, and there; or it is no namespace's.
+        // A namespace without a control file is damaged but exists; any other folder without one is not a namespace.
         guard control != nil || NamespaceFolder.isNamespace(entry, in: root) ?? false else { return nil }
         return Identity(device: folder.device, folder: folder.inode, control: control ?? 0)
     }
 
-    /// Has inotify watch the root, also one that was made anew in the place of another.
+    /// Has inotify watch the root, also if a new folder has replaced the old one.
     private func listen(_ folder: borrowing OwnedDescriptor, _ state: inout State) throws(SpaceError) {
         let raw = folder.raw
         let info = try system(Self.operation, root.path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }

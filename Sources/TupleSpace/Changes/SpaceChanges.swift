@@ -2,7 +2,7 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// The namespaces of a space as they come and go.
+/// The namespaces of a space as they appear and disappear.
 ///
 /// ```swift
 /// for try await change in try space.changes(initial: true) {
@@ -10,14 +10,16 @@ import SystemPackage
 /// }
 /// ```
 ///
-/// What counts is the namespace's folder: one has appeared when its creator has renamed it into place, complete, and has
-/// disappeared when it was deleted. One that nobody owns any more stays until somebody deletes it: the next who opens it or
-/// lists the space, or `space reap --follow`. Watching deletes nothing and keeps nothing alive.
+/// The namespace's folder decides: a namespace appears when its creator has renamed the complete folder into place,
+/// and disappears when it is deleted. A namespace that has lost its last owner stays until a process deletes it: the
+/// next process that opens it or lists the space, or `space reap --follow`. Watching deletes nothing and keeps
+/// nothing alive.
 ///
-/// This is state, not history: who asks seldom is told the difference. A namespace that was deleted and made anew in between
-/// has disappeared and appeared; one that came and went in between is not told of.
+/// This sequence shows state, not history: a consumer that asks seldom gets only the difference. If a namespace was
+/// deleted and made anew between two looks, it disappears and appears; if it appeared and disappeared between two
+/// looks, it is not reported.
 public struct SpaceChanges: AsyncSequence, Sendable {
-    /// What the sequence yields.
+    /// The element type.
     public typealias Element = SpaceChange
 
     package let source: SpaceChangeSource
@@ -40,19 +42,19 @@ public struct SpaceChanges: AsyncSequence, Sendable {
     /// Makes an iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
 
-    /// The next change, blocking the thread; `nil` when there is none in time.
+    /// The next change, blocking the thread; `nil` if none comes in time.
     ///
-    /// `timeout`: `nil`: no limit but the interruption, which throws `cancelled`.
+    /// With a `timeout` of `nil`, only the interruption ends the wait; it throws `cancelled`.
     package func nextBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> SpaceChange? {
         try source.nextBlocking(until: MonotonicInstant.deadline(after: timeout), interruption: interruption)
     }
 }
 
 extension Space {
-    /// The namespaces that appear and disappear, from now on.
+    /// The appearances and disappearances of namespaces, from now on.
     ///
-    /// - Parameter initial: Whether those that are there come first, as appeared.
-    /// - Returns: The changes; nothing that is still so when it is asked for is missed after this call.
+    /// - Parameter initial: Whether the existing namespaces come first, as appeared.
+    /// - Returns: The changes; each change after this call that still holds at the next look is reported.
     /// - Throws: `permissionDenied`, `descriptorsExhausted`, `inputOutput`.
     /// - Complexity: Each look reads the root folder: O(namespaces).
     public func changes(initial: Bool = false) throws(SpaceError) -> SpaceChanges {

@@ -1,12 +1,12 @@
 import TupleCoding
 
-/// An object that is told that something has changed, and looks for itself what.
+/// An object that is notified that something has changed, and that reads the new state itself.
 ///
-/// For what is computed anew from the whole: a view, a cache, an index.
+/// Suited to results that are computed anew from the whole: a view, a cache, an index.
 public protocol SpaceObserver: AnyObject, Sendable {
     /// Something has changed in a namespace.
     ///
-    /// Called in a task, once at a time for each filter; a class that belongs to an actor may belong there with this method too.
+    /// Called in a task, one call at a time for each filter; if the class belongs to an actor, this method may too.
     ///
     /// - Parameters:
     ///   - namespace: The namespace's name.

@@ -2,11 +2,11 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// A row of `watchers`: who is to be told of changes.
+/// A row of `watchers`: a registered watcher.
 ///
 ///     key    number, eight bytes, big-endian
 ///     value  0  session; 0: a subscription whose process is away
-///            8  the last change that needs not be delivered again
+///            8  the last change that need not be delivered again
 ///            16 length of the subscription's name; 0: none
 ///            18 name, then the filter as text
 package struct WatcherRow {
@@ -40,7 +40,7 @@ package struct WatcherRow {
         withUnsafeBytes(of: position.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: UInt16(subscription.utf8.count).littleEndian) { bytes.append(contentsOf: $0) }
         bytes.append(contentsOf: subscription.utf8)
-        // For people: as much as is worth showing.
+        // The filter is for people to read: a prefix of it is enough.
         bytes.append(contentsOf: filter.utf8.prefix(400))
         return bytes
     }

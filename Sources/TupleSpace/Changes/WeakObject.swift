@@ -1,7 +1,7 @@
 import Synchronization
 import TupleCoding
 
-/// An object that an observation does not keep alive.
+/// A weak reference to the object that an observation belongs to.
 package final class WeakObject<Object: AnyObject & Sendable>: Sendable {
     private let reference: Mutex<Reference>
     package let id: ObjectIdentifier
