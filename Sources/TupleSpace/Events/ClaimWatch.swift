@@ -3,23 +3,25 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// Listens for the end of processes that have claimed, as long as somebody of this process waits for a tuple: then a dead
-/// claimer's tuples return within milliseconds, and not at the next tick.
+/// Listens for the end of processes that have claimed, while a thread or task of this process waits for a tuple.
 ///
-/// Guarantees: whoever waits while a session claims for the first time is rung, and listens to it before it sleeps again; a
-/// session that has claimed once is listened to until it ends, so that later claims ring nobody. The waiter publishes its slot,
-/// then reads the count of claimants; the claimer marks its session, raises the count, then looks at the slots, with a
-/// sequentially consistent fence on both sides: so one of them sees the other. A pidfd is opened first and the session's
-/// process compared afterwards, so that no later process with the same PID is taken for it. Where no pidfd, no thread or no
-/// event descriptor is to be had, and where a claimer is killed before it rang, the tick does it.
+/// A dead claimer's tuples then return within milliseconds, instead of at the next tick.
 ///
-/// One thread for all namespaces of the process. It runs while somebody waits in a namespace that has claimants, and a second
-/// longer, lest a worker that waits again and again has it started each time.
+/// Guarantees: a waiter that sleeps when a session claims for the first time is woken, and listens to that session
+/// before it sleeps again. A session that has claimed once is listened to until it ends, so its later claims wake no
+/// waiter. The waiter publishes its slot, then reads the count of claimants; the claimer marks its session, raises
+/// the count, then looks at the slots. Both have a sequentially consistent fence in between, so one of them sees the
+/// other. A pidfd is opened first and the session's process compared afterwards, so that a later process with the
+/// same PID is never mistaken for it. If no pidfd, thread or event descriptor can be had, or if a claimer is killed
+/// before it wakes the waiters, the next tick returns the tuples.
+///
+/// There is one thread for all namespaces of the process. It runs while there are waiters in a namespace that has
+/// claimants, and one second longer, so that a process that waits again and again does not start it each time.
 final class ClaimWatch: Sendable {
     static let shared = ClaimWatch()
 
     private static let linger = Duration.seconds(1)
-    /// For the gate: beyond it the tick returns what is left.
+    /// The time to wait for the gate; after it, the tick returns what is left.
     private static let patience = Duration.milliseconds(100)
     private static let operation = "listen for claimers"
 
@@ -49,7 +51,7 @@ final class ClaimWatch: Sendable {
 
     // MARK: Waiters
 
-    /// Somebody waits in a namespace that has claimants.
+    /// Notes that a waiter has begun in a namespace that has claimants.
     func begin(_ core: any ListeningNamespace) {
         state.withLock { state in
             var watched = state.cores[ObjectIdentifier(core)] ?? Watched()
@@ -70,11 +72,11 @@ final class ClaimWatch: Sendable {
         }
     }
 
-    /// Has the thread look at the claimants of a namespace, if there are new ones since it last did.
+    /// Has the thread look at a namespace's claimants, if there are new ones since its last look.
     func attend(_ core: any ListeningNamespace, claimants: UInt32) {
         let mustStart = state.withLock { state -> Bool in
             guard state.cores[ObjectIdentifier(core)]?.seen != claimants || state.wakeUp == nil else { return false }
-            // After fork the thread is not here.
+            // After a fork this process does not have the thread.
             if state.generation != ForkGuard.generation {
                 state.generation = ForkGuard.generation
                 state.wakeUp = nil
@@ -94,7 +96,7 @@ final class ClaimWatch: Sendable {
         }
     }
 
-    /// How many namespaces are listened to, for tests.
+    /// The number of namespaces that are listened to, for tests.
     var count: Int { state.withLock { $0.wakeUp == nil ? 0 : $0.cores.count } }
 
     // MARK: The thread
@@ -107,11 +109,11 @@ final class ClaimWatch: Sendable {
             listeners.keep(only: Set(cores.map { ObjectIdentifier($0.core) }))
             for (core, isNew) in cores where isNew { listeners.follow(core) }
             guard let ended = try? listeners.wait(atMost: Self.linger) else {
-                // Out of memory, say: the ticks serve meanwhile.
+                // Memory may be short, for example; the ticks do the work until then.
                 usleep(250_000)
                 continue
             }
-            // Before the look at the claimants that the wake-up was for.
+            // Drained before the look at the claimants that the wake-up announces.
             _ = try? wakeUp.event.drain()
             for (core, _) in cores where ended.contains(ObjectIdentifier(core)) {
                 core.returnClaimsOfTheDead(patience: Self.patience)
@@ -119,8 +121,8 @@ final class ClaimWatch: Sendable {
         }
     }
 
-    /// Which namespaces are listened to, and whether there are new claimants in them; `nil`: nobody waits any more, and the
-    /// thread has ended.
+    /// The namespaces to listen to, and whether there are new claimants in them; `nil` ends the thread, because there
+    /// are no waiters.
     private func turn() -> [(core: any ListeningNamespace, isNew: Bool)]? {
         let now = MonotonicInstant.now
         return state.withLock { state in
@@ -168,7 +170,8 @@ final class ClaimWatch: Sendable {
             try epoll.add(wakeUp.raw, .readable, token: Self.wakeToken)
         }
 
-        /// Forgets whom only other namespaces have as claimers; closing the descriptor takes it out of the set.
+        /// Forgets processes that are claimers only in other namespaces; closing the descriptor takes it out of the
+        /// epoll set.
         func keep(only cores: Set<ObjectIdentifier>) {
             for (token, claimer) in claimers where !claimer.cores.isSubset(of: cores) {
                 claimer.cores.formIntersection(cores)
@@ -180,14 +183,14 @@ final class ClaimWatch: Sendable {
             if let claimer = claimers.removeValue(forKey: token) { tokens[claimer.process] = nil }
         }
 
-        /// Listens to all that have claimed in a namespace, and returns what those have left who have ended.
+        /// Listens to all claimers of a namespace, and returns the claims of those that have ended.
         func follow(_ core: any ListeningNamespace) {
             for process in core.claimants() where !follow(process, of: core) {
                 core.returnClaimsOfTheDead(patience: ClaimWatch.patience)
             }
         }
 
-        /// Returns: Whether it lives, as far as can be told.
+        /// Listens to a process; returns whether the process is alive, as far as this can be determined.
         private func follow(_ process: ProcessIdentity, of core: any ListeningNamespace) -> Bool {
             if let token = tokens[process] {
                 claimers[token]?.cores.insert(ObjectIdentifier(core))
@@ -199,7 +202,7 @@ final class ClaimWatch: Sendable {
             } catch {
                 return error != .noSuchProcess
             }
-            // The descriptor first: what is compared now is the process that it stands for, or a later one.
+            // The descriptor is opened first: the process compared now is the one that it stands for, or a later one.
             guard process.life == .alive else { return false }
             let token = next
             guard (try? epoll.add(pidfd.raw, .readable, token: token)) != nil else { return true }
@@ -211,7 +214,7 @@ final class ClaimWatch: Sendable {
             return true
         }
 
-        /// Returns: The namespaces in which a claimer has ended.
+        /// Waits for ends of processes; returns the namespaces in which a claimer has ended.
         func wait(atMost limit: Duration?) throws(Errno) -> Set<ObjectIdentifier> {
             var ended: Set<ObjectIdentifier> = []
             for event in try epoll.wait(timeout: limit) {
@@ -224,5 +227,5 @@ final class ClaimWatch: Sendable {
     }
 }
 
-/// In how many namespaces this process listens for dead claimers.
+/// The number of namespaces in which this process listens for dead claimers.
 package var namespacesListenedTo: Int { ClaimWatch.shared.count }

@@ -4,22 +4,25 @@ package import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// Where this process hears the bells of the namespaces it watches: one inotify instance for all of them, and one thread, as
-/// long as what it has to do does not block.
+/// Hears the change signals of the namespaces that this process watches.
 ///
-/// Guarantees: whoever waits for news of a namespace is resumed by its bell, and at the latest at the next tick after a commit:
-/// a bell lost to a kill, to inotify's queue overflowing, to a replaced bell file or to a used-up number of instances costs one
-/// tick, never a hang. Everything that is delivered is read from the journal; a bell says only that there may be news.
+/// There is one inotify instance for all namespaces, and one thread as long as no handler blocks.
 ///
-/// Short handlers run on the thread that heard the bell, because a hand-over to another thread would cost as much again as
-/// the bell did. So that one that blocks holds up nobody else, `HandlerThreads` has another thread listen meanwhile.
+/// Guarantees: a waiter for news of a namespace is resumed by its change signal, and at the latest at the next tick
+/// after a commit. A signal that is lost to a kill, to an overflow of inotify's queue, to a replaced bell file or to
+/// a used-up number of instances costs one tick, never a hang. Everything that is delivered is read from the journal;
+/// a signal only says that there may be news.
+///
+/// Short handlers run on the thread that heard the signal, because a hand-over to another thread would cost as much
+/// again as the signal. So that a handler that blocks delays no other one, `HandlerThreads` has another thread listen
+/// in the meantime.
 package final class EventLoop: Sendable {
     private static let current = Mutex<EventLoop?>(nil)
 
-    /// The room of this process.
+    /// The event loop of this process.
     ///
-    /// A child made by fork begins with one of its own: its parent's threads are not there, and what it heard through the
-    /// inherited descriptors its parent would miss.
+    /// A child made by fork begins with its own loop: it does not have its parent's threads, and its parent would
+    /// miss any event that the child read from an inherited descriptor.
     package static var shared: EventLoop {
         current.withLock { current in
             if let room = current, room.forkGeneration == ForkGuard.generation { return room }
@@ -30,7 +33,7 @@ package final class EventLoop: Sendable {
     }
 
     let crew = HandlerThreads()
-    /// Who waits for namespaces to come and go.
+    /// The waiters for namespaces to appear and disappear.
     package let roots = RootSignals()
     private let state = Mutex(State())
     private let notifier = Mutex<Notifier?>(nil)
@@ -39,11 +42,11 @@ package final class EventLoop: Sendable {
     private struct State {
         var watches: [ObjectIdentifier: Watched] = [:]
         var byWatch: [Int32: ObjectIdentifier] = [:]
-        /// Of the listeners that have one.
+        /// The deadlines of the listeners that have one.
         var deadlines: [UInt64: (time: MonotonicInstant, core: ObjectIdentifier)] = [:]
         var next: UInt64 = 1
 
-        /// Takes the listeners of a namespace that a condition holds for.
+        /// Removes and returns a namespace's listeners that fulfil a condition.
         mutating func take(_ watched: Watched, where isDue: @Sendable (Listener) -> Bool) -> [Listener] {
             guard !watched.listeners.isEmpty else { return [] }
             var due: [Listener] = []
@@ -55,7 +58,8 @@ package final class EventLoop: Sendable {
             return due
         }
 
-        /// Whose bells rang, and who waits there; and the events that are no bell's.
+        /// Returns the namespaces that were signalled, their waiters, and the events that belong to no namespace's
+        /// signal.
         mutating func hear(
             _ events: [INotify.Event]
         ) -> (rung: [any ListeningNamespace], waiting: [Listener], others: [INotify.Event]) {
@@ -66,7 +70,7 @@ package final class EventLoop: Sendable {
                     if !rung.contains(where: { $0 === watched }) { rung.append(watched) }
                 } else {
                     others.append(event)
-                    // Whose bells were lost is not known.
+                    // An overflow does not say which signals were lost, so all namespaces count as signalled.
                     if event.isOverflow { rung = Array(watches.values) }
                 }
             }
@@ -74,7 +78,9 @@ package final class EventLoop: Sendable {
         }
     }
 
-    /// A namespace that is listened to; reached through the state alone, and an object so that a look at it copies nothing.
+    /// A namespace that is listened to.
+    ///
+    /// It is accessed only under the lock of the state, and it is an object so that a look at it copies nothing.
     private final class Watched {
         let core: any ListeningNamespace
         var users = 1
@@ -84,7 +90,7 @@ package final class EventLoop: Sendable {
         init(_ core: any ListeningNamespace) { self.core = core }
     }
 
-    /// Somebody who waits for news.
+    /// A waiter for news.
     private struct Listener {
         let transaction: Int
         let resume: @Sendable () -> Void
@@ -100,10 +106,11 @@ package final class EventLoop: Sendable {
 
     // MARK: Watching
 
-    /// Begins to listen to a namespace's bell, before the registration: what is written from then on rings.
+    /// Begins to listen to a namespace's change signal; called before the registration, so that every later write
+    /// signals.
     package func begin(_ core: any ListeningNamespace) {
-        // A child made by fork can't use what it inherited; a thread started for it would only meet locks that the parent's
-        // threads may have held.
+        // A child made by fork cannot use what it inherited; a thread started for it would only meet locks that the
+        // parent's threads may have held.
         guard !core.engine.isInherited else { return }
         let id = ObjectIdentifier(core)
         let isNew = state.withLock { state in
@@ -132,9 +139,9 @@ package final class EventLoop: Sendable {
         for listener in listeners { listener.resume() }
     }
 
-    /// Has inotify watch the bell.
+    /// Has inotify watch the file of the change signal.
     ///
-    /// Where that fails the tick serves.
+    /// If that fails, the tick takes its place.
     private func listen(_ core: any ListeningNamespace) {
         guard let folder = (try? core.engine.openFolder("watch")) ?? nil else { return }
         let path = "\(folder.descriptor.procPath)/\(NamespaceFolder.bell)"
@@ -155,15 +162,15 @@ package final class EventLoop: Sendable {
 
     // MARK: Root folders
 
-    /// Has inotify watch a root folder for somebody; where that fails the tick serves.
+    /// Has inotify watch a root folder for a waiter; if that fails, the tick takes its place.
     ///
-    /// Returns: The watch, one for all who watch that folder.
+    /// Returns the watch, which all waiters for that folder share.
     package func begin(_ bell: RootSignal, path: String) -> Int32? {
         defer { crew.start(self) }
         return notifier.withLock { notifier in
             makeIfNeeded(&notifier)
             let watch = try? notifier?.notify.add(path, RootSignals.mask)
-            // Under this lock, or the watch could go with another who ends meanwhile.
+            // Done under this lock: otherwise another waiter that ends at the same time could remove the watch.
             roots.begin(bell, watch: watch)
             return watch
         }
@@ -203,7 +210,7 @@ package final class EventLoop: Sendable {
         enter(id, core, transaction, deadline) { signal.send() }
         while !signal.isSent, !(interruption?.isTriggered ?? false) {
             signal.wait(atMost: Limits.tick)
-            // No thread was to be had for the crew: this one looks in its stead.
+            // The process could not get a listening thread, so this thread looks in its place.
             if crew.threadCount == 0 {
                 crew.start(self)
                 tick()
@@ -213,7 +220,7 @@ package final class EventLoop: Sendable {
         resume(id, core)
     }
 
-    /// What a blocked thread sleeps on.
+    /// The word on which a blocked thread sleeps.
     private final class Signal: Sendable {
         private let word = FutexWord()
 
@@ -248,12 +255,12 @@ package final class EventLoop: Sendable {
             if let deadline { state.deadlines[id] = (deadline, key) }
             return true
         }
-        // Nobody listens: a child made by fork. Its next look tells it so.
+        // The namespace is not listened to, as in a child made by fork; the caller's next look reports that.
         guard isEntered else { return resume() }
-        // The threads may sleep past the deadline.
+        // The listening threads may sleep past the deadline.
         if deadline != nil { crew.wake() }
         core.engine.awaitSignal()
-        // What happened between the look and the entry rang nobody.
+        // A change between the look and the entry of the listener signalled to no listener.
         if core.engine.environment.lastTransaction != transaction || !core.engine.isUsable { self.resume(id, core) }
     }
 
@@ -265,9 +272,9 @@ package final class EventLoop: Sendable {
         listener?.resume()
     }
 
-    /// Resumes everybody who waits for a namespace: it was left.
+    /// Resumes all waiters of a namespace that was left.
     ///
-    /// A process that never watched gets no room for that: who leaves may have no descriptor to spare.
+    /// If the process has no event loop, this makes none: the leaving process may have no descriptor to spare.
     static func wake(_ core: any ListeningNamespace) {
         let room = current.withLock { $0?.forkGeneration == ForkGuard.generation ? $0 : nil }
         room?.wake(core)
@@ -281,12 +288,12 @@ package final class EventLoop: Sendable {
         state.withLock { state in state.watches[key].map { state.take($0, where: isDue) } ?? [] }
     }
 
-    // MARK: What the crew calls
+    // MARK: Calls from the handler threads
 
-    /// The first deadline of somebody who waits.
+    /// The first deadline of a waiter.
     var nextDeadline: MonotonicInstant? { state.withLock { $0.deadlines.values.map(\.time).min() } }
 
-    /// Looks which bells have rung, and tells those concerned.
+    /// Reads which change signals have arrived, resumes their waiters and informs their namespaces.
     func hearSignals() {
         while true {
             let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }
@@ -295,16 +302,16 @@ package final class EventLoop: Sendable {
             for listener in listeners { listener.resume() }
             for core in rung { core.hear() }
             for event in others { roots.hear(event) }
-            // Edge-triggered: until all was read; what comes later is a new edge.
+            // The descriptor is edge-triggered: read until all events are read; a later event is a new edge.
             if events.count < INotify.batch { return }
         }
     }
 
-    /// Looks after all namespaces: what a lost bell would have told is found here.
+    /// Looks after all namespaces, and finds the news of lost signals.
     package func tick() {
         for core in state.withLock({ $0.watches.values.map(\.core) }) {
             core.tick()
-            // Should the word have been lost to somebody who was killed.
+            // Repeats the request for a signal, in case a process that was killed has taken it.
             core.engine.awaitSignal()
             let (last, isUsable) = (core.engine.environment.lastTransaction, core.engine.isUsable)
             let due = takeListeners(ObjectIdentifier(core)) { !isUsable || $0.transaction != last }
@@ -314,7 +321,7 @@ package final class EventLoop: Sendable {
         roots.tick()
     }
 
-    /// Resumes those whose deadline has passed.
+    /// Resumes the waiters whose deadline has passed.
     func resumeLate(_ now: MonotonicInstant) {
         let late = state.withLock { state -> [Listener] in
             guard !state.deadlines.isEmpty else { return [] }

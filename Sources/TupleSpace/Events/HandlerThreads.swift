@@ -3,22 +3,23 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// The threads of the bell room: one listens and runs what is to be run, and another listens in its place as soon as it runs
-/// somebody's handler.
+/// The threads of the event loop: one listens and runs jobs, and another one listens in its place while it runs a
+/// handler.
 ///
-/// Guarantees: while there are bells to hear, some thread listens. A job that does not return holds up neither the bells nor, for
-/// longer than `patience`, the jobs behind it; and the more jobs run already, the sooner another thread takes over, so that
-/// hundreds that block delay the next job by some hundredths of a second. All threads sleep in `epoll_wait` on one instance, edge-triggered: the
-/// kernel wakes one of them for each news, the one that fell asleep last, so the second costs nothing as long as
-/// the first returns in time (epoll(7): "at most one thread").
+/// Guarantees: while there are signals to hear, some thread listens. A job that does not return delays no signal, and
+/// it delays the jobs behind it by at most `patience`. The more jobs are running, the sooner another thread takes
+/// over, so that hundreds of blocked jobs delay the next one by some hundredths of a second. All threads sleep in
+/// `epoll_wait` on one edge-triggered instance. The kernel wakes one of them for each event, the one that fell asleep
+/// last, so a second thread costs nothing as long as the first one returns in time (epoll(7): "at most one thread").
 ///
-/// The threads are as many as jobs block, and one more; the bound is the number of observers, because each has one job at a time.
-/// Where the process can have no more threads (RLIMIT_NPROC, a cgroup's pids.max), the last one keeps listening and leaves
-/// the jobs to those that come back; it asks for a thread again at every tick.
+/// There is one thread for each blocked job, and one more. The bound is the number of observers, because each has one
+/// job at a time. If the process can have no more threads (RLIMIT_NPROC, a cgroup's pids.max), the last one keeps
+/// listening and leaves the jobs to threads that return; at every tick it tries again to start a thread.
 final class HandlerThreads: Sendable {
     typealias Job = @Sendable () -> Void
 
-    /// How long jobs wait behind one that is running until another thread takes them over; half as long for each more that runs.
+    /// The time after which another thread takes over the jobs behind a running one; it halves with each further
+    /// running job.
     private static let patience = Duration.milliseconds(5)
 
     private static let wakeToken: UInt64 = 0
@@ -28,15 +29,15 @@ final class HandlerThreads: Sendable {
     private let ears: Ears?
     private let queue = Mutex(Queue())
     private let threads = Atomic<Int>(0)
-    /// How many threads sleep, or are about to.
+    /// The number of threads that sleep, or are about to.
     private let listening = Atomic<Int>(0)
-    /// When the next tick is due, monotonic ns.
+    /// The time of the next tick, in monotonic nanoseconds.
     private let nextTick = Atomic<Int64>(0)
 
     private struct Queue {
         var jobs: ArraySlice<Job> = []
         var isAlarmSet = false
-        /// How many jobs have begun and not returned.
+        /// The number of jobs that have begun and not returned.
         var running = 0
     }
 
@@ -56,25 +57,25 @@ final class HandlerThreads: Sendable {
 
     init() { ears = try? Ears() }
 
-    /// Listens to a descriptor for bells.
+    /// Listens to a descriptor for change signals.
     ///
-    /// Returns: Whether it could.
+    /// Returns whether the descriptor could be added.
     func listen(to descriptor: CInt) -> Bool {
         (try? ears?.epoll.add(descriptor, [.readable, .edgeTriggered], token: Self.bellToken)) != nil
     }
 
-    /// Has a thread look at its deadline, and at the jobs.
+    /// Wakes a thread to look at its deadline and at the jobs.
     func wake() { try? ears?.wakeUp.signal() }
 
-    /// How many threads there are.
+    /// The number of threads.
     var threadCount: Int { threads.load(ordering: .relaxed) }
 
     // MARK: Jobs
 
-    /// Enters a job, from one of the crew's own threads, which comes to it by itself.
+    /// Adds a job from one of the handler threads, which gets to it by itself.
     func post(_ job: @escaping Job) { queue.withLock { $0.jobs.append(job) } }
 
-    /// Enters a job from elsewhere.
+    /// Adds a job from any other thread.
     func submit(_ job: @escaping Job) {
         post(job)
         wake()
@@ -92,7 +93,7 @@ final class HandlerThreads: Sendable {
         let hasRelief = hasRelief(room)
         return queue.withLock { queue in
             let job = hasRelief ? queue.jobs.popFirst() : nil
-            // Who waits behind this one is to be served, should it not return.
+            // The alarm is for the jobs behind this one, in case it does not return.
             if job != nil { queue.running += 1 }
             if job != nil, !queue.jobs.isEmpty {
                 try? ears?.alarm.set(Self.patience / (1 << min(queue.running - 1, 6)))
@@ -105,18 +106,18 @@ final class HandlerThreads: Sendable {
         }
     }
 
-    /// Sees to it that somebody listens while this thread runs a job.
+    /// Ensures that another thread listens while this thread runs a job.
     private func hasRelief(_ room: EventLoop) -> Bool {
         if listening.load(ordering: .sequentiallyConsistent) > 0 { return true }
         threads.add(1, ordering: .sequentiallyConsistent)
         if startThread(room) { return true }
-        // The only thread runs jobs all the same: one that blocks then holds up the others.
+        // If this is the only thread, it runs jobs all the same, although a job that blocks then delays the others.
         return threads.load(ordering: .sequentiallyConsistent) <= 1
     }
 
     // MARK: Threads
 
-    /// Sees to it that there is a thread.
+    /// Ensures that there is a thread.
     func start(_ room: EventLoop) {
         guard threads.compareExchange(expected: 0, desired: 1, ordering: .sequentiallyConsistent).exchanged else {
             return
@@ -127,10 +128,10 @@ final class HandlerThreads: Sendable {
 
     /// Starts a thread that the caller has counted.
     ///
-    /// Returns: Whether there was one to be had.
+    /// Returns whether a thread could be started.
     @discardableResult
     private func startThread(_ room: EventLoop) -> Bool {
-        // Counted before it comes to it: who looks meanwhile needs not start another.
+        // Counted before the thread runs, so that no other thread starts another one in the meantime.
         listening.add(1, ordering: .sequentiallyConsistent)
         do throws(Errno) {
             try DetachedThread.start { room.crew.run(room) }
@@ -154,7 +155,7 @@ final class HandlerThreads: Sendable {
             if isTick(now) { room.tick() }
             room.resumeLate(now)
             work(room)
-            // One listens, and one more for the time that it runs a job.
+            // One thread is enough to listen; a second one is needed only while this one runs a job.
             if listening.load(ordering: .sequentiallyConsistent) > 1 {
                 threads.subtract(1, ordering: .sequentiallyConsistent)
                 return
@@ -169,13 +170,13 @@ final class HandlerThreads: Sendable {
             return []
         }
         var end = MonotonicInstant(nanoseconds: nextTick.load(ordering: .relaxed))
-        // The first one ticks; the second only should the first one fail to.
+        // The first sleeper ticks; a second one ticks only if the first one fails to.
         if listening.load(ordering: .relaxed) > 1 { end = end.advanced(by: Limits.tick) }
         if let deadline = room.nextDeadline { end = min(end, deadline) }
         return (try? ears.epoll.wait(timeout: end.remaining)) ?? []
     }
 
-    /// Whether a tick is due, and this thread's.
+    /// Whether a tick is due and this thread has to do it.
     private func isTick(_ now: MonotonicInstant) -> Bool {
         let due = nextTick.load(ordering: .relaxed)
         guard now.nanoseconds >= due else { return false }

@@ -1,24 +1,25 @@
 package import SpaceSystem
 
-/// An open namespace, as the threads see it that wait for its events.
+/// An open namespace, as the threads that wait for its events see it.
 ///
-/// Those threads serve all namespaces of the process. They stand below the open namespace and know it by this protocol alone.
+/// Those threads serve all namespaces of the process. Their floor is below that of the open namespace, so they know it
+/// only by this protocol.
 package protocol ListeningNamespace: AnyObject, Sendable {
     var engine: Engine { get }
 
-    /// Whether the namespace has to be ticked for though nobody waits in it.
+    /// Whether the namespace needs ticks although it has no waiters.
     var needsTicks: Bool { get }
 
-    /// Looks after the namespace, once a tick.
+    /// Does the namespace's upkeep, once a tick.
     func tick()
 
-    /// Ends what objects kept alive that no longer live.
+    /// Ends the ownership of objects that no longer live.
     func forgetDeadOwners()
 
     /// Looks for news: the change signal was heard.
     func hear()
 
-    /// Looks for news that no signal told of, once a tick.
+    /// Looks once per tick for news whose signal was lost.
     func tickParts()
 
     /// The processes, other than this one, that have claimed something, or for which a tuple was claimed.

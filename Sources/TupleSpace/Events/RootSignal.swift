@@ -4,7 +4,7 @@ import Synchronization
 
 /// A word that rises when there may be news, for one watcher of a root folder.
 ///
-/// Unchecked: the word's address stays, and it is reached by atomic operations alone.
+/// Unchecked: the word's address never changes, and the word is accessed only by atomic operations.
 package final class RootSignal: @unchecked Sendable {
     private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
     private let tasks = Mutex<[UInt64: CheckedContinuation<Void, Never>]>([:])
@@ -13,12 +13,12 @@ package final class RootSignal: @unchecked Sendable {
     init() { word.initialize(to: 0) }
     deinit { word.deallocate() }
 
-    /// How often it has rung.
+    /// The number of signals so far.
     package var count: UInt32 { SharedWord32(at: word).load() }
 
     func ring() {
         let tasks = tasks.withLock { tasks in
-            // Under the lock, in which a task looks before it waits.
+            // Changed under the lock under which a task looks before it waits.
             SharedWord32(at: word).storeSequential(SharedWord32(at: word).load() &+ 1)
             defer { tasks = [:] }
             return tasks
@@ -27,7 +27,7 @@ package final class RootSignal: @unchecked Sendable {
         for task in tasks.values { task.resume() }
     }
 
-    /// Suspends the task until it has rung more often, or the task is cancelled.
+    /// Suspends the task until the count has risen, or the task is cancelled.
     package func wait(since count: UInt32) async {
         let id = nextTask.add(1, ordering: .relaxed).newValue
         await withTaskCancellationHandler {
@@ -44,7 +44,7 @@ package final class RootSignal: @unchecked Sendable {
         }
     }
 
-    /// Blocks the thread until it has rung more often, a signal came, or the time is over.
+    /// Blocks the thread until the count has risen, a system signal has arrived, or the time is over.
     package func block(since count: UInt32, atMost limit: Duration) {
         _ = try? Futex(at: word).wait(while: count, for: limit)
     }

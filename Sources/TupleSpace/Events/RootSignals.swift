@@ -2,10 +2,12 @@ import Glibc
 import SpaceSystem
 import Synchronization
 
-/// Who in this process waits for namespaces to come and go: rung by the thread that hears the namespaces' bells, for every
-/// event in a root folder, and at every tick.
+/// The waiters of this process for namespaces to appear and disappear.
+///
+/// The thread that hears the namespaces' change signals signals them for every event in a root folder, and at every
+/// tick.
 package final class RootSignals: Sendable {
-    /// By inotify's watch, one for each folder; those without one are served by ticks alone.
+    /// The signals by inotify's watch, one for each folder; those without a watch are served only by ticks.
     private let bells = Mutex<[Int32: [RootSignal]]>([:])
 
     static let mask: INotify.Mask = [.movedTo, .movedFrom, .created, .deleted, .deletedItself, .movedItself]
@@ -15,10 +17,10 @@ package final class RootSignals: Sendable {
         bells.withLock { $0[watch ?? Self.unheard, default: []].append(bell) }
     }
 
-    /// Returns: The watch, if nobody needs it any longer.
+    /// Removes a signal; returns the watch if no other signal needs it.
     func end(_ bell: RootSignal, watch: Int32?) -> Int32? {
         bells.withLock { bells in
-            // One whose folder went is among the unheard, whatever its watch was.
+            // A signal whose folder is gone is among the unheard, whatever its watch was.
             for key in Set([watch ?? Self.unheard, Self.unheard]) {
                 guard let index = bells[key]?.firstIndex(where: { $0 === bell }) else { continue }
                 bells[key]?.remove(at: index)
@@ -30,14 +32,14 @@ package final class RootSignals: Sendable {
         }
     }
 
-    /// Whether a watch still is one: the folder may have gone with it.
+    /// Whether a watch is still valid; it ends with its folder.
     func isHeard(_ bell: RootSignal, watch: Int32) -> Bool {
         bells.withLock { $0[watch]?.contains { $0 === bell } ?? false }
     }
 
     func hear(_ event: INotify.Event) {
         let rung = bells.withLock { bells in
-            // inotify(7): after this the watch's number stands for nothing.
+            // inotify(7): after this event the watch's number is invalid.
             if event.mask.contains(.ignored), let deaf = bells.removeValue(forKey: event.watch) {
                 bells[Self.unheard, default: []] += deaf
                 return deaf

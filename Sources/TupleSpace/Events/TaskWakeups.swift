@@ -5,20 +5,24 @@ import Synchronization
 import SystemPackage
 import TupleCoding
 
-/// Where the waiting tasks of this process are kept, for one root: one thread sleeps on the process's doorbell and
-/// resumes the tasks whose bells have moved.
+/// The waiting tasks of this process for one root, and the thread that resumes them.
 ///
-/// Guarantees: a task is resumed exactly once for each sleep, by its bell, its deadline, its cancellation, or a tick,
-/// whichever comes first. Without a doorbell (the table is full, the disk is) the tick alone does it: slower, never stuck.
+/// The thread sleeps on the process's wake-up word, and resumes each task whose bell, the word that it waits on, has
+/// changed.
 ///
-/// Unchecked Sendable for `localWord` alone, which never changes and is reached by atomic operations.
+/// Guarantees: a task is resumed exactly once for each sleep, by its bell, its deadline, its cancellation or a tick,
+/// whichever comes first. If the process has no wake-up word (the table or the disk is full), only the tick resumes
+/// its tasks: slower, but never stuck.
+///
+/// Unchecked Sendable only because of `localWord`, whose address never changes and which is accessed by atomic
+/// operations.
 package final class TaskWakeups: @unchecked Sendable {
     private static let rooms = Mutex<[Name: TaskWakeups]>([:])
 
-    /// The room of a root; made, with its thread, at the first wait.
+    /// The object for a root; the first wait makes it and starts its thread.
     package static func of(_ root: SpaceRoot) -> TaskWakeups {
         rooms.withLock { rooms in
-            // After fork the room's thread is not here.
+            // After a fork this process does not have the thread.
             if let room = rooms[Name(root.path)], room.forkGeneration == ForkGuard.generation,
                 room.file?.isLinked ?? true
             {
@@ -30,11 +34,11 @@ package final class TaskWakeups: @unchecked Sendable {
         }
     }
 
-    /// The process's doorbell, if one was to be had.
+    /// The index of the process's wake-up word, if it got one.
     let doorbell: UInt32?
 
     private let file: TaskWakeupFile?
-    /// Stands in for the doorbell's word where there is none.
+    /// Takes the place of the wake-up word if there is none.
     private let localWord: UnsafeMutablePointer<UInt32>
     private let state = Mutex(State())
     private let forkGeneration = ForkGuard.generation
@@ -42,8 +46,8 @@ package final class TaskWakeups: @unchecked Sendable {
     private struct State {
         var sleepers: [UInt64: Sleeper] = [:]
         var next: UInt64 = 1
-        /// Namespaces that are to be ticked for though nobody waits: with owner objects, which only a tick can see die, or with
-        /// something let go of that could not be ended yet.
+        /// The namespaces that need ticks even without waiters: those with owner objects, whose end only a tick
+        /// notices, and those with deferred releases.
         var watched: [ObjectIdentifier: Watched] = [:]
         var hasThread = false
 
@@ -78,15 +82,15 @@ package final class TaskWakeups: @unchecked Sendable {
         _ = Futex(at: word.address).wake()
     }
 
-    /// Suspends the task until the wait's bell has moved, the deadline has passed, the task is cancelled, or a tick found that
-    /// the namespace has changed.
+    /// Suspends the task until the bell has moved, the deadline has passed, the task is cancelled, or a tick finds a
+    /// change.
     ///
     /// - Parameters:
     ///   - bell: The word that moves when there may be news.
-    ///   - heard: Its value at the last look.
+    ///   - heard: The bell's value at the last look.
     ///   - transaction: LMDB's last transaction at the last look.
-    ///   - core: Where the task waits.
-    ///   - deadline: `nil`: none.
+    ///   - core: The namespace in which the task waits.
+    ///   - deadline: The deadline, or `nil` to wait indefinitely.
     package func sleep(
         on bell: SharedWord32,
         heard: UInt32,
@@ -114,7 +118,8 @@ package final class TaskWakeups: @unchecked Sendable {
                     return !state.hasThread
                 }
                 if mustStart { startThread() } else { wakeThread() }
-                // Cancelled before the sleeper was entered: the handler found nobody.
+                // If the task was cancelled before the sleeper was entered, the cancellation handler found no
+                // sleeper.
                 if Task.isCancelled { resume(id) }
             }
         } onCancel: {
@@ -126,14 +131,14 @@ package final class TaskWakeups: @unchecked Sendable {
         state.withLock { $0.sleepers.removeValue(forKey: id) }?.continuation.resume()
     }
 
-    /// Ticks for a namespace as long as it needs that.
+    /// Ticks for a namespace as long as it needs ticks.
     package func watch(_ core: any ListeningNamespace) {
         let (mustStart, isNew) = state.withLock { state in
             let isNew = state.watched.updateValue(State.Watched(core: core), forKey: ObjectIdentifier(core)) == nil
             defer { state.hasThread = true }
             return (!state.hasThread, isNew)
         }
-        // While it watches any it sleeps no longer than a tick.
+        // While it watches a namespace, the thread sleeps no longer than a tick.
         if mustStart { startThread() } else if isNew { wakeThread() }
     }
 
@@ -143,7 +148,7 @@ package final class TaskWakeups: @unchecked Sendable {
         do throws(Errno) {
             try DetachedThread.start { self.run() }
         } catch {
-            // No thread to be had: everybody looks again at once, which is slow, and right.
+            // Without a thread, all tasks look again at once, which is slow but correct.
             let sleepers = state.withLock { state in
                 state.hasThread = false
                 defer { state.sleepers = [:] }
@@ -171,14 +176,14 @@ package final class TaskWakeups: @unchecked Sendable {
         if let doorbell, let file { file.isSleeping(doorbell).storeSequential(isSleeping ? 1 : 0) }
     }
 
-    /// Resumes who is to be resumed.
+    /// Resumes the tasks that are due.
     ///
-    /// - Returns: How long there is nothing to do; `nil`: until the doorbell rings.
+    /// - Returns: The time until the next work; `nil` to sleep until a wake-up.
     private func turn(now: MonotonicInstant, isTick: Bool, nextTick: MonotonicInstant) -> Duration? {
         if isTick {
             let cores = state.withLock { state in
                 state.watched = state.watched.filter { $0.value.core?.needsTicks ?? false }
-                // Each once, however many tasks wait in it.
+                // A namespace is ticked once, however many tasks wait in it.
                 var cores: [ObjectIdentifier: any ListeningNamespace] = [:]
                 for sleeper in state.sleepers.values { cores[ObjectIdentifier(sleeper.core)] = sleeper.core }
                 for core in state.watched.values.compactMap(\.core) { cores[ObjectIdentifier(core)] = core }

@@ -4,27 +4,30 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// A namespace whose header names another boot, PID namespace, time namespace, C library or file than ours.
+/// The adoption of a namespace whose header names another boot, PID or time namespace, C library or file than ours.
 ///
-/// It is from before a reboot, from a container that has ended, on a disk that was mounted again, or a copy. Or it is in use, and
-/// an identifier lies: containers replace the boot id, and a file can have several device numbers.
+/// Such a namespace is from before a reboot, from a container that has ended, on a disk that was mounted again, or a
+/// copy. Or it is in use, and an identifier is misleading: containers replace the boot id, and a file can have
+/// several device numbers.
 ///
-/// Guarantees: a namespace that any process uses is refused, and nothing is changed. What no process uses is made current, or
-/// discarded if it is not persistent and no process owns it. Of any number of openers one does it, the others wait for it with
-/// a time-out, and a kill at any step leaves it to the next.
+/// Guarantees: if any process uses the namespace, it is refused and nothing changes. If no process uses it, it is
+/// made current, or discarded if it is neither persistent nor owned by a living process. Of any number of openers one
+/// does this, and the others wait for it with a time-out. After a kill at any step, the next opener continues.
 ///
-/// The kernel's locks tell: they survive neither their process nor a reboot, and each process that uses a namespace, or is about
-/// to, holds one on `control` (see `ControlFile`). No mutex in the file can be used for that, since it may be held by a thread
-/// that no longer exists. The order: an exclusive lock on the whole file → the header is still the one found → LMDB's lock
-/// file is free → the header is made foreign to all systems, so that after a kill none trusts the half-made rest → sessions
-/// and LMDB's lock file removed, everything volatile made anew → the header.
+/// The kernel's locks decide: they survive neither their process nor a reboot, and each process that uses a
+/// namespace, or is about to, holds one on `control` (see `ControlFile`). A mutex in the file could not be used,
+/// because its holder may be a thread that no longer exists.
+///
+/// The order: an exclusive lock on the whole file → the header is still the one found → LMDB's lock file is free →
+/// the header is made foreign to all systems, so that after a kill no process trusts the half-made rest → the
+/// sessions and LMDB's lock file are removed, and all volatile parts are made anew → the new header.
 struct Adoption {
     let root: SpaceRoot
     let timeout: Duration
     let host: HostIdentity
 
     private static let operation = Opening.operation
-    /// No system has this boot id.
+    /// A boot id that no system has.
     private static let noBoot = [UInt8](repeating: 0, count: 16)
 
     func run(
@@ -36,7 +39,7 @@ struct Adoption {
         let name = folder.name.text
         let control = finding.descriptor.raw
         guard try obtainRight(finding, difference, name) else { return }
-        // The right goes with the descriptor, at the latest when the finding's owner closes it.
+        // The lock ends with the descriptor at the latest, when the owner of `finding` closes it.
         defer { try? FileLock.unlock(control) }
         guard folder.isInPlace(in: rootFolder), try Self.isUnchanged(finding, name) else { return }
         guard try !isOpenInLMDB(folder) else { throw refusal(finding, difference, name) }
@@ -45,7 +48,7 @@ struct Adoption {
             return try ControlFile.marks(in: control)
         }
         let enrolments = try Enrolments(of: folder, finding.header, host)
-        // A persistent one is never discarded, whatever its mode.
+        // A persistent namespace is never discarded, whatever its mode.
         if marks.isDead || !marks.isPersistent && enrolments.living.isEmpty {
             guard marks.isDead || enrolments.unknown.isEmpty else { throw unknownOwners(enrolments, name) }
             let removed = try Reaping.rename(folder, in: rootFolder, of: root)
@@ -59,7 +62,7 @@ struct Adoption {
 
     /// Locks the whole file.
     ///
-    /// - Returns: `false` when another process has made the namespace usable meanwhile.
+    /// - Returns: `false` if another process has made the namespace usable in the meantime.
     /// - Throws: `incompatible` when a process uses it.
     private func obtainRight(
         _ finding: borrowing ControlFinding,
@@ -79,12 +82,13 @@ struct Adoption {
             }
             if hasRight { return true }
             if !isAdopted {
-                // In this order: an adopter's new header comes before its processes' locks.
+                // Checked in this order, because an adopter writes the new header before its processes take their
+                // locks.
                 guard try Self.isUnchanged(finding, name) else { return false }
                 if isUsed { throw refusal(finding, difference, name) }
             }
             guard !deadline.hasPassed else { throw ControlFinding.adopterError(control, Self.operation, name) }
-            // Rare, and bounded: there is no lock with a time-out that survives a reboot.
+            // This polling is rare and bounded: a file lock has no time-out, and a mutex does not survive a reboot.
             usleep(10_000)
         }
     }
@@ -102,10 +106,10 @@ struct Adoption {
         return SpaceError(.incompatible, Self.operation, namespace: name, reason: reason, advice: advice)
     }
 
-    /// Whether a process has the data file open in LMDB without having the namespace open: LMDB's own tools, say.
+    /// Whether a process, such as one of LMDB's own tools, has the data file open in LMDB but not the namespace.
     ///
-    /// fcntl(2): closing any descriptor of a file drops all POSIX locks that the process has on it. So the file is not opened where this
-    /// process has its environment open, which then is the answer.
+    /// fcntl(2): closing any descriptor of a file drops all POSIX locks that the process has on it. So the file is
+    /// not opened if this process has its environment open; the answer is then yes.
     private func isOpenInLMDB(_ folder: borrowing NamespaceFolder) throws(SpaceError) -> Bool {
         let directory = folder.descriptor.raw
         guard let info = try? Directory.info(at: directory, NamespaceFolder.lock) else { return false }
@@ -164,7 +168,7 @@ struct Adoption {
             try Directory.setMode(lock.raw, mode)
             try Blocks.reserve(lock.raw, from: 0, to: DataFile.lockFileSize, keepSize: false)
             try ControlFile.reserve(control)
-            // Within a boot the clock goes on, also if the machine's was set.
+            // Within a boot the clock continues, even if the machine's clock was set.
             if !old.countsTime(as: host) { header.setClock() }
             header.bootID = host.bootID
             header.pidNamespace = host.pidNamespace
@@ -176,7 +180,8 @@ struct Adoption {
             try file.reserveSegments()
             try file.initialiseVolatilePart()
             file.isAdopted.store(enrolments.isOurs ? ControlFile.adoptedHere : ControlFile.adoptedElsewhere)
-            // The header last: a kill before leaves it foreign, and the next opener begins anew.
+            // The header comes last: after a kill before it, the namespace is still foreign, and the next opener
+            // starts again.
             try FileBytes.write(header.encoded(), to: control)
             try Directory.sync(control)
         }
@@ -185,27 +190,29 @@ struct Adoption {
 
 /// The processes that are enrolled in a namespace with a foreign header.
 ///
-/// They hold no lock. One that was enrolled in our PID and time namespace is looked at; of the others one from before the boot
-/// is dead, and of any other it is not known whether it lives.
+/// They hold no lock. A process that was enrolled in our PID and time namespace is looked up. Of the others, a
+/// process from before the boot is dead; whether any other one lives is unknown.
 private struct Enrolments {
-    /// The names of the files of those that live.
+    /// The names of the files of living processes.
     var living: Set<String> = []
-    /// The PIDs, in their own namespace, of those of which it can't be told.
+    /// The PIDs, in their own namespace, of processes that may or may not be alive.
     var unknown: [Int32] = []
-    /// Whether the namespace is of our boot and our PID and time namespace: then PIDs in its rows mean what they say.
+    /// Whether the namespace belongs to our boot, PID namespace and time namespace, so that the PIDs in its rows are
+    /// valid here.
     let isOurs: Bool
 
     init(of folder: borrowing NamespaceFolder, _ header: ControlHeader, _ host: HostIdentity) throws(SpaceError) {
-        // The folder may have gone.
+        // The folder of the sessions may be gone.
         let sightings = try folder.sessions(Opening.operation, makingAnew: true).sightings(
             Opening.operation,
             folder.name.text
         )
         let kind = try? FileSystemKind.of(folder.descriptor.raw)
-        // What a memory file system holds is of this boot. On a disk the time of the enrolment tells: a boot id that differs may
-        // be a container's.
+        // The contents of a memory file system belong to this boot. On a disk the time of the enrolment decides,
+        // because a different boot id may only be a container's.
         let isOfThisBoot = header.bootID == host.bootID || kind == .tmpfs
-        // In a time namespace of its own the time since the boot is shifted: there nothing is known to be from before.
+        // In a time namespace of its own, the time since the boot is shifted: then no enrolment can be shown to
+        // precede it.
         let boot =
             SystemIdentity.isFirstTimeNamespace
             ? Clock.realtimeMilliseconds() - Clock.boottimeMilliseconds() : Int64.min
@@ -217,8 +224,8 @@ private struct Enrolments {
             if !isSeen {
                 if mayBeOfThisBoot { unknown.append(record.process.pid) }
             } else if sighting.isAlive, mayBeOfThisBoot || record.process.pid != 1 {
-                // The clock may have been behind when it enrolled, and two boots hardly give one PID and start time to two
-                // processes; but to the first process they do.
+                // An earlier time alone proves nothing: the clock may have been behind when the process enrolled.
+                // Two boots hardly ever give two processes the same PID and start time, except for PID 1.
                 living.insert(sighting.name)
             }
         }

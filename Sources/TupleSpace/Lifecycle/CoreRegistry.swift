@@ -3,18 +3,18 @@ import LMDB
 import SpaceSystem
 import Synchronization
 
-/// What this process has open, by the identity of the folder.
+/// The namespaces that this process has open, by the identity of their folders.
 ///
-/// Guarantees that a process has one session in a namespace whatever the number of handles. A namespace that was left while a
-/// thread still waits in it is open until that thread is out; an opener in between has a new session, and uses the same
-/// environment: ``OpenEnvironment`` says how that is open once.
+/// Guarantees that a process has one session in a namespace, however many handles it has. If a thread still waits in
+/// a namespace that was left, the namespace stays open until that thread is out; an opener in between gets a new
+/// session, and uses the same environment (see ``OpenEnvironment``).
 package final class CoreRegistry: Sendable {
     package static let shared = CoreRegistry()
 
     private let entries = Mutex<[NamespaceFolder.ID: Entry]>([:])
     private let forkGeneration = ForkGuard.generation
 
-    /// One folder.
+    /// The state of one folder.
     ///
     /// Its lock is held while this process opens or leaves the namespace.
     package final class Entry: Sendable {
@@ -26,12 +26,12 @@ package final class CoreRegistry: Sendable {
 
         let state = Mutex(State())
 
-        /// Runs `body` with the entry's lock.
+        /// Runs `body` under the entry's lock.
         ///
-        /// Within a transaction's body it does not wait for another thread, which may wait for this transaction to end and keep
-        /// the lock as long: then it gives up after a tick.
+        /// Within a transaction's body it waits for another thread for at most a tick: that thread may hold the lock
+        /// while it waits for this transaction to end.
         ///
-        /// - Throws: `invalidArgument` then.
+        /// - Throws: `invalidArgument` after that tick.
         func withState<R>(
             for operation: String,
             _ name: String,
@@ -60,13 +60,14 @@ package final class CoreRegistry: Sendable {
     }
 
     private init() {
-        // Swift's globals are never deinitialised, so an exit would leave every session to the reaper.
+        // Swift's globals are never deinitialised, so without this an exit would leave every session to the reaper.
         atexit { CoreRegistry.shared.leaveAll() }
     }
 
-    /// At exit: leaves every namespace that a handle is still open on.
+    /// Leaves, at exit, every namespace that a handle still has open.
     private func leaveAll() {
-        // A child made by fork must not end its parent's sessions, and its parent's other threads may have had the locks.
+        // A child made by fork must not end its parent's sessions, and its parent's other threads may have held the
+        // locks.
         guard ForkGuard.generation == forkGeneration else { return }
         for entry in entries.withLock({ Array($0.values) }) {
             guard let core = entry.state.withLockIfAvailable({ $0.core }) ?? nil else { continue }

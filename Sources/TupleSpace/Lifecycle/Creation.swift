@@ -4,12 +4,13 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// Making a namespace: complete, in the nursery, then renamed into place in one step.
+/// Creates a namespace: it is completed in the nursery, then renamed into place in one step.
 ///
-/// Guarantees: nobody ever sees half a namespace, and of two creators one wins (`renameat2(2)`, RENAME_NOREPLACE) while
-/// the other opens what the first has made. A creator killed before the rename leaves a folder in the nursery
-/// whose name says who made it; whoever comes by after its death removes it. Blocks are reserved before anything is mapped:
-/// sparse files raise SIGBUS on a full disk, LMDB's lock file included, in every mode.
+/// Guarantees: no process ever sees half a namespace. Of two creators one wins (`renameat2(2)`, RENAME_NOREPLACE),
+/// and the other opens the winner's namespace. If a creator is killed before the rename, it leaves a folder in the
+/// nursery whose name contains its process; any process that visits the nursery after that death removes the folder.
+/// Blocks are reserved before anything is mapped, because sparse files raise SIGBUS on a full disk; in every mode
+/// this includes LMDB's lock file.
 struct Creation {
     let opening: Opening
     let host: HostIdentity
@@ -22,10 +23,10 @@ struct Creation {
         let core: NamespaceCore
     }
 
-    /// - Returns: `nil` when somebody else was quicker.
+    /// - Returns: `nil` if another creator was quicker.
     func run(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore)? {
         let nursery = try opening.root.ownFolder(SpaceRoot.nursery, in: rootFolder, for: operation)
-        // Made now, while there is room: on a full disk namespaces must still find their grave.
+        // Made now, while there is disk space: on a full disk, namespaces must still be movable to the graveyard.
         _ = try opening.root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
         Nursery.clean(nursery, host: host)
         let cradle = try Nursery.newName(host, operation)
@@ -44,8 +45,9 @@ struct Creation {
         }
     }
 
-    /// Renames it into place, and registers it in the same breath: another thread that finds the folder must find that this
-    /// process has it open already.
+    /// Renames the folder into place, and registers it under the same lock.
+    ///
+    /// Another thread that finds the folder must also find that this process has it open already.
     ///
     /// - Returns: `nil` when the name is taken.
     private func publish(
@@ -82,7 +84,7 @@ struct Creation {
             let descriptor = try Directory.makeDirectory(at: nursery.raw, cradle, mode: 0o700)
             if let group {
                 try Directory.setGroup(descriptor.raw, group)
-                // The setgid bit: files and folders made in it belong to the group too.
+                // The setgid bit: files and folders made in this folder belong to the group too.
                 try Directory.setMode(descriptor.raw, 0o2770)
             }
             let info = try FileInfo.of(descriptor.raw)
@@ -127,7 +129,8 @@ struct Creation {
                     flags: O_RDWR | O_CREAT | O_EXCL,
                     mode: 0o600
                 )
-                // Whatever the umask says: a group's namespace must not lose its group.
+                // The mode is set explicitly because of the umask: a group's namespace must stay accessible to its
+                // group.
                 try Directory.setMode(file.raw, fileMode)
                 return file
             }
@@ -229,7 +232,7 @@ struct Creation {
         }
     }
 
-    /// `.durable`: what the rename publishes must be on the disk before it.
+    /// Syncs what the rename is about to publish, in mode `.durable`.
     private func sync(_ folder: borrowing NamespaceFolder, _ core: NamespaceCore) throws(SpaceError) {
         let control = try folder.openControl(operation)
         try system(operation, "syncing it", namespace: name) { () throws(Errno) in

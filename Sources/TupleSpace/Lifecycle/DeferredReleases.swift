@@ -1,23 +1,26 @@
 import SpaceSystem
 import Synchronization
 
-/// What this process has let go of in a namespace and could not end then: claims, holds, requests, responders, watchers, handles.
+/// The claims, holds, requests, responders, watchers and handles that this process released but could not end at
+/// once.
 ///
-/// Guarantees: it ends nevertheless, and nobody needs to ask for it again: after the transaction in whose body it was let go of,
-/// before the next write of this process, or at a tick, whichever comes first. So what a process writes after it
-/// has let go of something is seen by nobody who finds that still held, but where it could not be had even then. The
-/// ticks come from the thread that serves waiting tasks, which sleeps for good while nothing is left. Leaving the
-/// namespace ends all that a process has in it, and this with it.
+/// Guarantees: each of them ends without a further request: after the transaction in whose body it was released,
+/// before the next write of this process, or at a tick, whichever comes first. So a process that finds the thing
+/// still held sees none of the releasing process's later writes, unless the release failed again before them. The
+/// ticks come from the thread that serves waiting tasks, which needs no ticks once nothing is left. Leaving the
+/// namespace ends everything that the process has in it, including these.
 package final class DeferredReleases: Sendable {
-    /// Ends something: done again, it does what is left to be done, if anything is.
+    /// Ends something; a repeated call does whatever is still left to do.
     ///
-    /// `patience`: How long to wait for the gate; `nil`: the space's time-out, since who lets go does it.
+    /// `patience` is the time to wait for the gate; with `nil`, the space's time-out applies, because the releasing
+    /// thread does it itself.
     package typealias Release = @Sendable (_ core: NamespaceCore, _ patience: Duration?) throws(SpaceError) -> Void
 
     private let releases = Mutex<[Release]>([])
     private let mayBeDone = Atomic<Bool>(false)
 
-    /// Whether the next write is to try: the others failed for want of something else than the gate, and are left to the ticks.
+    /// Whether the next write has to try; if not, the releases failed for other reasons than the gate, and the ticks
+    /// try them.
     @inline(__always)
     package var isDue: Bool { mayBeDone.load(ordering: .relaxed) }
 
@@ -44,14 +47,14 @@ package final class DeferredReleases: Sendable {
 }
 
 extension NamespaceCore {
-    /// Whether only ticks bring about what is to happen here.
+    /// Whether the namespace needs ticks: for owner objects, or for deferred releases.
     package var needsTicks: Bool { !isLeft && (!owners.isEmpty || !deferred.isEmpty && isUsable) }
 
-    /// Lets go of something, now or as soon as it can be.
+    /// Releases something, now or as soon as possible.
     ///
-    /// Within a transaction's body nothing else can be written: it is done right after.
+    /// Within a transaction's body nothing else can be written, so the release happens right after the transaction.
     ///
-    /// `patience`: How long to wait for the gate; `nil`: the space's time-out.
+    /// `patience` is the time to wait for the gate; with `nil`, the space's time-out applies.
     package func letGo(patience: Duration? = nil, _ release: @escaping DeferredReleases.Release) {
         guard !isInTransactionHere else { return deferred.add(release) }
         do throws(SpaceError) {
@@ -59,13 +62,15 @@ extension NamespaceCore {
         } catch  where error.mayPass && !isLeft {
             remember([release], isDue: true)
         } catch {
-            // Gone already, as all has that this process had when it left; a child made by fork has nothing.
+            // It has ended already: leaving ended everything that this process had, and a child made by fork has
+            // nothing.
         }
     }
 
     /// Ends what could not be ended before.
     ///
-    /// Without much patience, and not one after the other where the gate is not to be had: it is done in others' time.
+    /// It waits for the gate only briefly, and stops trying once the gate could not be had, because another operation
+    /// waits for it.
     func carryOutDeferred() {
         guard !isInTransactionHere else { return }
         var left: [DeferredReleases.Release] = []

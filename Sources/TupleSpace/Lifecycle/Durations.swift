@@ -1,13 +1,13 @@
-// Durations that are given for what lasts: expiries, delays, deadlines. A time-out is no such duration: a negative one, which
-// "until then, less what has passed" gives, has passed.
+// Checks of durations that describe how long something lasts: expiries, delays, deadlines. Time-outs are not checked:
+// a negative time-out, which "the deadline minus the time passed" yields, simply has passed.
 
 extension NamespaceCore {
-    /// Refuses a negative duration: it comes from a mistake in reckoning, and what it is given for would end at once.
+    /// Refuses a negative duration: it comes from a miscalculation, and its subject would end at once.
     ///
     /// - Parameters:
     ///   - duration: The duration; `nil` is accepted.
-    ///   - duty: What the duration is, in words.
-    ///   - operation: What the caller attempts.
+    ///   - duty: A description of the duration, for the error.
+    ///   - operation: The operation that the caller attempts.
     /// - Throws: `invalidArgument` for a negative duration.
     @inline(__always)
     package func checkNotNegative(_ duration: Duration?, _ duty: String, _ operation: String) throws(SpaceError) {

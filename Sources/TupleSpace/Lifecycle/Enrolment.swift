@@ -1,11 +1,12 @@
 import SpaceSystem
 import SystemPackage
 
-/// Making somebody else's process an owner.
+/// Makes another process an owner.
 ///
-/// The order keeps a PID that is used again from owning anything: open its pidfd, see that it is the process meant (the
-/// start time), see that it has not exited, write the file, see again. Where no pidfd is to be had (an old kernel, a
-/// container's seccomp profile, no descriptor left), the PID and the start time are looked at before and after.
+/// The order prevents a reused PID from owning anything: open the process's pidfd, check that it is the intended
+/// process (by the start time), check that it has not exited, write the file, check again. If no pidfd can be had (an
+/// old kernel, a container's seccomp profile, no descriptor left), the PID and the start time are checked before and
+/// after.
 struct Enrolment {
     let process: ProcessIdentity
     let namespace: String

@@ -1,12 +1,12 @@
 import Synchronization
 import TupleCoding
 
-/// Namespaces that a space holds open for its one-liners, until the process exits or lets go of them.
+/// The namespaces that a space holds open for its one-liners, until the process exits or releases them.
 package final class HeldNamespaces: Sendable {
     private let namespaces = Mutex<[Name: Namespace]>([:])
 
     func namespace(_ name: String, open: () throws(SpaceError) -> Namespace) throws(SpaceError) -> Namespace {
-        // Before the lock, which may have been held at a fork.
+        // Called before the lock is taken, because the lock may have been held at a fork.
         try LibraryUse.begin(Opening.operation, namespace: name)
         if let held = namespaces.withLock({ $0[Name(name)] }), held.isAlive { return held }
         let opened = try open()

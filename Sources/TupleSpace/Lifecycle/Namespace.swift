@@ -6,8 +6,8 @@ import TupleCoding
 
 /// A handle on a namespace: writes, reads and takes tuples, sets and gets cells.
 ///
-/// While an owning handle lives, in this process or another, the namespace does. When the last owner has gone, however it
-/// ended, the namespace is deleted, unless it is persistent. So keep the handle, in a property or a global: Swift may
+/// The namespace lives while an owning handle lives, in this process or another. When the last owner ends, however it
+/// ends, the namespace is deleted, unless it is persistent. So keep the handle, in a property or a global: Swift may
 /// release a local variable right after its last use, and the process then no longer owns the namespace.
 ///
 /// All methods may be called from any thread. After `fork` the child's calls throw `forked`.
@@ -16,7 +16,7 @@ public final class Namespace: Sendable {
     private let entry: CoreRegistry.Entry
     private let hasLeft = Atomic<Bool>(false)
 
-    /// Whether the handle was left; the process may have others.
+    /// Whether the handle was left; the process may have other handles.
     package var isLeft: Bool { hasLeft.load(ordering: .relaxed) }
 
     /// Whether this handle keeps the namespace alive.
@@ -33,27 +33,27 @@ public final class Namespace: Sendable {
             try? leave()
             return
         }
-        // Nothing that was made with it is left, or it would be there still.
+        // All that was made with this handle has ended: it would otherwise retain the handle.
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing) else { return }
         core.letGo { [entry, isOwning] core, _ in
-            // Counted, even where the namespace can't be looked after in time.
+            // The handle's count is reduced even if the namespace can't be looked after in time.
             try? CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
         }
     }
 
-    /// The name.
+    /// The namespace's name.
     public var name: String { core.name.text }
 
-    /// The storage mode.
+    /// The namespace's storage mode.
     public var mode: StorageMode { core.mode }
 
     /// The number of this process's session in the namespace.
     package var session: UInt64 { core.session.number }
 
-    /// How often a wait of this process was served by its tick alone, because nobody had woken it.
+    /// How often a wait of this process was served only by its tick, because its wake-up was lost.
     package var lateFinds: Int { core.lateFinds.load(ordering: .relaxed) }
 
-    /// How many of LMDB's reader slots this process holds in the namespace, for tests.
+    /// The number of LMDB's reader slots that this process holds in the namespace, for tests.
     package var readerSlots: Int { core.engine.readerSlots }
 
     @inline(__always)
@@ -72,13 +72,13 @@ public final class Namespace: Sendable {
 
     // MARK: Owning
 
-    /// Ends the use of this handle now, and not when it goes out of scope.
+    /// Ends the use of this handle now, instead of when it goes out of scope.
     ///
-    /// With the process's last handle its session ends: claims return, waits of other threads end with `closed`, and if it
-    /// was the last owner, the namespace is deleted. Leaving twice does nothing.
+    /// With the process's last handle its session ends: its claims return, waits of its other threads end with
+    /// `closed`, and if the process was the last owner, the namespace is deleted. Leaving twice does nothing.
     ///
-    /// - Throws: `holderStopped`, `holderBusy`: the namespace could not be looked after in time. The handle is left all
-    ///   the same, and a reaper does the rest.
+    /// - Throws: `holderStopped`, `holderBusy`: the namespace could not be looked after in time. The handle is left
+    ///   all the same, and a reaper does the rest.
     public func leave() throws(SpaceError) {
         if core.isInTransactionHere { throw core.engine.usedWithinTransaction("leave the namespace") }
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
@@ -88,8 +88,8 @@ public final class Namespace: Sendable {
 
     /// Makes an object an owner: the namespace stays as long as the object lives, or until ``removeOwner(_:)``.
     ///
-    /// The object is not retained, and need not have a handle. Swift on Linux tells nobody when an object ends, so that is
-    /// noticed at the next tick (250 ms).
+    /// The object is not retained, and need not have a handle. Swift on Linux does not report the end of an object,
+    /// so the library notices it at the next tick (250 ms).
     public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) {
         let core = try usableCore("add an owner")
         try core.checkUsable("add an owner")
@@ -113,7 +113,7 @@ public final class Namespace: Sendable {
 
     /// Makes another process an owner: the namespace stays as long as it lives.
     ///
-    /// - Throws: `noSuchProcess` for a process that has exited, and for PID 0 and 1, which never do.
+    /// - Throws: `noSuchProcess` for a process that has exited, and for PID 0 and 1, which never exit.
     public func enrol(pid: Int32) throws(SpaceError) {
         guard let process = ProcessIdentity.of(pid: pid) else {
             throw SpaceError(
@@ -137,12 +137,12 @@ public final class Namespace: Sendable {
         try usableCore("disown the namespace").disenrol(pid: pid)
     }
 
-    /// Whether the namespace stays when nobody owns it.
+    /// Whether the namespace stays without an owner.
     public var isPersistent: Bool { core.control.persistent.load() != 0 }
 
-    /// Says whether the namespace stays when nobody owns it.
+    /// Sets whether the namespace stays without an owner.
     ///
-    /// One that stops being persistent and has no owner is deleted at once.
+    /// A namespace that stops being persistent and has no owner is deleted at once.
     public func setPersistent(_ isPersistent: Bool) throws(SpaceError) {
         try usableCore("change the namespace").setPersistent(isPersistent)
     }
@@ -151,7 +151,7 @@ public final class Namespace: Sendable {
 extension CoreRegistry {
     func endHandle(of core: NamespaceCore, _ entry: Entry, isOwning: Bool) throws(SpaceError) {
         try entry.state.withLock { (state) throws(SpaceError) in
-            // The entry may serve a later namespace in the same folder's inode.
+            // The entry may belong to a later namespace whose folder got the same inode.
             guard state.core === core else { return }
             state.handles -= 1
             if isOwning { state.owningHandles -= 1 }
@@ -177,18 +177,18 @@ extension CoreRegistry {
         }
     }
 
-    /// The last owner object has gone.
+    /// Ends the owning when the last owner object is gone.
     func endOwning(of core: NamespaceCore, _ entry: Entry) throws(SpaceError) {
         try entry.state.withLock { (state) throws(SpaceError) in
             guard state.core === core, state.owningHandles == 0, core.owners.isEmpty else { return }
             guard state.handles == 0 else { return try core.stopOwning() }
-            // The objects had outlived the last handle.
+            // The objects have outlived the last handle.
             state.core = nil
             try core.leave(timeout: core.timeout)
         }
     }
 
-    /// The same, noticed at a tick.
+    /// Ends the owning after a tick has noticed that the last owner object is gone.
     func lostObjectOwners(_ core: NamespaceCore) {
         try? endOwning(of: core, entry(NamespaceFolder.ID(device: core.folder.device, inode: core.folder.inode)))
     }

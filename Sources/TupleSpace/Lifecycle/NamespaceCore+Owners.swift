@@ -1,21 +1,22 @@
 package import SpaceSystem
 import SystemPackage
 
-// Joining, enrolling and leaving a namespace that this process has open. All of it under the door, so that a reaper's look at the
-// owners and its deletion are one step for everybody who comes or goes.
+// Joining, enrolling and leaving a namespace that this process has open. All of this happens under the door, so that
+// a reaper's check for owners and its deletion are one step for every process that joins or leaves.
 
 extension NamespaceCore {
     /// Runs `body` under the door, with the namespace's folder opened anew.
     ///
-    /// `nil` when the namespace is dead.
+    /// Returns `nil` if the namespace is dead.
     ///
-    /// `body` says whether the namespace may have lost its last owner; then it is looked at, and reaped if so.
+    /// `body` returns whether the namespace may have lost its last owner; if so, the owners are checked, and the
+    /// namespace is reaped if there are none.
     private func underDoor(
         _ operation: String,
         timeout: Duration,
         _ body: (borrowing SessionFolder, UInt32) throws(SpaceError) -> Bool
     ) throws(SpaceError) -> Void? {
-        // A child made by fork must not speak for its parent's session.
+        // A child made by fork must not act for its parent's session.
         if isInherited { try checkUsable(operation) }
         do throws(ProcessLock.Failure) {
             _ = try control.enterDoor { () throws(ProcessLock.Failure) in
@@ -46,9 +47,9 @@ extension NamespaceCore {
         return ()
     }
 
-    /// Another handle of this process, or another owner.
+    /// Adds another handle of this process, or another owner.
     ///
-    /// - Returns: `false` when the namespace was deleted meanwhile.
+    /// - Returns: `false` if the namespace was deleted in the meantime.
     package func join(_ owner: OwnerRequest) throws(SpaceError) -> Bool {
         if !owner.isOwningSession || session.isOwning, owner.enrolled == nil { return control.dead.load() == 0 }
         let operation = Opening.operation
@@ -72,7 +73,7 @@ extension NamespaceCore {
         }
     }
 
-    /// This process's session keeps the namespace alive no longer; reaps it if nobody else does.
+    /// Ends the ownership of this process's session, and reaps the namespace if it has no other owner.
     func stopOwning() throws(SpaceError) {
         guard session.isOwning else { return }
         _ = try underDoor("stop owning the namespace", timeout: timeout) { (sessions, mode) throws(SpaceError) in
@@ -95,7 +96,7 @@ extension NamespaceCore {
     package func disenrol(pid: Int32) throws(SpaceError) -> Bool {
         let operation = "disown the namespace"
         try checkUsable(operation)
-        // What was claimed for the process returns with its enrolment.
+        // The claims that were made for the process return with its enrolment.
         try returnClaims { holder in
             if case .process(let process) = holder { process.pid == pid } else { false }
         }
@@ -126,9 +127,9 @@ extension NamespaceCore {
         }
     }
 
-    /// Leaves: claims return, the session file goes, and the namespace with it if this was the last owner.
+    /// Leaves: claims return, the session file is removed, and so is the namespace if this was its last owner.
     ///
-    /// When the door can't be had in time the lock is let go all the same at the process's exit, and a reaper does the rest.
+    /// If the door can't be had in time, the process's exit releases the session's lock, and a reaper does the rest.
     package func leave(timeout: Duration) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         try? returnClaims(timeout: timeout) { $0 == .session(session.number) }

@@ -5,7 +5,8 @@ import SystemPackage
 extension NamespaceCore {
     /// Whether a session lives.
     ///
-    /// When that can't be told (no descriptors left, say) it does: the living must not be robbed.
+    /// If this can't be determined (no descriptor is left, for example), the session counts as alive, because a
+    /// living session's claims must not be taken from it.
     package func isAlive(session number: UInt64) -> Bool {
         if number == session.number { return true }
         do throws(Errno) {
@@ -13,8 +14,8 @@ extension NamespaceCore {
         } catch {
             return true
         }
-        // Held by the process, or by a child that the dead process has forked: the file says whose it is. Where there is none, a
-        // clean-up has removed it, and the session writes a new one.
+        // The lock is held by the process, or by a child that the dead process forked; the session's file says which
+        // process it is. If there is no file, a clean-up has removed it, and the session writes a new one.
         guard let folder = try? engine.openFolder("look at a session"),
             let sessions = try? SessionFolder(in: folder.descriptor),
             let sighting = try? sessions.look(at: String(number))
@@ -33,7 +34,8 @@ extension NamespaceCore {
             isMissing = error == .noSuchFileOrDirectory
         }
         let operation = "write the session's file anew"
-        // A failure (a full disk, say) leaves it to the next tick: the lock shows that the session lives.
+        // After a failure (a full disk, for example) the next tick tries again; until then the lock shows that the
+        // session lives.
         guard session.note(isMissing: isMissing), let folder = (try? engine.openFolder(operation)) ?? nil,
             let sessions = try? folder.sessions(operation, makingAnew: true)
         else { return }

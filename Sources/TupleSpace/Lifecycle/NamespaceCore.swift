@@ -2,27 +2,28 @@ package import LMDB
 package import SpaceSystem
 import Synchronization
 
-/// A namespace as this process has it open: its engine and one session, whatever the number of handles.
+/// An open namespace of this process: its engine and one session, however many handles there are.
 ///
-/// What features keep for an open namespace they keep in ``parts``.
+/// The features keep their state for the namespace in ``parts``.
 package final class NamespaceCore: ListeningNamespace {
     package let engine: Engine
     package let session: Session
-    /// What the features keep for this namespace.
+    /// The features' state for this namespace.
     package let parts: NamespaceParts
 
-    /// The objects of this process that keep the namespace.
+    /// The objects of this process that keep the namespace alive.
     package let owners = ObjectOwners()
-    /// What this process has let go of and could not end then.
+    /// What this process has released and could not end at once.
     let deferred = DeferredReleases()
-    /// When this process last looked after the namespace, monotonic ns.
+    /// The time at which this process last looked after the namespace, in monotonic nanoseconds.
     let lastTick = Atomic<UInt64>(0)
-    /// How often a wait found its tuple at a tick, unheard, or a dead claimer's tuples returned at one.
+    /// How often a tick found a waiter's tuple, or returned a dead claimer's tuples, because a wake-up was lost.
     ///
-    /// A hint was lost then, which does not happen unless a process is killed.
+    /// A wake-up is lost only if a process is killed.
     let lateFinds = Atomic<Int>(0)
     let spinPolicy = SpinPolicy()
-    /// From when on a look that finds nothing asks again whether those who have claims live, monotonic ns.
+    /// The time, in monotonic nanoseconds, after which a look that finds nothing checks again whether holders of
+    /// claims live.
     let nextAskForTheDead = Atomic<Int64>(0)
     /// Whether the other processes know that this session claims.
     let isClaimant = Atomic<Bool>(false)
@@ -76,7 +77,8 @@ package final class NamespaceCore: ListeningNamespace {
 
     /// Runs `body` in a write transaction: ``Engine/write(_:_:timeout:_:)``.
     ///
-    /// Before it, what this process has let go of is ended; after it, once in 4,096 changes, dead watchers are dropped.
+    /// Before it, deferred releases are carried out; after it, once in 4,096 changes, registrations of dead watchers
+    /// are dropped.
     @inline(__always)
     package func write<R>(
         _ operation: String,
@@ -99,6 +101,7 @@ package final class NamespaceCore: ListeningNamespace {
         return result
     }
 
-    /// How long upkeep waits for the gate: it is done in others' time, and what it leaves is found at the next tick.
+    /// The time that upkeep waits for the gate; another operation waits for it, and the next tick does what it
+    /// leaves.
     package static let upkeepPatience = Engine.upkeepPatience
 }

@@ -1,19 +1,21 @@
-/// What a namespace is created with.
+/// The options with which a namespace is created.
 ///
-/// Where it exists already, an opener that names something else than the namespace is gets `incompatible`; what has its default
-/// here is not named. ``Namespace/setPersistent(_:)`` and ``Namespace/setHistory(_:)`` change what can be changed.
+/// If the namespace exists already, an option that names another value than the namespace has leads to
+/// `incompatible`; an option with its default value is not compared. ``Namespace/setPersistent(_:)`` and
+/// ``Namespace/setHistory(_:)`` change an existing namespace.
 public struct NamespaceOptions: Sendable, Hashable {
-    /// The storage mode; `nil` takes what is there, and creates ``StorageMode/fast``.
+    /// The storage mode; `nil` accepts the mode of an existing namespace, and creates a new one as
+    /// ``StorageMode/fast``.
     public var mode: StorageMode?
     /// Whether a namespace that this call creates stays when its last owner has exited.
     public var isPersistent: Bool
-    /// How large the data file may grow, in bytes, 16 MiB to 64 GiB; `nil`: half of the file system, 64 GiB at most.
+    /// The data file's size limit in bytes, 16 MiB to 64 GiB; `nil` for half of the file system, at most 64 GiB.
     public var byteLimit: Int?
-    /// The number of a group that may use the namespace as fully as its creator; `nil`: the creator's uid alone.
+    /// The number of a group whose members may use the namespace like its creator; `nil` for the creator's uid alone.
     ///
     /// Folders become 2770 and files 0660.
     public var group: UInt32?
-    /// How much of what happens is kept also while nobody watches; `nil`: nothing.
+    /// How many changes the journal keeps even while no watcher is registered; `nil` for none.
     ///
     /// ``Namespace/setHistory(_:)`` changes it later.
     public var history: History?

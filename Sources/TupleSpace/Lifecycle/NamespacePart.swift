@@ -1,39 +1,39 @@
-/// What a feature keeps for an open namespace, and what it does when a handle, this process or another holder ends.
+/// A feature's state for an open namespace, and its work when a handle, this process or another holder ends.
 ///
-/// The features stand above the namespace, so it knows them by this protocol alone. A space is made with the types of all
-/// features, and every namespace that it opens gets one object of each. Every requirement but `init` does nothing unless the
-/// feature says otherwise.
+/// The features stand above the namespace, so the namespace knows them only by this protocol. A space is made with
+/// the types of all features, and every namespace that it opens gets one object of each type. Every requirement but
+/// `init` does nothing by default.
 package protocol NamespacePart: AnyObject, Sendable {
     init()
 
     /// Ends what was begun with a handle that this process leaves.
     func end(handle: ObjectIdentifier, of core: NamespaceCore)
 
-    /// Ends what this process has, before its last handle is left.
+    /// Ends everything that this process has, before its last handle is left.
     func endAll(of core: NamespaceCore)
 
     /// Looks for news: the namespace's change signal was heard.
     func hear(_ core: NamespaceCore)
 
-    /// Looks for news that no signal told of, once a tick.
+    /// Looks once per tick for news whose signal was lost.
     func tick(_ core: NamespaceCore)
 
-    /// Adds the holders of what the feature hands out.
+    /// Adds the holders of the feature's holds.
     ///
     /// - Parameters:
-    ///   - name: The name at which they hold or wait; `nil`: all.
-    ///   - snapshot: Where to look.
-    ///   - holders: Gets the holders.
+    ///   - name: The name that they hold or wait for; `nil` for all names.
+    ///   - snapshot: The snapshot to read.
+    ///   - holders: The set that receives the holders.
     /// - Throws: What reading throws.
     func addHolders(at name: String?, in snapshot: Snapshot, to holders: inout Set<ClaimHolder>) throws(SpaceError)
 
-    /// Ends what holders have that have ended.
+    /// Ends the holds of holders that have ended.
     ///
     /// - Parameters:
     ///   - core: The namespace.
-    ///   - timeout: For the gate; `nil`: the space's.
+    ///   - timeout: The time to wait for the gate; `nil` for the space's time-out.
     ///   - hasEnded: Whether a holder has ended.
-    /// - Throws: An error of content when something could not be ended; the rest was.
+    /// - Throws: An error of content if a hold could not be ended; all others were ended.
     func drop(of core: NamespaceCore, timeout: Duration?, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError)
 }
 
@@ -56,9 +56,9 @@ extension NamespacePart {
     ) throws(SpaceError) {}
 }
 
-/// The features' parts of one open namespace.
+/// The objects that the features keep for one open namespace.
 package struct NamespaceParts: Sendable {
-    /// In the order in which the space was given them.
+    /// The parts, in the order in which the space was given their types.
     package let all: [any NamespacePart]
 
     package init(_ kinds: [any NamespacePart.Type]) { all = kinds.map { $0.init() } }

@@ -3,7 +3,7 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// Looks at namespaces from outside, without becoming a user of them: for reapers, listers, and `delete`.
+/// Inspects and removes namespaces from outside, without becoming a user of them, for reapers, listers and `delete`.
 struct NamespaceRemover {
     let root: SpaceRoot
     let timeout: Duration
@@ -12,7 +12,7 @@ struct NamespaceRemover {
         case stays, deleted, vanished
     }
 
-    /// Deletes a namespace if nobody owns it.
+    /// Deletes a namespace if it has no owner.
     func reap(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
         guard let rootFolder = try root.open(create: false, for: Reaping.operation),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
@@ -26,7 +26,7 @@ struct NamespaceRemover {
         let control = try system(Reaping.operation, "the control file", namespace: name.text) { () throws(Errno) in
             try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
         }
-        // A look without the door spares it where somebody lives, which is the usual case.
+        // A check without the door avoids taking it in the usual case, in which an owner lives.
         if control.dead.load() == 0, try isOwned(folder, control) { return .stays }
         return try underDoor(folder, control, rootFolder) { () throws(SpaceError) in
             if control.dead.load() != 0 || !Safeguard.lookUnderDoor.stands { return true }
@@ -34,11 +34,11 @@ struct NamespaceRemover {
         }
     }
 
-    /// Deletes a namespace whoever owns it.
+    /// Deletes a namespace even if it has owners.
     ///
-    /// A folder that has anything in it that no namespace has is refused, and so is one that is no namespace's: its files may be
-    /// all that there is of something. Only in a folder that a group shares, and whose control file is whole, does a member's
-    /// file prevent nothing.
+    /// Refused are a folder with any file that no namespace has, and a folder that is not a namespace's: its files
+    /// may be the only copy of something. One exception: in a folder that a group shares, and whose control file is
+    /// intact, a group member's file does not prevent the deletion.
     func delete(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
         guard let rootFolder = try root.open(create: false, for: Reaping.operation),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
@@ -53,7 +53,7 @@ struct NamespaceRemover {
                 control = nil
             }
         } catch  where error.code == .damaged || error.code == .incompatible || error.code == .permissionDenied {
-            // Nobody of our kind can use it. Who has it open learns of it when its folder is gone.
+            // No process with this library can use it. A process that has it open notices once its folder is gone.
             control = nil
         }
         if control == nil || !folder.isShared { try checkContents(folder, rootFolder) }
@@ -66,7 +66,8 @@ struct NamespaceRemover {
         return try underDoor(folder, control, rootFolder) { true }
     }
 
-    /// - Throws: `namespaceNotFound` for a folder that is no namespace's, `incompatible` for one with another's files in it.
+    /// - Throws: `namespaceNotFound` for a folder that is not a namespace's, `incompatible` for one with foreign
+    ///   files in it.
     private func checkContents(
         _ folder: borrowing NamespaceFolder,
         _ rootFolder: borrowing OwnedDescriptor

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Objects of this process that keep a namespace alive as long as they live.
 ///
-/// Swift on Linux has no hook for an object's end, so a dead one is noticed at the next tick.
+/// Swift on Linux does not report the end of an object, so the next tick notices it.
 package final class ObjectOwners: Sendable {
     private struct Box: Sendable {
         weak var object: (any AnyObject & Sendable)?
@@ -10,7 +10,7 @@ package final class ObjectOwners: Sendable {
 
     private let boxes = Mutex<[ObjectIdentifier: Box]>([:])
 
-    /// - Returns: Whether it is the first.
+    /// - Returns: Whether the object is the first owner.
     package func add(_ object: any AnyObject & Sendable) -> Bool {
         boxes.withLock { boxes in
             let wasEmpty = boxes.isEmpty
@@ -19,7 +19,7 @@ package final class ObjectOwners: Sendable {
         }
     }
 
-    /// - Returns: Whether it was there, and whether it was the last.
+    /// - Returns: Whether the object was an owner, and whether it was the last one.
     func remove(_ object: any AnyObject & Sendable) -> (wasThere: Bool, wasLast: Bool) {
         boxes.withLock { boxes in
             let wasThere = boxes.removeValue(forKey: ObjectIdentifier(object)) != nil
@@ -29,9 +29,9 @@ package final class ObjectOwners: Sendable {
 
     var isEmpty: Bool { boxes.withLock { $0.isEmpty } }
 
-    /// Forgets the dead.
+    /// Forgets the objects that no longer live.
     ///
-    /// - Returns: Whether the last one was among them.
+    /// - Returns: Whether no owner is left.
     func forgetTheDead() -> Bool {
         boxes.withLock { boxes in
             guard !boxes.isEmpty else { return false }

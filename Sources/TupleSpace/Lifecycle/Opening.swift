@@ -4,37 +4,39 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// Opening and creating namespaces.
+/// Opens and creates namespaces.
 ///
-/// Guarantees, against any number of openers, leavers and reapers, killed or stopped at any step: an opener that returns has
-/// enrolled before any reaper can have found the namespace without owners, or has made a namespace of its own. Order:
-/// header (before any lock) → door → the path still leads here → not dead, and somebody owns it → session → LMDB → gate
-/// for the first reader. `mdb_env_open` runs under the door, because it waits without bound behind an opener that is
-/// stopped in LMDB's exclusive phase; behind the door that is an error which names the PID.
+/// Guarantees, against any number of openers, leavers and reapers that are killed or stopped at any step: when an
+/// opener returns, it has enrolled before any reaper could find the namespace without owners, or it has made a
+/// namespace of its own.
+///
+/// Order: header (before any lock) → door → the path still leads here → not dead, and owned → session → LMDB → gate
+/// for the first reader. `mdb_env_open` runs under the door, because it waits without bound for an opener that is
+/// stopped in LMDB's exclusive phase. A process that waits for the door gets an error that names that opener's PID.
 package struct Opening {
     package let root: SpaceRoot
     package let name: NamespaceName
     package let options: NamespaceOptions
-    /// Who owns it from the first moment on.
+    /// The owner from the first moment on.
     package let owner: OwnerRequest
     package let creates: Bool
     package let timeout: Duration
-    /// What the features keep for the namespace.
+    /// The features that keep state for the namespace.
     package let parts: [any NamespacePart.Type]
 
     package static let operation = OpenEnvironment.operation
 
-    /// What an attempt comes to.
+    /// The result of an attempt.
     package enum Outcome {
         case opened(CoreRegistry.Entry, NamespaceCore)
-        /// The namespace changed under us: look again.
+        /// The namespace changed during the attempt: try again.
         case again
     }
 
     package func run() throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore) {
         try LibraryUse.begin(Self.operation, namespace: name.text)
         let host = try HostIdentity.current()
-        // Each turn is caused by another process's progress; a thousand in a row is a fault, not a race.
+        // Each turn is caused by another process's progress; a thousand in a row are a fault, not a race.
         for _ in 0..<1000 {
             guard let rootFolder = try root.open(create: creates, for: Self.operation) else {
                 throw root.missing(Self.operation).within(Self.operation, namespace: name.text)
@@ -82,7 +84,8 @@ package struct Opening {
                 try ControlFinding.look(at: folder, host: host, for: Self.operation)
             )
         } catch  where error.code == .damaged || error.code == .inputOutput {
-            // Between our two looks it may have been reaped: then what was found is a corpse, not damage.
+            // A reaper may have removed the namespace between the two looks; then the folder is a removed one, not a
+            // damaged one.
             if !folder.isInPlace(in: rootFolder) { return .again }
             throw error
         } catch {
@@ -104,10 +107,11 @@ package struct Opening {
         guard try finding.enter(timeout: timeout, Self.operation, name.text) else { return .again }
         let entry = CoreRegistry.shared.entry(folder.id)
         return try entry.withState(for: Self.operation, name.text) { (state) throws(SpaceError) in
-            // The inode of a folder can come again; that of a file that is held open or mapped can't.
+            // A folder's inode number can be used again; that of a file that is held open or mapped cannot.
             if let core = state.core, core.control.dead.load() == 0, core.control.identity.inode == finding.info.inode {
                 try options.check(core.control, name.text, Self.operation)
-                // Under the door, or a reaper could have found this process's session not owning and be at work.
+                // Done under the door: otherwise a reaper could have seen this process's session without ownership,
+                // and be deleting.
                 guard try core.join(owner) else { return .again }
                 state.handles += 1
                 if owner.isOwningSession { state.owningHandles += 1 }
@@ -143,7 +147,7 @@ package struct Opening {
             removed.delete()
             return nil
         }
-        // Only now: one that nobody owns any more is no obstacle.
+        // Checked only now, because a namespace without an owner must not prevent an opening.
         try options.check(control, name.text, Self.operation)
         try system(Self.operation, "its sessions", namespace: name.text) { () throws(Errno) in
             try sessions.removeSomeDead(turn: control.nextSession.load())
@@ -188,7 +192,8 @@ package struct Opening {
 
     private func acquireDoor(_ control: ControlFile, _ folder: borrowing NamespaceFolder) throws(SpaceError) {
         do throws(ProcessLock.Failure) {
-            // What an owner of the door killed at any step left is what every holder looks at anyway.
+            // No recovery is needed if an owner of the door was killed: every holder checks the state that it can
+            // have left.
             _ = try control.enterDoor { () throws(ProcessLock.Failure) in
                 try control.door.acquire(timeout: timeout, of: folder)
             }
@@ -197,7 +202,7 @@ package struct Opening {
         }
     }
 
-    /// Opens the tables and takes the first reader, under the door.
+    /// Opens the tables and makes the first reader, under the door.
     private func start(
         _ folder: borrowing NamespaceFolder,
         _ control: ControlFile,
@@ -205,7 +210,7 @@ package struct Opening {
         _ use: EnvironmentUse
     ) throws(SpaceError) -> NamespaceCore {
         let environment = use.environment
-        // This thread may have the gate itself, by a transaction whose body this is.
+        // This thread may hold the gate itself, if it runs the body of a transaction.
         let isWithinTransaction = Engine.isInTransactionOnThisThread
         let patience = isWithinTransaction ? min(timeout, Limits.tick) : timeout
         let isAbandoned: Bool
@@ -220,7 +225,7 @@ package struct Opening {
         let core: NamespaceCore
         do throws(LMDBError) {
             defer { control.gate.release() }
-            // The slots of readers that were killed; nobody else may look for them soon.
+            // Frees the slots of killed readers; it may be long before another process looks for them.
             try environment.forgetDeadReaders()
             let tables: Tables
             if let opened = use.tables {
@@ -241,8 +246,8 @@ package struct Opening {
         if control.gateNeedsRecovery.load() != 0 { core.engine.lookForAbandonedGate() }
         let adopted = control.isAdopted.load()
         if adopted != 0 {
-            // The first opener after an adoption, under the door: no process can have claimed anything since. No session lives
-            // whose number stands in a claim, and numbers begin anew.
+            // This is the first opener after an adoption, under the door: no process can have claimed anything since.
+            // No session in a claim lives any more, and session numbers start again.
             try core.returnClaims { holder in
                 if adopted == ControlFile.adoptedHere, case .process(let process) = holder {
                     process.life == .dead
@@ -251,7 +256,8 @@ package struct Opening {
                 }
             }
             core.dropAllWatchers()
-            // Finds out how far the blocks are reserved. Where there is no room, the next writer is told.
+            // This write finds out how far the blocks are reserved. If there is no disk space, the next writer gets
+            // the error.
             try? core.write("reserve its blocks", .removing(0), timeout: timeout) { (_) throws(SpaceError) in }
             control.isAdopted.store(0)
         }

@@ -1,10 +1,10 @@
 import SpaceSystem
 
 extension NamespaceOptions {
-    /// Checks what an opener named against what a namespace is that exists.
+    /// Compares the options that an opener named with the existing namespace.
     ///
-    /// What is not named is not looked at. An opener that got another namespace than it asked for would learn of it too late:
-    /// one that is not persistent takes its data with it.
+    /// Options that are not named are not compared. Without this check, the opener of a different namespace than it
+    /// asked for would notice too late: a namespace that is not persistent, for example, is deleted with its data.
     package func check(_ control: ControlFile, _ name: String, _ operation: String) throws(SpaceError) {
         let header = control.header
         func refusal(_ reason: String, _ advice: String) -> SpaceError {
@@ -34,7 +34,7 @@ extension NamespaceOptions {
         }
     }
 
-    /// Checks the history that an opener named against the one that a namespace keeps.
+    /// Compares the history that an opener named with the one that the namespace keeps.
     func checkHistory(_ core: NamespaceCore, _ operation: String) throws(SpaceError) {
         guard let history else { return }
         let name = core.name.text

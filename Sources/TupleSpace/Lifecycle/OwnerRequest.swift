@@ -1,11 +1,11 @@
 package import SpaceSystem
 import SystemPackage
 
-/// Who is to own a namespace through an opening: this process's session, another process, or nobody.
+/// The owner that an opening gives a namespace: this process's session, another process, or none.
 package struct OwnerRequest: Sendable {
     /// Whether this process's session keeps the namespace alive.
     package var isOwningSession: Bool
-    /// Another process that does.
+    /// Another process that keeps the namespace alive.
     package var enrolled: ProcessIdentity?
 
     package static let session = OwnerRequest(isOwningSession: true, enrolled: nil)
@@ -26,9 +26,9 @@ package struct OwnerRequest: Sendable {
         )
     }
 
-    /// Makes this process's session file, and the enrolled process's.
+    /// Makes the session file of this process, and that of the enrolled process.
     ///
-    /// Under the door, or in the nursery.
+    /// Called under the door, or in the nursery.
     func makeSession(
         in sessions: borrowing SessionFolder,
         _ control: ControlFile,
@@ -39,7 +39,8 @@ package struct OwnerRequest: Sendable {
             while true {
                 let number = control.nextSession.add(1)
                 guard (1..<ControlFile.sessionLimit).contains(number) else {
-                    // Damage: no counting comes there. 0 means nobody. What is taken already is passed over below.
+                    // The counter is damaged: no count gets this far, and 0 stands for no session. Numbers in use are
+                    // skipped below.
                     control.nextSession.store(1)
                     continue
                 }
@@ -48,17 +49,18 @@ package struct OwnerRequest: Sendable {
                     process: try ProcessIdentity.current,
                     isOwning: isOwningSession
                 )
-                // The lock first: a file whose lock is not held is a dead session's.
+                // The lock is taken first: a file whose lock is not held belongs to a dead session.
                 guard try control.lock(session: number) else { continue }
                 do throws(Errno) {
                     try sessions.create(record, mode: mode)
                     return Session(number: number, control: control, record: record)
                 } catch .fileExists {
-                    // A number from before the control file was made anew.
+                    // The number is from before the control file was made anew.
                     control.unlock(session: number)
                     continue
                 } catch  where error.isOfFullDisk && !isOwningSession && enrolled == nil {
-                    // Not even an inode is left. Who only looks needs none: its lock says that it lives.
+                    // The disk has no inode left. A session that does not own needs no file: its lock shows that it
+                    // lives.
                     return Session(number: number, control: control, record: record)
                 }
             }

@@ -2,12 +2,13 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// Deletes namespaces as their last owners exit: what `space reap --follow` runs.
+/// Deletes namespaces as their last owners exit; `space reap --follow` runs one.
 ///
-/// Every opener and lister reaps too, so nothing depends on a reaper; with one, a namespace is gone within milliseconds
-/// of its last owner's death. The kernel tells: a pidfd for each owner becomes readable at its exit, inotify tells of new
-/// namespaces and of owners that come and go, and once a second everything is looked at all the same (an owner that calls exec
-/// loses its lock and tells nobody; inotify's queue can overflow; descriptors can run out).
+/// Every opener and lister reaps too, so nothing depends on a reaper. With one, a namespace is gone within
+/// milliseconds of its last owner's death. The kernel reports the events: a pidfd for each owner becomes readable at
+/// its exit, and inotify reports new namespaces and owners that come and go. In addition, everything is checked once
+/// a second: an owner that calls exec loses its lock without an event, inotify's queue can overflow, and descriptors
+/// can run out.
 public final class Reaper: Sendable {
     private static let interval = Duration.seconds(1)
     private static let operation = "follow the namespaces' owners"
@@ -24,13 +25,13 @@ public final class Reaper: Sendable {
 
     /// Makes ``run(onDeleted:)`` return.
     ///
-    /// May be called from any thread, and before it.
+    /// May be called from any thread, even before ``run(onDeleted:)``.
     public func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         try? wakeUp.signal()
     }
 
-    /// Deletes what nobody owns, now and as owners exit, until ``stop()``.
+    /// Deletes namespaces without owners, now and as owners exit, until ``stop()``.
     ///
     /// Blocks the thread. Cancelling a task that it runs in does nothing.
     ///
@@ -39,7 +40,7 @@ public final class Reaper: Sendable {
     public func run(onDeleted: (String) -> Void) throws(SpaceError) {
         let watch = try Watch(wakeUp, Self.operation)
         var changed: Set<NamespaceName>?
-        // By the clock: neither signals nor a stream of events puts the look at everything off.
+        // The clock decides: neither system signals nor a stream of events delays the look at everything.
         var nextRound = MonotonicInstant.now
         while !isStopped.load(ordering: .sequentiallyConsistent) {
             if let changed, !nextRound.hasPassed {
@@ -49,23 +50,24 @@ public final class Reaper: Sendable {
                 }
             } else {
                 nextRound = .now.advanced(by: Self.interval)
-                // Watches first, then the look: what changes in between rings.
+                // Watches are made before the look, so that every change in between is an event.
                 watch.followEverything(space)
-                // An error (no descriptors left, say) is no end: a second later everything is looked at again.
+                // An error (no descriptor is left, for example) does not end the loop: everything is checked again a
+                // second later.
                 for name in (try? space.reap()) ?? [] { onDeleted(name) }
             }
             changed = try watch.wait(atMost: nextRound.remaining, Self.operation)
         }
     }
 
-    /// What the reaper listens to: the root, each namespace's sessions, each owner's exit.
+    /// The sources of the reaper's events: the root, each namespace's sessions, and each owner's exit.
     private final class Watch {
         private static let wakeToken: UInt64 = 0
         private static let notifyToken: UInt64 = 1
         private static let pidTokens: UInt64 = 2
 
         private let epoll: Epoll
-        /// `nil` where the user's instances are used up, or inotify is refused: then all is looked at each second.
+        /// The inotify instance; `nil` if the user's instances are used up or inotify is refused.
         private let notify: Notifier?
         private let wakeUp: CInt
         private var owners: [UInt64: Owner] = [:]
@@ -74,7 +76,7 @@ public final class Reaper: Sendable {
         private var names: [Int32: NamespaceName] = [:]
         private var rootWatch: Int32 = -1
 
-        /// An owner whose exit is in the set, and what it owns.
+        /// An owner whose exit is in the epoll set, and the namespaces that it owns.
         private final class Owner {
             let process: ProcessIdentity
             let pidfd: PIDFD
@@ -110,8 +112,7 @@ public final class Reaper: Sendable {
 
         /// Watches the root and its namespaces, and the exits of their owners.
         ///
-        /// What can't be watched is looked at each
-        /// second.
+        /// Whatever can't be watched is checked each second.
         func followEverything(_ space: Space) {
             rootWatch = (try? notify?.notify.add(space.root, Self.changes)) ?? -1
             guard let root = try? space.folder.open(create: false, for: Reaper.operation) else { return }
@@ -153,7 +154,7 @@ public final class Reaper: Sendable {
             tokens[process] = token
         }
 
-        /// - Returns: Which namespaces may have lost an owner; `nil`: look at all.
+        /// - Returns: The namespaces that may have lost an owner; `nil` to check all.
         func wait(atMost limit: Duration, _ operation: String) throws(SpaceError) -> Set<NamespaceName>? {
             do throws(Errno) {
                 let ready = try epoll.wait(timeout: limit)
@@ -173,7 +174,7 @@ public final class Reaper: Sendable {
                             }
                         }
                     } else if let owner = owners.removeValue(forKey: event.token) {
-                        // Closing the descriptor takes it out of the set.
+                        // Closing the descriptor removes it from the epoll set.
                         tokens[owner.process] = nil
                         changed.formUnion(owner.names)
                     }

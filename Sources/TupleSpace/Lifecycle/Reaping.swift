@@ -3,15 +3,17 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// Deleting a namespace.
+/// Deletes a namespace.
 ///
-/// Guarantees: a namespace with a living owner is never deleted; one without is, whatever was killed on the way. Under
-/// the door: the path still leads to this folder → every session looked at → no living owner, not persistent → the gate →
-/// `dead` → renamed to a unique name in the graveyard → all waiters woken, the bell rung → released → deleted. Where it can't be
-/// renamed, `dead` is taken back before anybody was woken. Killed after
-/// `dead`, the folder stands in place, and every opener, lister and reaper who finds it goes on from there; killed after the
-/// rename, the graveyard is emptied by whoever comes by. Opening and enrolling happen under the same door, so an opener
-/// enrols before the look, and is seen, or finds `dead`.
+/// Guarantees: a namespace with a living owner is never deleted; one without is deleted, whichever process is killed
+/// on the way. Under the door: the path still leads to this folder → every session checked → no living owner, not
+/// persistent → the gate → `dead` → renamed to a unique name in the graveyard → all waiters woken, the change
+/// signalled → released → deleted. If the rename fails, `dead` is taken back before any waiter is woken.
+///
+/// After a kill that follows `dead`, the folder is still in place, and every opener, lister and reaper that finds it
+/// continues from there. After a kill that follows the rename, any process that visits the graveyard empties it.
+/// Opening and enrolling happen under the same door, so an opener enrols before the check, and is seen, or it finds
+/// `dead`.
 enum Reaping {
     static let operation = "delete the namespace"
 
@@ -22,13 +24,13 @@ enum Reaping {
         let graveyard: OwnedDescriptor
         let name: String
 
-        /// Deletes it.
+        /// Deletes the folder.
         ///
-        /// What can't be deleted now is left to the next who comes by.
+        /// Whatever can't be deleted now is left to the next process that visits the graveyard.
         func delete() { try? Directory.removeTree(at: graveyard.raw, name) }
     }
 
-    /// Marks a namespace dead and takes it out of the root.
+    /// Marks a namespace dead and moves it out of the root.
     ///
     /// The caller holds the door.
     static func moveAway(
@@ -38,14 +40,15 @@ enum Reaping {
         of root: SpaceRoot,
         timeout: Duration
     ) throws(SpaceError) -> RemovedFolder {
-        // Before anything is marked: where the graveyard can't be made, the namespace stays as it is.
+        // Opened before anything is marked: if the graveyard can't be made, the namespace stays as it is.
         let grave = try Grave.open(in: rootFolder, of: root)
         var isGateHeld = false
         do throws(ProcessLock.Failure) {
             if try control.gate.acquire(timeout: timeout, of: folder) { control.gateNeedsRecovery.store(1) }
             isGateHeld = true
         } catch {
-            // Held by a thread that doesn't exist, no process is in the middle of a write: that stops no deletion.
+            // If the gate's holder is a thread that no longer exists, no process is in the middle of a write, and the
+            // deletion can go on.
             guard error.orphanedBy != 0 else { throw SpaceError(error, operation, namespace: folder.name.text) }
         }
         CrashPoint.reach(.graveGate)
@@ -53,7 +56,7 @@ enum Reaping {
         let wasDead = control.dead.load()
         control.dead.store(1)
         CrashPoint.reach(.markedDead)
-        // Where it stays in place, those who live in it go on.
+        // If the rename fails, the namespace stays in place and its users continue.
         let removed = try grave.receive(folder, from: rootFolder) { control.dead.store(wasDead) }
         CrashPoint.reach(.buried)
         let wakes = WakeList()
@@ -68,7 +71,7 @@ enum Reaping {
         return removed
     }
 
-    /// Takes a folder out of the root, whatever state it is in.
+    /// Moves a folder out of the root, whatever state it is in.
     static func rename(
         _ folder: borrowing NamespaceFolder,
         in rootFolder: borrowing OwnedDescriptor,
@@ -77,7 +80,7 @@ enum Reaping {
         try Grave.open(in: rootFolder, of: root).receive(folder, from: rootFolder)
     }
 
-    /// A place in the graveyard, not yet taken.
+    /// A free place in the graveyard.
     private struct Grave: ~Copyable {
         let graveyard: OwnedDescriptor
         let process: ProcessIdentity
@@ -112,9 +115,9 @@ enum Reaping {
         }
     }
 
-    /// Deletes what others buried and did not get to delete, and what dead creators left.
+    /// Deletes removed folders that other processes did not get to delete, and the drafts of dead creators.
     ///
-    /// `entries`: The names in the root.
+    /// `entries` are the names in the root.
     static func tidy(_ rootFolder: borrowing OwnedDescriptor, _ entries: [String], host: HostIdentity) {
         if let graveyard = try? OwnedDescriptor.directory(at: rootFolder.raw, SpaceRoot.graveyard) {
             for name in (try? Directory.list(graveyard.raw)) ?? [] {

@@ -2,11 +2,11 @@ import SpaceSystem
 import Synchronization
 package import SystemPackage
 
-/// This process's use of a namespace: a number, a lock that the kernel releases when the process exits, however it exits, and
-/// a file that says which process it is.
+/// This process's use of a namespace: a number, a lock, and a file.
 ///
-/// Claims and waiters belong to it. The lock is on the control file (`ControlFile.sessionByte`); so a clean-up that removes the
-/// file in `sessions/` ends nothing, and the session writes a new one.
+/// The kernel releases the lock when the process exits, however it exits. The file says which process it is. Claims
+/// and waiters belong to the session. The lock is on the control file (`ControlFile.sessionByte`), so a clean-up that
+/// removes the file in `sessions/` ends nothing, and the session writes a new one.
 package final class Session: Sendable {
     package let number: UInt64
     private let control: ControlFile
@@ -19,7 +19,7 @@ package final class Session: Sendable {
         var isMissed = false
     }
 
-    /// `control`: Holds the lock already.
+    /// Makes a session whose lock `control` holds already.
     init(number: UInt64, control: ControlFile, record: SessionFile) {
         self.number = number
         self.control = control
@@ -29,14 +29,14 @@ package final class Session: Sendable {
     package var name: String { String(number) }
     package var isOwning: Bool { state.withLock { $0.record.isOwning } }
 
-    /// Says that the session keeps the namespace alive from now on, or no longer.
+    /// Sets whether the session keeps the namespace alive.
     ///
     /// Called under the door.
     func setOwning(_ isOwning: Bool, in sessions: borrowing SessionFolder, mode: UInt32) throws(Errno) {
         try change(in: sessions, mode) { $0.isOwning = isOwning }
     }
 
-    /// Says that the session claims: who waits for a tuple listens for its end from now on.
+    /// Marks the session as one that claims: from now on, processes that wait for a tuple listen for its end.
     func setClaimant(in sessions: borrowing SessionFolder, mode: UInt32) throws(Errno) {
         try change(in: sessions, mode) { $0.isClaimant = true }
     }
@@ -63,8 +63,8 @@ package final class Session: Sendable {
 
     /// Notes whether the file is missing.
     ///
-    /// - Returns: Whether it was missing the last time too. Once is not enough: who removes the whole folder removes this file
-    ///   first, and would be left with a folder that is not empty.
+    /// - Returns: Whether it was also missing the last time. Once is not enough: a process that removes the whole
+    ///   folder removes this file first, and a new file would leave it with a folder that is not empty.
     package func note(isMissing: Bool) -> Bool {
         state.withLock { state in
             defer { state.isMissed = isMissing }
@@ -72,7 +72,7 @@ package final class Session: Sendable {
         }
     }
 
-    /// Ends the session: its file goes, then its lock.
+    /// Ends the session: removes its file, then releases its lock.
     package func end(in sessions: borrowing SessionFolder) throws(Errno) {
         try state.withLock { (state) throws(Errno) in
             state.hasEnded = true

@@ -6,24 +6,24 @@ extension Namespace {
     package var isAlive: Bool { (try? usableCore("look").checkUsable("look")) != nil }
 }
 
-// One line for one thing, as with a shared space inside one process: the namespace is opened at the first use and stays owned by
-// this process until it exits, or `letGo(of:)`.
+// One line for each operation, as with a shared space inside one process: the namespace is opened at the first use,
+// and this process owns it until it exits or calls `letGo(of:)`.
 //
 //     try Space.default.write("resize", 42, to: "App")
 //     let job = try Space.default.takeIfExists("resize", any(Int.self), from: "App")
 
 extension Space {
-    /// Writes a tuple to a namespace, which is created if need be and owned by this process from then on.
+    /// Writes a tuple to a namespace, which is created if necessary and owned by this process from then on.
     public func write<each F: TupleField>(_ field: repeat each F, to name: String) throws(SpaceError) {
         try held(name).write(repeat each field)
     }
 
-    /// Writes a tuple that is made already to a namespace, which is created if need be and owned by this process from then on.
+    /// Writes an existing tuple to a namespace, which is created if necessary and owned by this process from then on.
     public func write(tuple: Tuple, to name: String) throws(SpaceError) {
         _ = try held(name).write(tuple: tuple)
     }
 
-    /// The first tuple of a namespace that matches; `nil` when there is none.
+    /// Reads the first tuple of a namespace that matches; `nil` if there is none.
     public func readIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         from name: String
@@ -31,7 +31,7 @@ extension Space {
         try held(name).readIfExists(repeat each matcher)
     }
 
-    /// Takes the first tuple of a namespace that matches; `nil` when there is none.
+    /// Takes the first tuple of a namespace that matches; `nil` if there is none.
     public func takeIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         from name: String
@@ -39,7 +39,7 @@ extension Space {
         try held(name).takeIfExists(repeat each matcher)
     }
 
-    /// Waits for a tuple of a namespace that matches, without a limit.
+    /// Reads a tuple of a namespace as soon as one matches, without a time limit.
     public func read<each M: Matcher>(
         _ matcher: repeat each M,
         from name: String
@@ -47,7 +47,7 @@ extension Space {
         try await held(name).read(repeat each matcher)
     }
 
-    /// Takes a tuple of a namespace as soon as one matches, without a limit.
+    /// Takes a tuple of a namespace as soon as one matches, without a time limit.
     public func take<each M: Matcher>(
         _ matcher: repeat each M,
         from name: String
@@ -55,7 +55,7 @@ extension Space {
         try await held(name).take(repeat each matcher)
     }
 
-    /// Stops owning a namespace that a one-liner opened; if nobody else owns it, it is deleted.
+    /// Stops owning a namespace that a one-liner opened; if it has no other owner, it is deleted.
     public func letGo(of name: String) throws(SpaceError) {
         try held.remove(name)?.leave()
     }

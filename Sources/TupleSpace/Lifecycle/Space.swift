@@ -2,7 +2,7 @@ import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// A root folder with namespaces in it: where processes meet that are given the same one.
+/// A root folder with namespaces in it: processes with the same root see the same namespaces.
 ///
 /// ```swift
 /// let space = try Space()
@@ -17,12 +17,12 @@ public final class Space: Sendable {
     private let parts: [any NamespacePart.Type]
     package let held = HeldNamespaces()
 
-    /// A space whose folder need not exist, and is not looked at.
+    /// Makes a space without looking at its folder, which need not exist.
     ///
     /// - Parameters:
-    ///   - root: The folder; `nil`: the default.
-    ///   - timeout: How long an operation waits for a lock that another process holds.
-    ///   - parts: The features whose parts every namespace has.
+    ///   - root: The folder; `nil` for the default.
+    ///   - timeout: The time that an operation waits for a lock that another process holds.
+    ///   - parts: The features that keep state for every namespace.
     package init(trusting root: String?, timeout: Duration, parts: [any NamespacePart.Type]) {
         folder = SpaceRoot(path: root)
         self.timeout = timeout
@@ -34,17 +34,17 @@ public final class Space: Sendable {
 
     // MARK: Opening
 
-    /// Opens a namespace, and creates it if it is not there.
+    /// Opens a namespace, and creates it if it does not exist.
     ///
     /// - Parameters:
     ///   - name: 1 to 200 bytes without `/` and NUL, not `.` or `..`.
-    ///   - owning: Whether this process keeps the namespace alive until the handle goes. With `false` it only looks: nothing is
-    ///     created, and the namespace may be deleted under it.
-    ///   - options: What it is created with. Where it exists already, what is named has to be the namespace's.
+    ///   - owning: Whether this process keeps the namespace alive until the handle is released. With `false` it is
+    ///     only an observer: nothing is created, and the namespace may be deleted while it is open.
+    ///   - options: The options for creating it. If it exists already, each option that is named must be the
+    ///     namespace's.
     /// - Returns: A handle. Keep it: with the process's last handle its ownership ends.
-    /// - Throws: `invalidName`, `incompatible`, `permissionDenied`, `storageFull`, `damaged`, `holderStopped`, `holderBusy`,
-    ///   `forked`;
-    ///   `namespaceNotFound` when not owning.
+    /// - Throws: `invalidName`, `incompatible`, `permissionDenied`, `storageFull`, `damaged`, `holderStopped`,
+    ///   `holderBusy`, `forked`; `namespaceNotFound` when not owning.
     public func namespace(
         _ name: String,
         owning: Bool = true,
@@ -91,50 +91,50 @@ public final class Space: Sendable {
 
     /// The names of the namespaces, sorted.
     ///
-    /// Those that nobody owns any more are deleted on the way.
+    /// Namespaces without an owner are deleted on the way.
     public func namespaceNames() throws(SpaceError) -> [String] {
         try survey().names
     }
 
-    /// What a look at every namespace comes to.
+    /// The result of a look at every namespace.
     package struct Survey: Sendable {
-        /// The names of those that are there, sorted.
+        /// The names of the namespaces that exist, sorted.
         package var names: [String] = []
-        /// The names of those that were deleted, because no process owned them; sorted.
+        /// The names of the namespaces that were deleted because no process owned them, sorted.
         package var deleted: [String] = []
-        /// Why some of those that are there can neither be opened nor reaped.
+        /// The reasons why some of the existing namespaces can neither be opened nor reaped.
         package var damage: [SpaceError] = []
     }
 
-    /// Deletes the namespaces that no living process owns, and what killed processes left half made or half deleted.
+    /// Deletes the namespaces without a living owner, and those that killed processes left half made or half deleted.
     ///
-    /// - Returns: The names of those deleted, sorted.
+    /// - Returns: The names of the deleted namespaces, sorted.
     public func reap() throws(SpaceError) -> [String] {
         try survey().deleted
     }
 
-    /// Makes the root folder if it is not there, and checks it.
+    /// Makes the root folder if it does not exist, and checks it.
     package func makeRoot() throws(SpaceError) { _ = try folder.open(create: true, for: "open the space") }
 
     /// Refuses a root that this process may not use, without creating it.
     ///
-    /// - Parameter mustExist: Whether a root that was named and does not exist is refused too.
+    /// - Parameter mustExist: Whether a named root that does not exist is refused too.
     /// - Throws: `permissionDenied`; `namespaceNotFound` for one that does not exist.
     package func checkRoot(mustExist: Bool) throws(SpaceError) {
         try folder.check(mustExist: mustExist, for: "open the space")
     }
 
-    /// Deletes a namespace if nobody owns it, or leaves it for later.
+    /// Deletes a namespace if it has no owner; if that fails, it is left for later.
     package func reap(_ name: NamespaceName) -> Bool {
         guard let host = try? HostIdentity.current() else { return false }
         let verdict = try? NamespaceRemover(root: folder, timeout: timeout).reap(name, host: host)
         return verdict == .deleted
     }
 
-    /// Deletes a namespace, whoever owns it: their operations throw `namespaceDeleted` from then on.
+    /// Deletes a namespace even if it has owners; their operations throw `namespaceDeleted` from then on.
     ///
-    /// - Throws: `namespaceNotFound`, also for a folder that is no namespace's; `incompatible` when its folder also holds files
-    ///   that no namespace has; `holderStopped` and `holderBusy` when its locks can't be had.
+    /// - Throws: `namespaceNotFound`, also for a folder that is not a namespace's; `incompatible` if its folder also
+    ///   holds files that no namespace has; `holderStopped` and `holderBusy` if its locks can't be had.
     public func delete(_ name: String) throws(SpaceError) {
         let name = try NamespaceName(name, for: Reaping.operation)
         let verdict = try NamespaceRemover(root: folder, timeout: timeout).delete(name, host: try .current())
@@ -148,7 +148,7 @@ public final class Space: Sendable {
         }
     }
 
-    /// Looks after every namespace, and deletes those that no process owns.
+    /// Inspects every namespace, and deletes those that no process owns.
     package func survey() throws(SpaceError) -> Survey {
         let operation = "look at the namespaces"
         guard let rootFolder = try folder.open(create: false, for: operation) else { return Survey() }
@@ -160,7 +160,7 @@ public final class Space: Sendable {
         var survey = Survey()
         let remover = NamespaceRemover(root: folder, timeout: timeout)
         for entry in entries {
-            // A namespace is a folder. Links are not followed, and files are none of ours.
+            // A namespace is a folder. Links are not followed, and files do not belong to the library.
             guard let name = NamespaceName(folder: entry),
                 (try? Directory.info(at: rootFolder.raw, entry))?.kind == .directory
             else { continue }
@@ -171,9 +171,9 @@ public final class Space: Sendable {
                 case .vanished: break
                 }
             } catch {
-                // A folder that only shares the root with namespaces; or it went meanwhile.
+                // It is a folder that only shares the root with namespaces, or a namespace that is gone by now.
                 guard NamespaceFolder.isNamespace(entry, in: rootFolder) ?? false else { continue }
-                // Not to be looked after from here (damaged, another's, its holder stopped): it is there all the same.
+                // It can't be checked from here (damaged, another user's, or its holder is stopped), but it exists.
                 survey.names.append(name.text)
                 if error.code == .damaged { survey.damage.append(error.within(operation, namespace: name.text)) }
             }
