@@ -12,8 +12,7 @@ package final class ChangeSource: Sendable {
     private let state: Mutex<State>
     /// The part of the initial contents that is still to be delivered.
     ///
-    /// The lock is held while an iterator reads on,
-    /// so that two iterators deliver each item once, and in order.
+    /// The lock is held while an iterator reads on, so that two iterators deliver each item once, and in order.
     private let present: Mutex<PresentState?>
 
     private struct State {

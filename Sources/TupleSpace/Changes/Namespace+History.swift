@@ -1,7 +1,7 @@
 import TupleCoding
 
 extension Namespace {
-    /// How many changes the journal keeps even while no watcher is registered; `nil` for none.
+    /// The history that the journal keeps even while no watcher is registered; `nil` for none.
     ///
     /// - Throws: `namespaceDeleted`, `closed`, `damaged`.
     public var history: History? {
@@ -14,7 +14,7 @@ extension Namespace {
         }
     }
 
-    /// Sets how many changes the journal keeps from now on even while no watcher is registered.
+    /// Sets the history that the journal keeps from now on, even while no watcher is registered.
     ///
     /// A smaller history is reached gradually, a few rows with each change. `nil` drops the journal at once unless a
     /// watcher is registered.

@@ -45,8 +45,8 @@ extension NamespaceCore {
     /// Registers a watcher.
     ///
     /// A watcher that comes from another life, or from beyond the last change, has seen nothing of this life,
-    /// whatever its number is: it begins with this life's first change. If the journal still has that change, no gap
-    /// arises by itself.
+    /// whatever its number is: it begins with this life's first change. If the journal still has that change, reading
+    /// yields no gap, so the watcher must be given one.
     ///
     /// - Parameters:
     ///   - filter: The changes that the watcher receives.

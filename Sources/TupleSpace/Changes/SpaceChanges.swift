@@ -54,7 +54,7 @@ extension Space {
     /// The appearances and disappearances of namespaces, from now on.
     ///
     /// - Parameter initial: Whether the existing namespaces come first, as appeared.
-    /// - Returns: The changes; each change after this call that still holds at the next look is reported.
+    /// - Returns: The changes; a change after this call is reported if it still holds at the next look.
     /// - Throws: `permissionDenied`, `descriptorsExhausted`, `inputOutput`.
     /// - Complexity: Each look reads the root folder: O(namespaces).
     public func changes(initial: Bool = false) throws(SpaceError) -> SpaceChanges {

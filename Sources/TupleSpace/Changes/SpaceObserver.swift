@@ -6,7 +6,8 @@ import TupleCoding
 public protocol SpaceObserver: AnyObject, Sendable {
     /// Something has changed in a namespace.
     ///
-    /// Called in a task, one call at a time for each filter; if the class belongs to an actor, this method may too.
+    /// Called in a task, one call at a time for each filter. If the class belongs to an actor, this method may belong to it
+    /// too.
     ///
     /// - Parameters:
     ///   - namespace: The namespace's name.

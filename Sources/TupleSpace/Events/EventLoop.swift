@@ -293,7 +293,7 @@ package final class EventLoop: Sendable {
     /// The first deadline of a waiter.
     var nextDeadline: MonotonicInstant? { state.withLock { $0.deadlines.values.map(\.time).min() } }
 
-    /// Reads which change signals have arrived, resumes their waiters and informs their namespaces.
+    /// Reads which change signals have arrived, resumes their waiters and notifies their namespaces.
     func hearSignals() {
         while true {
             let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }

@@ -12,8 +12,8 @@ import Synchronization
 package final class DeferredReleases: Sendable {
     /// Ends something; a repeated call does whatever is still left to do.
     ///
-    /// `patience` is the time to wait for the gate; with `nil`, the space's time-out applies, because the releasing
-    /// thread does it itself.
+    /// `patience` is the time to wait for the gate. It is `nil` if the thread that releases the thing also ends it: then
+    /// the space's time-out applies.
     package typealias Release = @Sendable (_ core: NamespaceCore, _ patience: Duration?) throws(SpaceError) -> Void
 
     private let releases = Mutex<[Release]>([])

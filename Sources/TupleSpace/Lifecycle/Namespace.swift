@@ -36,7 +36,7 @@ public final class Namespace: Sendable {
         // All that was made with this handle has ended: it would otherwise retain the handle.
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing) else { return }
         core.letGo { [entry, isOwning] core, _ in
-            // The handle's count is reduced even if the namespace can't be looked after in time.
+            // The handle's count is reduced even if a lock of the namespace can't be had in time.
             try? CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
         }
     }
@@ -77,7 +77,7 @@ public final class Namespace: Sendable {
     /// With the process's last handle its session ends: its claims return, waits of its other threads end with
     /// `closed`, and if the process was the last owner, the namespace is deleted. Leaving twice does nothing.
     ///
-    /// - Throws: `holderStopped`, `holderBusy`: the namespace could not be looked after in time. The handle is left
+    /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace could not be had in time. The handle is left
     ///   all the same, and a reaper does the rest.
     public func leave() throws(SpaceError) {
         if core.isInTransactionHere { throw core.engine.usedWithinTransaction("leave the namespace") }

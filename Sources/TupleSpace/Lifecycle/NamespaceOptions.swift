@@ -15,7 +15,7 @@ public struct NamespaceOptions: Sendable, Hashable {
     ///
     /// Folders become 2770 and files 0660.
     public var group: UInt32?
-    /// How many changes the journal keeps even while no watcher is registered; `nil` for none.
+    /// The history that the journal keeps even while no watcher is registered; `nil` for none.
     ///
     /// ``Namespace/setHistory(_:)`` changes it later.
     public var history: History?

@@ -36,9 +36,9 @@ struct NamespaceRemover {
 
     /// Deletes a namespace even if it has owners.
     ///
-    /// Refused are a folder with any file that no namespace has, and a folder that is not a namespace's: its files
-    /// may be the only copy of something. One exception: in a folder that a group shares, and whose control file is
-    /// intact, a group member's file does not prevent the deletion.
+    /// A folder that contains any file that no namespace has is refused, and so is a folder that is not a namespace's:
+    /// its files may be the only copy of something. One exception: in a folder that a group shares, and whose control
+    /// file is intact, a group member's file does not prevent the deletion.
     func delete(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
         guard let rootFolder = try root.open(create: false, for: Reaping.operation),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
