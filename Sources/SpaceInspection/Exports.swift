@@ -1,2 +1,2 @@
-// What is looked at is the tuple space and the recipes, in the public API too.
+// The public API of inspection uses types of the tuple space and of the recipes.
 @_exported public import SpaceRecipes

@@ -1,2 +1,2 @@
-// The tuple space's public API speaks of the engine's errors, modes and identifiers.
+// The tuple space's public API uses the engine's errors, modes and identifiers.
 @_exported public import SpaceEngine

@@ -2,7 +2,7 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-// Cells: named values. The row's value is one encoded element, so that equality is equality of bytes.
+// Cells: named values. The value of a row is one encoded element, so that two values are equal if their bytes are.
 
 extension Snapshot {
     /// All cells, by key.
@@ -41,7 +41,7 @@ extension WriteScope {
         noteSet(cell: key)
     }
 
-    /// A change of something with a name; the old value is a copy.
+    /// Notes a change of something with a name; the old value is a copy.
     private func note(
         _ kind: ChangeKind,
         _ name: String,
@@ -52,7 +52,7 @@ extension WriteScope {
         try old.withBytes { (old) throws(SpaceError) in try note(kind, name: name, old: old, new: new) }
     }
 
-    /// `sender`: The encoded number of an object; `nil`: none.
+    /// Notes a post; `sender` is the encoded number of an object, or `nil` if there is none.
     func notePost(_ name: String, _ value: [UInt8], sender: [UInt8]?) throws(SpaceError) {
         try value.withBytes { (new) throws(SpaceError) in try note(.post, name, old: sender, new: new) }
     }
@@ -69,7 +69,7 @@ extension WriteScope {
 }
 
 extension WriteScope {
-    /// Sets a cell if its old value is as it should be.
+    /// Sets a cell if its old value meets the condition.
     package func set(
         _ key: String,
         _ encoded: [UInt8],
@@ -82,7 +82,7 @@ extension WriteScope {
         return (true, oldValue)
     }
 
-    /// Returns: The old value; `nil` when there was none.
+    /// Unsets a cell if it is set; the result is the old value, or `nil` if the cell was not set.
     package func unsetIfSet(_ key: String) throws(SpaceError) -> Value? {
         guard let old = try snapshot.cell(key) else { return nil }
         let value = try snapshot.value(key, old)

@@ -12,18 +12,18 @@ extension Namespace {
     /// - Parameters:
     ///   - key: 1 to 480 bytes of UTF-8.
     ///   - content: Any `Codable` value, up to 64 MiB encoded.
-    /// - Throws: `tooLarge`, `badData` when the content doesn't encode, and what ``Namespace/write(_:expires:)`` does.
+    /// - Throws: `tooLarge`; `badData` if the content doesn't encode; and what ``Namespace/write(_:expires:)`` throws.
     public func set(_ key: String, _ content: some Encodable) throws(SpaceError) {
         try set(key, value: try encoded(content, "set a cell"))
     }
 
-    /// The value of a cell, decoded; `nil` when it is not set.
+    /// The value of a cell, decoded; `nil` if the cell is not set.
     ///
     /// ```swift
     /// let progress: Double? = try jobs.get("progress")
     /// ```
     ///
-    /// - Throws: `badData` when the cell holds something that doesn't decode as the type.
+    /// - Throws: `badData` if the value of the cell doesn't decode as the type.
     public func get<Content: Decodable>(_ key: String, as type: Content.Type = Content.self) throws(SpaceError)
         -> Content?
     {
@@ -39,16 +39,17 @@ extension Namespace {
 
     /// Sets a cell to a value.
     ///
-    /// - Returns: The old value; `nil` when it was not set.
-    /// - Throws: `badData` when the value is nested deeper than ``TupleLimits/maximumDepth``; and as ``set(_:_:)``.
+    /// - Returns: The old value; `nil` if the cell was not set.
+    /// - Throws: `badData` if the value is nested deeper than ``TupleLimits/maximumDepth``, and what ``set(_:_:)``
+    ///   throws.
     @discardableResult
     public func set(_ key: String, value: Value) throws(SpaceError) -> Value? {
         try change(key, to: value, "set a cell") { _ in true }.old
     }
 
-    /// Sets a cell if its value is what is expected: compare-and-set.
+    /// Sets a cell if it has the expected value: compare-and-set.
     ///
-    /// - Returns: Whether the cell had the expected value, and so was set. One that is not set equals nothing.
+    /// - Returns: Whether the cell had the expected value, and so was set. A cell that is not set equals no value.
     public func set(_ key: String, value: Value, ifEquals expected: Value) throws(SpaceError) -> Bool {
         let expected = try encodedElement(of: expected, "set a cell")
         return try change(key, to: value, "set a cell") { old in
@@ -56,22 +57,23 @@ extension Namespace {
         }.isSet
     }
 
-    /// Sets a cell if it is not set.
+    /// Sets a cell if it is not set yet.
     ///
-    /// - Returns: Whether it was not set before, and so is now.
+    /// - Returns: Whether the cell was not set before, and so is now.
     public func setIfAbsent(_ key: String, value: Value) throws(SpaceError) -> Bool {
         try change(key, to: value, "set a cell") { $0 == nil }.isSet
     }
 
-    /// The value of a cell; `nil` when it is not set.
+    /// The value of a cell; `nil` if the cell is not set.
     ///
-    /// - Complexity: O(log n); no lock and no system call, but for the first look of each of several threads at once.
+    /// - Complexity: O(log n); no lock and no system call, except at the first look of each of several simultaneous
+    ///   threads.
     public func get(_ key: String) throws(SpaceError) -> Value? {
         try check(key, "get a cell")
         return try usableCore("get a cell").cell(key)
     }
 
-    /// Waits until a cell is set; `nil` when the time has passed.
+    /// Waits until a cell is set; `nil` if the time-out passes first.
     ///
     /// Blocks the thread.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
@@ -79,7 +81,8 @@ extension Namespace {
         try getBlocking(key, timeout: timeout, interruption: nil)
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Waits until a cell is set, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait
+    /// early.
     package func getBlocking(_ key: String, timeout: Duration?, interruption: Interruption?) throws(SpaceError)
         -> Value?
     {
@@ -100,9 +103,9 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - key: 1 to 480 bytes of UTF-8.
-    ///   - timeout: How long; zero looks once, `nil`: no limit.
-    /// - Returns: The value; `nil` when the time has passed.
-    /// - Throws: `cancelled` when the task is.
+    ///   - timeout: How long to wait; zero looks once, `nil` waits without a limit.
+    /// - Returns: The value; `nil` if the time-out passes first.
+    /// - Throws: `cancelled` if the task is cancelled.
     public func get(_ key: String, timeout: Duration?) async throws(SpaceError) -> Value? {
         try check(key, "get a cell")
         let core = try usableCore("get a cell")
@@ -118,7 +121,7 @@ extension Namespace {
 
     /// Unsets a cell.
     ///
-    /// - Returns: The value it had; `nil` when it was not set.
+    /// - Returns: The value that the cell had; `nil` if it was not set.
     @discardableResult
     public func unset(_ key: String) throws(SpaceError) -> Value? {
         let operation = "unset a cell"
@@ -130,10 +133,10 @@ extension Namespace {
         }
     }
 
-    /// Adds to a cell that holds an integer, in one step; one that is not set counts as 0.
+    /// Adds to the integer in a cell, in one step; a cell that is not set counts as 0.
     ///
     /// - Returns: The sum.
-    /// - Throws: `badData` when the cell holds something else, or the sum is beyond 64 bits.
+    /// - Throws: `badData` if the cell holds something else, or if the sum doesn't fit 64 bits.
     @discardableResult
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
         let operation = "increment a cell"
@@ -144,7 +147,7 @@ extension Namespace {
         }
     }
 
-    /// All cells of one snapshot, by key.
+    /// All cells of one snapshot, ordered by key.
     public func cells() throws(SpaceError) -> [(key: String, value: Value)] {
         let operation = "get the cells"
         return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in try snapshot.allCells() }
@@ -165,7 +168,7 @@ extension Namespace {
         }
     }
 
-    /// A value's encoding, and what setting a cell to it demands, the old value aside.
+    /// The encoding of a value, and the disk space that setting a cell to it demands, not counting the old value.
     func setting(_ key: String, _ value: Value, _ operation: String) throws(SpaceError) -> ([UInt8], DiskReserve.Demand)
     {
         try check(key, operation)
@@ -188,7 +191,7 @@ extension Namespace {
 
     /// A caller's value, encoded as one element.
     ///
-    /// Throws: `badData` when it is nested too deep.
+    /// Throws `badData` if the value is nested too deep.
     package func encodedElement(of value: Value, _ operation: String) throws(SpaceError) -> [UInt8] {
         do throws(TupleCodingError) {
             return try value.encodedElement()

@@ -1,9 +1,9 @@
 import SpaceSystem
 public import TupleCoding
 
-/// A tuple that was set aside, by hand or because it had come back from claims too often.
+/// A tuple that was set aside, either by a call or because claims on it came back too often.
 public struct BuriedTuple: Sendable, Hashable {
-    /// The tuple's id, which it keeps.
+    /// The tuple's id, which it keeps when it is kicked.
     public let id: TupleID
     /// The tuple.
     public let tuple: Tuple

@@ -2,7 +2,7 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-/// What a claim keeps beside its fields: whether it was ended, and the namespace, which must stay open as long.
+/// The part of a claim without generics: whether the claim was ended, and the namespace, which it keeps open.
 @usableFromInline
 package final class ClaimHold: Sendable {
     let claim: HeldClaim
@@ -14,7 +14,7 @@ package final class ClaimHold: Sendable {
         self.namespace = namespace
     }
 
-    /// Ends the claim, once; one that could not be ended for a reason that passes is still held.
+    /// Ends the claim once; if a passing obstacle prevents that, the claim is still held.
     package func end(
         _ operation: String,
         _ body: (NamespaceCore, HeldClaim) throws(SpaceError) -> Void
@@ -66,7 +66,7 @@ package final class ClaimHold: Sendable {
         return claim
     }
 
-    /// At the end of the claim's life: releases the tuple if nothing else has ended the claim.
+    /// Called when the claim goes out of scope: releases the tuple if nothing else has ended the claim.
     @usableFromInline
     func drop() {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }

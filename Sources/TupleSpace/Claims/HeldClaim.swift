@@ -2,10 +2,11 @@ import SpaceSystem
 import Synchronization
 public import TupleCoding
 
-/// A claim as a plain value: what ``Claim/detach()`` gives, and what claiming within a transaction does.
+/// A claim as a plain value, as ``Claim/detach()`` and claims within a transaction give it.
 ///
-/// It is ended with ``Namespace/complete(_:)``, ``Namespace/release(_:)`` or ``Namespace/bury(_:)``; unlike a ``Claim``, one
-/// that is dropped stays claimed until its deadline, or until the process no longer uses the namespace.
+/// It is ended with ``Namespace/complete(_:)``, ``Namespace/release(_:)`` or ``Namespace/bury(_:)``. Unlike a
+/// ``Claim``, a value that goes out of scope leaves its tuple claimed until the deadline, or until the process no
+/// longer uses the namespace.
 public struct HeldClaim: Sendable, Hashable {
     /// The id of the tuple.
     public let id: TupleID

@@ -1,8 +1,8 @@
 import SpaceSystem
 public import TupleCoding
 
-// Claims: takes that can be undone. Each comes in the forms of a take, and with a body, which is the form for most uses: it
-// completes the claim when the body returns, and returns the tuple when it throws.
+// Claims: takes that can be undone. Each claim has the forms of a take, and a form with a body, which suits most uses:
+// it completes the claim if the body returns, and puts the tuple back if the body throws.
 //
 //     try await jobs.claim("resize", any(Int.self), any(String.self)) { _, id, file in … }
 
@@ -17,18 +17,19 @@ extension Namespace {
     /// }
     /// ```
     ///
-    /// The tuple returns to its place when `body` throws, at the deadline, and at the end of the process, however it ends.
-    /// Cancelling the task ends the wait; once `body` runs, it is `body` that notices, and throws.
+    /// The tuple returns to its place if `body` throws, at the deadline, and when the process ends, in whatever way. If
+    /// the task is cancelled while it waits, the wait ends. If it is cancelled while `body` runs, `body` has to notice
+    /// that, and throw.
     ///
     /// - Parameters:
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
-    ///   - order: Which comes first, if several match.
-    ///   - deadline: How long the claim lasts at most, on a clock that runs while the machine sleeps; `nil`: as long as `body`
-    ///     and the process.
-    ///   - body: The work. It runs where the caller does.
-    /// - Returns: What `body` returned.
-    /// - Throws: What `body` throws; `cancelled` when the task was cancelled while it waited; `claimLost` when the tuple had
-    ///   returned at its deadline before `body` did: then somebody else may have done the same work.
+    ///   - order: Which tuple comes first, if several match.
+    ///   - deadline: How long the claim lasts at most, on a clock that also runs while the machine sleeps; `nil`: until
+    ///     `body` returns or the process ends.
+    ///   - body: The work. It runs where the caller runs.
+    /// - Returns: The result of `body`.
+    /// - Throws: What `body` throws; `cancelled` if the task was cancelled while it waited; `claimLost` if the tuple
+    ///   returned at its deadline before `body` did: then another process may have done the same work.
     nonisolated(nonsending) public func claim<each M: Matcher, Result>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
@@ -43,19 +44,19 @@ extension Namespace {
         return try await claim.run { () async throws -> Result in try await body(repeat each claim.fields) }
     }
 
-    /// Claims a tuple that matches, runs `body` with its fields, and completes the claim; `nil` when the time has passed
-    /// without a match.
+    /// Claims a tuple that matches, runs `body` with its fields, and completes the claim; `nil` if the time-out passes
+    /// first.
     ///
-    /// Blocks the thread while it waits. Otherwise like the form without a time-out.
+    /// The wait blocks the thread. In all else this form is like the one without a time-out.
     ///
     /// - Parameters:
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
-    ///   - order: Which comes first, if several match.
-    ///   - deadline: How long the claim lasts at most; `nil`: as long as `body` and the process.
+    ///   - order: Which tuple comes first, if several match.
+    ///   - deadline: How long the claim lasts at most; `nil`: until `body` returns or the process ends.
     ///   - timeout: How long to wait for a match; zero looks once.
     ///   - body: The work.
-    /// - Returns: What `body` returned; `nil` when the time has passed without a match.
-    /// - Throws: What `body` throws, and `claimLost` when the tuple had returned at its deadline before `body` did.
+    /// - Returns: The result of `body`; `nil` if the time-out passes without a match.
+    /// - Throws: What `body` throws, and `claimLost` if the tuple returned at its deadline before `body` did.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func claim<each M: Matcher, Result>(
         _ matcher: repeat each M,
@@ -72,7 +73,7 @@ extension Namespace {
 
     /// Claims a tuple as soon as there is one that matches, runs `body` with it, and completes the claim.
     ///
-    /// Like the typed form, for templates that are values.
+    /// It works like the typed form, for templates that are values.
     ///
     /// - Throws: What `body` throws, `cancelled`, `claimLost`.
     nonisolated(nonsending) public func claim<Result>(
@@ -87,9 +88,10 @@ extension Namespace {
 
     /// Claims a record as soon as there is one that matches, runs `body` with it decoded, and completes the claim.
     ///
-    /// Like the typed form, for `Codable` records.
+    /// It works like the typed form, for `Codable` records.
     ///
-    /// - Throws: What `body` throws, `cancelled`, `claimLost`, and `badData` for a record that doesn't decode, which stays.
+    /// - Throws: What `body` throws, `cancelled`, `claimLost`, and `badData` for a record that doesn't decode; the
+    ///   record then stays in the namespace.
     nonisolated(nonsending) public func claim<Content: Decodable & Sendable, Result>(
         _ type: Content.Type,
         matching template: Template,
@@ -102,14 +104,14 @@ extension Namespace {
 
     // MARK: Typed
 
-    /// Claims the first tuple that matches; `nil` when there is none.
+    /// Claims the first tuple that matches; `nil` if none does.
     ///
     /// - Parameters:
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
-    ///   - order: Which comes first, if several match.
+    ///   - order: Which tuple comes first, if several match.
     ///   - deadline: How long the claim lasts at most; `nil`: until it is ended.
-    /// - Returns: The claim, which releases the tuple when it goes out of scope without having been ended.
-    /// - Throws: What ``takeIfExists(_:order:)`` does; nothing was claimed then.
+    /// - Returns: The claim, which releases the tuple if it goes out of scope without having been ended.
+    /// - Throws: What ``takeIfExists(_:order:)`` throws; then nothing was claimed.
     @inlinable
     public func claimIfExists<each M: Matcher>(
         _ matcher: repeat each M,
@@ -124,17 +126,17 @@ extension Namespace {
         return Claim(held.hold, repeat each held.fields)
     }
 
-    /// Claims a tuple that matches as soon as there is one; `nil` when the time has passed.
+    /// Claims a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
     /// Blocks the thread.
     ///
     /// - Parameters:
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
-    ///   - order: Which comes first, if several match.
+    ///   - order: Which tuple comes first, if several match.
     ///   - deadline: How long the claim lasts at most; `nil`: until it is ended.
     ///   - timeout: How long to wait for a match; zero looks once.
-    /// - Returns: The claim; `nil` when the time has passed, and then nothing was claimed.
-    /// - Throws: What ``takeIfExists(_:order:)`` does; nothing was claimed then.
+    /// - Returns: The claim; `nil` if the time-out passes first, and then nothing was claimed.
+    /// - Throws: What ``takeIfExists(_:order:)`` throws; then nothing was claimed.
     @inlinable
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func claim<each M: Matcher>(
@@ -153,7 +155,7 @@ extension Namespace {
 
     /// Claims a tuple that matches as soon as there is one.
     ///
-    /// - Throws: `cancelled` when the task is; nothing was claimed then.
+    /// - Throws: `cancelled` if the task is cancelled; then nothing was claimed.
     public func claim<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
@@ -168,9 +170,9 @@ extension Namespace {
         return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
     }
 
-    /// Claims a tuple that matches as soon as there is one; `nil` when the time has passed.
+    /// Claims a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
-    /// - Throws: `cancelled` when the task is; nothing was claimed then.
+    /// - Throws: `cancelled` if the task is cancelled; then nothing was claimed.
     public func claim<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
@@ -187,9 +189,9 @@ extension Namespace {
         return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
     }
 
-    /// Claims a match, and decodes its fields where the types are known.
+    /// Claims a match, and decodes its fields in the caller, which knows their types.
     ///
-    /// `timeout`: How long the thread may block; `nil` looks at once.
+    /// `timeout` says how long the thread may block; `nil` looks once, without waiting.
     @inlinable
     package func hold<Fields>(
         _ template: Template,
@@ -213,9 +215,10 @@ extension Namespace {
         return (hold, fields)
     }
 
-    /// The same, without generics.
+    /// Claims a match, without generics.
     ///
-    /// `decode`: Called last for the tuple that was claimed; when others were quicker, for theirs before.
+    /// The last call of `decode` is for the tuple that was claimed. There may be earlier calls, for tuples that other
+    /// processes took first.
     @usableFromInline
     func hold(
         _ template: Template,
@@ -241,7 +244,7 @@ extension Namespace {
 
     // MARK: With templates that are values
 
-    /// Claims the first tuple that matches; `nil` when there is none.
+    /// Claims the first tuple that matches; `nil` if none does.
     public func claimIfExists(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
@@ -252,7 +255,7 @@ extension Namespace {
         return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
     }
 
-    /// Claims a tuple that matches as soon as there is one; `nil` when the time has passed.
+    /// Claims a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
     /// Blocks the thread.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
@@ -273,7 +276,7 @@ extension Namespace {
         return Claim(ClaimHold(claim, in: self), claim.tuple)
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Claims with a wait that blocks the thread; if `timeout` is `nil`, only the interruption ends the wait early.
     package func claimBlocking(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
@@ -294,7 +297,7 @@ extension Namespace {
 
     /// Claims a tuple that matches as soon as there is one.
     ///
-    /// - Throws: `cancelled` when the task is; nothing was claimed then.
+    /// - Throws: `cancelled` if the task is cancelled; then nothing was claimed.
     public func claim(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
@@ -306,9 +309,9 @@ extension Namespace {
         return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
     }
 
-    /// Claims a tuple that matches as soon as there is one; `nil` when the time has passed.
+    /// Claims a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
-    /// - Throws: `cancelled` when the task is; nothing was claimed then.
+    /// - Throws: `cancelled` if the task is cancelled; then nothing was claimed.
     public func claim(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
@@ -321,7 +324,7 @@ extension Namespace {
         return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
     }
 
-    /// Claims the tuple of an id; `nil` when it is not visible.
+    /// Claims the tuple with an id; `nil` if there is no visible tuple with it.
     ///
     /// - Complexity: O(log n).
     public func claimIfExists(id: TupleID, deadline: Duration? = nil) throws(SpaceError) -> Claim<Tuple>? {
@@ -334,7 +337,7 @@ extension Namespace {
 
     // MARK: Records
 
-    /// Claims the first record that matches, decoded; `nil` when there is none.
+    /// Claims the first record that matches, decoded; `nil` if none does.
     public func claimIfExists<Content: Decodable & Sendable>(
         _ type: Content.Type,
         matching template: Template,
@@ -350,7 +353,8 @@ extension Namespace {
 
     /// Claims a record that matches as soon as there is one, decoded.
     ///
-    /// - Throws: `cancelled` when the task is, and `badData` for a record that doesn't decode, which stays.
+    /// - Throws: `cancelled` if the task is cancelled, and `badData` for a record that doesn't decode; the record then
+    ///   stays in the namespace.
     public func claim<Content: Decodable & Sendable>(
         _ type: Content.Type,
         matching template: Template,
@@ -366,13 +370,13 @@ extension Namespace {
 }
 
 extension Claim {
-    /// Completes the claim when `body` returns, and releases the tuple when it throws.
+    /// Completes the claim if `body` returns, and releases the tuple if `body` throws.
     nonisolated(nonsending) func run<Result>(_ body: () async throws -> Result) async throws -> Result {
         let result: Result
         do {
             result = try await body()
         } catch {
-            // What can't be released now is when the claim goes.
+            // A claim that can't be released now is released when it goes out of scope.
             try? release()
             throw error
         }

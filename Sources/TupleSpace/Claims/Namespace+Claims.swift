@@ -1,44 +1,46 @@
 import SpaceSystem
 public import TupleCoding
 
-// Claims as plain values: ending them, and what was set aside. And the shell's way of claiming: take = claim, print, complete,
-// so that what could not be printed stays.
+// Claims as plain values, and tuples that were set aside. Also the claims of the shell's take, which claims, prints and
+// then completes, so that a tuple that could not be printed stays.
 
 extension Namespace {
     // MARK: Ending what was detached
 
     /// Ends a detached claim: the tuple is gone for good.
     ///
-    /// - Throws: `claimLost` when the tuple had returned to the space already.
+    /// - Throws: `claimLost` if the tuple returned to the space before.
     public func complete(_ claim: HeldClaim) throws(SpaceError) { try complete([claim]) }
 
-    /// Puts a tuple whose claim was detached back in its place.
+    /// Puts the tuple of a detached claim back in its place.
     ///
-    /// - Returns: Whether it was still claimed; if not, nothing happens.
+    /// - Returns: Whether the tuple was still claimed; if it was not, nothing happens.
     @discardableResult
     public func release(_ claim: HeldClaim) throws(SpaceError) -> Bool {
         try usableCore("release a claim").release([claim]) > 0
     }
 
-    /// Sets a tuple whose claim was detached aside.
+    /// Sets the tuple of a detached claim aside.
     ///
-    /// - Throws: `claimLost` when the tuple had returned to the space already.
+    /// - Throws: `claimLost` if the tuple returned to the space before.
     public func bury(_ claim: HeldClaim) throws(SpaceError) { try usableCore("set a tuple aside").bury(claim) }
 
-    /// Moves the deadline of a detached claim to `duration` from now, if that is later; one without stays without.
+    /// Moves the deadline of a detached claim to `duration` from now, if that is later.
     ///
-    /// - Throws: `claimLost` when the tuple had returned to the space already.
+    /// A claim without a deadline stays without one.
+    ///
+    /// - Throws: `claimLost` if the tuple returned to the space before.
     public func extend(_ claim: HeldClaim, by duration: Duration) throws(SpaceError) {
         try usableCore("extend a claim").extend(claim, by: duration)
     }
 
     // MARK: What was set aside
 
-    /// After how many deliveries a tuple that returns from a claim is set aside; `nil`: never.
+    /// The number of deliveries after which a tuple that returns from a claim is set aside; `nil`: never.
     ///
-    /// A setting of the namespace, not of the process.
+    /// The limit is a setting of the namespace, not of the process.
     ///
-    /// - Throws: What ``readAll(matching:order:max:)`` does.
+    /// - Throws: What ``readAll(matching:order:max:)`` throws.
     public func deliveryLimit() throws(SpaceError) -> Int? {
         let operation = "look at the limit of deliveries"
         return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
@@ -47,11 +49,11 @@ extension Namespace {
         }
     }
 
-    /// Says after how many deliveries a tuple that returns from a claim is set aside: at its return from the last of them.
+    /// Sets the number of deliveries after which a tuple is set aside: when it returns from the last of them.
     ///
-    /// - Parameter limit: From 1; `nil`: never, as in a new namespace. What is claimed or visible now is judged at its next
-    ///   return.
-    /// - Throws: `invalidArgument` for a limit below 1 or above 2³²−1, and what ``write(tuple:expires:)`` does.
+    /// - Parameter limit: The limit, from 1; `nil`: never, as in a new namespace. For tuples that are claimed or
+    ///   visible now, it counts from their next return on.
+    /// - Throws: `invalidArgument` for a limit below 1 or above 2³²−1, and what ``write(tuple:expires:)`` throws.
     public func setDeliveryLimit(_ limit: Int?) throws(SpaceError) {
         let operation = "set the limit of deliveries"
         if let limit, limit < 1 || limit > Int(UInt32.max) {
@@ -72,10 +74,10 @@ extension Namespace {
     /// The tuples that were set aside, the oldest first.
     ///
     /// - Parameters:
-    ///   - template: Which; unless given, all.
-    ///   - max: How many at most.
-    /// - Returns: Copies of the tuples, with their ids and how often each had come back.
-    /// - Throws: What ``readAll(matching:order:max:)`` does.
+    ///   - template: Which tuples to look for; the default matches all.
+    ///   - max: The largest number of tuples to return.
+    /// - Returns: Copies of the tuples, with their ids and the number of times that each had come back.
+    /// - Throws: What ``readAll(matching:order:max:)`` throws.
     /// - Complexity: O(n) in the tuples that are claimed or set aside.
     public func buried(matching template: Template = .any, max: Int = .max) throws(SpaceError) -> [BuriedTuple] {
         let operation = "look at what was set aside"
@@ -99,13 +101,13 @@ extension Namespace {
         }
     }
 
-    /// Puts tuples that were set aside back in their places, their deliveries counted anew.
+    /// Puts tuples that were set aside back in their places, and counts their deliveries from zero again.
     ///
     /// - Parameters:
-    ///   - template: Which; unless given, all.
-    ///   - max: How many at most, the oldest first.
-    /// - Returns: How many.
-    /// - Throws: What ``write(tuple:expires:)`` does. More than 64 go in several transactions.
+    ///   - template: Which tuples to put back; the default matches all.
+    ///   - max: The largest number of tuples to put back, the oldest first.
+    /// - Returns: The number of tuples that were put back.
+    /// - Throws: What ``write(tuple:expires:)`` throws. More than 64 tuples are put back in several transactions.
     @discardableResult
     public func kick(matching template: Template = .any, max: Int = .max) throws(SpaceError) -> Int {
         let operation = "kick tuples back"
@@ -122,9 +124,9 @@ extension Namespace {
         return kicked
     }
 
-    /// Puts a tuple that was set aside back in its place, its deliveries counted anew.
+    /// Puts a tuple that was set aside back in its place, and counts its deliveries from zero again.
     ///
-    /// - Returns: Whether it was set aside.
+    /// - Returns: Whether the tuple was set aside.
     @discardableResult
     public func kick(id: TupleID) throws(SpaceError) -> Bool {
         try usableCore("kick tuples back").moveSlice("kick tuples back", timeout: nil) { (candidate, claim) in
@@ -135,10 +137,10 @@ extension Namespace {
     /// Sets visible tuples aside.
     ///
     /// - Parameters:
-    ///   - template: Which.
-    ///   - max: How many at most, the oldest first.
-    /// - Returns: How many.
-    /// - Throws: What ``takeAll(matching:order:max:)`` does.
+    ///   - template: Which tuples to set aside.
+    ///   - max: The largest number of tuples to set aside, the oldest first.
+    /// - Returns: The number of tuples that were set aside.
+    /// - Throws: What ``takeAll(matching:order:max:)`` throws.
     @discardableResult
     public func bury(matching template: Template, max: Int = .max) throws(SpaceError) -> Int {
         try usableCore("set tuples aside").takeAll("set tuples aside", template, .oldestFirst, max: max, isMoving: true)
@@ -153,10 +155,11 @@ extension Namespace {
 
     /// Claims matches at once, for as long as it takes to print them.
     ///
-    /// They are as many as one transaction moves easily, at most `max`: in a full namespace perhaps one. Only that there are none
-    /// means that none is left.
+    /// One call claims as many matches as one transaction moves easily, and at most `max`; in a full namespace that may
+    /// be one. Only an empty result means that no match is left.
     ///
-    /// Nobody is told to listen for this process's end: that costs more than such a claim lasts, and a tick serves too.
+    /// Other processes are not told to listen for the end of this process: telling them takes longer than such a claim
+    /// lasts, and if this process is killed, a tick returns its claims.
     package func claimAll(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
@@ -180,18 +183,19 @@ extension Namespace {
                     try scope.claim(id, row, terms)
                 }.map { HeldClaim($0.id, $0.result, $0.content) }
             } catch  where most > 1 && [.storageFull, .limitReached, .transactionTooLarge].contains(error.code) {
-                // One by one at last: that error is the one to report.
+                // Halve the number, down to one tuple: the error for one tuple is the error to report.
                 most = min(most, 512) / 2
             }
         }
     }
 
-    /// How many bytes of tuples are claimed in one transaction: well below what is reserved for removals.
+    /// The most bytes of tuples that one transaction claims: far less than is reserved for removals.
     private static let claimedBytes = 1 << 20
 
-    /// Claims a match as soon as there is one, like ``claimAll(matching:order:max:)``; `nil` when the time has passed.
+    /// Claims a match as soon as there is one, like ``claimAll(matching:order:max:)``; `nil` if the time-out passes
+    /// first.
     ///
-    /// `timeout`: `nil`: no limit but the interruption.
+    /// If `timeout` is `nil`, only the interruption ends the wait early.
     package func claimOne(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
@@ -206,14 +210,14 @@ extension Namespace {
 
     /// Ends claims: the tuples are gone for good.
     ///
-    /// - Throws: `claimLost` when one of them had returned already; then none is completed.
+    /// - Throws: `claimLost` if one of them returned before; then none is completed.
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
         try usableCore("complete a claim").complete(claims)
     }
 
-    /// Puts claimed tuples back where they were.
+    /// Puts claimed tuples back in their places.
     ///
-    /// `wasDelivered`: Whether it counts as a delivery.
+    /// `wasDelivered` says whether the claim counts as a delivery.
     package func release(_ claims: [HeldClaim], wasDelivered: Bool = true) throws(SpaceError) {
         try usableCore("release a claim").release(claims, wasDelivered: wasDelivered)
     }

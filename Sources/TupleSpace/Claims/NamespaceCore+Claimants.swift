@@ -2,7 +2,8 @@ package import SpaceSystem
 import Synchronization
 
 extension NamespaceCore {
-    /// The processes, other than this one, that have claimed something, or for which somebody has.
+    /// The processes other than this one that have claimed something, or for which another process has claimed
+    /// something.
     package func claimants() -> Set<ProcessIdentity> {
         var processes: Set<ProcessIdentity> = []
         let operation = "look at the claimers"
@@ -17,9 +18,9 @@ extension NamespaceCore {
 
     package func returnClaimsOfTheDead(patience: Duration) { returnClaimsOfTheDead(timeout: patience) }
 
-    /// Before a session's first claim: marks the session, and has those who wait listen for its end.
+    /// Called before a session's first claim: marks the session, and makes the waiting processes listen for its end.
     ///
-    /// A failure costs them a tick, should this process die with a claim.
+    /// If it fails, and this process dies with a claim, the waiting processes get the tuple a tick later.
     package func announceClaimant() {
         guard !isClaimant.load(ordering: .relaxed),
             !isClaimant.exchange(true, ordering: .acquiringAndReleasing)
@@ -31,7 +32,7 @@ extension NamespaceCore {
         ringForClaimants()
     }
 
-    /// Has those who wait look for new claimants: one waiter of each process is enough.
+    /// Makes waiting processes look for new claimants; it wakes one waiter of each process, which is enough.
     func ringForClaimants() {
         control.claimants.add(1)
         SharedWord64.fence()

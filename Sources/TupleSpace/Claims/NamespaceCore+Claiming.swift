@@ -1,10 +1,11 @@
 package import SpaceSystem
 import TupleCoding
 
-// Claiming, in the ways in which taking goes: at once, blocking the thread, suspending the task.
+// Claiming has the same ways as taking: at once, blocking the thread, suspending the task.
 
 extension NamespaceCore {
-    /// `decode`: Before the tuple is touched: one that does not decode stays where it is.
+    /// Claims the first match; `decode` runs before the tuple is touched, so a tuple that does not decode stays in
+    /// place.
     func claimIfExists<Content>(
         _ template: Template,
         _ order: MatchOrder,
@@ -20,7 +21,7 @@ extension NamespaceCore {
         return taken.map { Claimed(claim: HeldClaim($0.id, $0.result, $0.content.0), content: $0.content.1) }
     }
 
-    /// Claims the tuple of an id; `nil` when it is not visible.
+    /// Claims the tuple with an id; `nil` if there is no visible tuple with it.
     package func claim(id: TupleID, _ terms: ClaimTerms) throws(SpaceError) -> Claimed<Tuple>? {
         func look() throws(SpaceError) -> Match? {
             try read("claim") { (snapshot) throws(SpaceError) in
@@ -82,22 +83,21 @@ extension NamespaceCore {
 }
 
 extension Namespace {
-    /// What a claim of this process begins with: others listen for its end from now on.
+    /// Prepares a claim of this process, and makes other processes listen for its end from now on.
     func claimingCore(_ deadline: Duration?) throws(SpaceError) -> (NamespaceCore, ClaimTerms) {
         let core = try usableCore("claim")
         try core.checkNotNegative(deadline, "a deadline", "claim")
         try core.checkUsable("claim")
         core.announceClaimant()
-        // It looks before it writes, and what this process has let go of is to be there.
+        // A claim looks before it writes, so the tuples that this process has yet to release must be back before that.
         core.carryOutDeferred()
         return (core, ClaimTerms(holder: .session(core.session.number), deadline: deadline))
     }
 
-    /// Claims for another process, at whose end the tuple returns; `nil` when there is no match, or the time has passed.
+    /// Claims a tuple for another process; the tuple returns when that process ends.
     ///
-    /// The claim is ended by whoever knows its number, in any process.
-    ///
-    /// `timeout`: Zero looks once; `nil`: no limit but the interruption.
+    /// The result is `nil` if the time-out passes without a match. Any process that knows the claim's number can end
+    /// the claim. A `timeout` of zero looks once; if it is `nil`, only the interruption ends the wait early.
     package func claim(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
@@ -113,15 +113,15 @@ extension Namespace {
             (_) throws(SpaceError) in
         }
         guard let claimed else { return nil }
-        // After the claim: who waits finds the process among the holders of claims.
+        // After the claim, so that a waiter finds the process among the holders of claims.
         core.ringForClaimants()
         return claimed.claim
     }
 
-    /// Whether a number is too small for a claim that was made since the namespace was created.
+    /// Whether a claim's number is smaller than those of all claims made since the namespace was created.
     package func isOfEarlierLife(claim number: UInt64) -> Bool { number < core.control.header.firstClaim }
 
-    /// A claim by its number, held by this process or for another one; `nil` when there is none.
+    /// The claim with a number, held by this process or for another one; `nil` if there is none.
     package func claim(numbered number: UInt64) throws(SpaceError) -> HeldClaim? {
         let core = try usableCore("look for a claim")
         guard let (claim, holder) = try core.claim(numbered: number) else { return nil }

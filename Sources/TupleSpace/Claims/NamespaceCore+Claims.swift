@@ -2,7 +2,7 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-// Ending claims, and returning those whose holders have ended.
+// Ending claims, and returning the claims of holders that have ended.
 
 extension NamespaceCore {
     // MARK: By who holds them
@@ -16,9 +16,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Returns claims; those that have returned already are left alone.
-    ///
-    /// Returns: How many returned.
+    /// Returns claims, and leaves alone those that have returned already; the result is the number that it returned.
     @discardableResult
     package func release(
         _ claims: [HeldClaim],
@@ -50,9 +48,9 @@ extension NamespaceCore {
         }
     }
 
-    /// The claim of a number, whoever holds it; `nil` when it has ended.
+    /// The claim with a number, whichever process holds it; `nil` if it has ended.
     ///
-    /// Numbers are given out once, and looked for through all claims: there are few at a time.
+    /// A number is given out only once. The search walks all claims, of which there are few at a time.
     package func claim(numbered number: UInt64) throws(SpaceError) -> (claim: HeldClaim, holder: ClaimHolder)? {
         try read("look for a claim") { (snapshot) throws(SpaceError) in
             guard try snapshot.counters().claimed > 0 else { return nil }
@@ -84,11 +82,12 @@ extension NamespaceCore {
 
     // MARK: Of holders that have ended
 
-    /// Lets go of what holders held that have ended, and returns what they have claimed.
+    /// Lets go of what ended holders held, and returns what they had claimed.
     ///
-    /// What can't be moved for want of room, or is damaged, is left to a later time and holds nothing else up.
+    /// A claim that can't be moved, because it is damaged or disk space is missing, is left to a later time and does
+    /// not hold up the others.
     ///
-    /// `timeout`: For the gate; `nil`: the space's.
+    /// `timeout` is for the gate; `nil` means the time-out of the space.
     func returnClaims(timeout: Duration? = nil, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
         var refusal: SpaceError?
         for part in parts.all {
@@ -110,7 +109,7 @@ extension NamespaceCore {
                 moved = try move(slice, operation, timeout: timeout) { (_, row) in hasEnded(row.holder) }
             } catch  where error.isOfContent {
                 refusal = refusal ?? error
-                // With fewer at a time, down to the one that it is about.
+                // Retry with fewer claims at a time, down to the one that causes the error.
                 if slice.ids.count == 1 { left.insert(slice.ids[0]) }
                 most = max(1, slice.ids.count / 2)
                 moved = slice.ids.count
@@ -119,10 +118,10 @@ extension NamespaceCore {
         if let refusal { throw refusal }
     }
 
-    /// Returns the claims, or kicks the tuples set aside, that `isWanted` says yes to: so many that what they move fits the
-    /// reserve.
+    /// Returns the claims for which `isWanted` is true, and kicks such tuples that were set aside.
     ///
-    /// Returns: How many moved; 0 also when somebody else was at it, which is no reason to go round for ever.
+    /// One call moves only as many as fit the disk reserve. The result is the number that moved. It is also 0 if
+    /// another process moved them first; so a caller that loops until it is 0 ends.
     func moveSlice(
         _ operation: String,
         max: Int = 64,
@@ -132,7 +131,7 @@ extension NamespaceCore {
         try move(try claimSlice(operation, max: max, where: isWanted), operation, timeout: timeout, if: isWanted)
     }
 
-    /// Tuples in `claims`, and how large their rows are.
+    /// The ids of tuples in `claims`, and the total size of their rows.
     private typealias ClaimSlice = (ids: [UInt64], bytes: Int)
 
     private func claimSlice(
@@ -174,7 +173,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Who has claims out, or holds; or who holds a name or waits for it.
+    /// The holders of claims and of holds; given a name, those that hold the name or wait for it.
     func claimHolders(at name: String? = nil) throws(SpaceError) -> Set<ClaimHolder> {
         try read("look at the claims") { (snapshot) throws(SpaceError) in
             var holders: Set<ClaimHolder> = []
@@ -190,11 +189,8 @@ extension NamespaceCore {
 
     /// Returns the claims of holders that no longer live, and lets go of what they held.
     ///
-    /// A failure leaves it to the next tick or opener.
-    ///
-    /// `name`: Looks only at those who stand in the queue of this name.
-    ///
-    /// Returns: Whether there were any.
+    /// If it fails, the next tick or the next process that opens the namespace does it. Given a `name`, it looks only
+    /// at the holders in the queue of that name. The result says whether there were dead holders.
     @discardableResult
     package func returnClaimsOfTheDead(at name: String? = nil, timeout: Duration) -> Bool {
         guard Safeguard.deadClaims.stands, let holders = try? claimHolders(at: name), !holders.isEmpty else {
@@ -214,16 +210,15 @@ extension NamespaceCore {
         }
     }
 
-    /// After a look that found less than it was asked for, in a namespace in which something is claimed or held: returns what the
-    /// dead have left.
+    /// Called after a look that found less than it was asked for, if something is claimed or held: returns what dead
+    /// processes left.
     ///
-    /// A process that polls must get back what a killed one had claimed, though it never waits, and so never ticks. Asking costs
-    /// the kernel's word for each holder: so a process asks at most every 5 ms, and spends at most a twentieth of its time on it,
-    /// but asks after a tick's time in any case.
+    /// A process that polls must get back what a killed process had claimed, although it never waits and so never
+    /// ticks. Each check asks the kernel about every holder. So a process checks at most every 5 ms, and spends at most
+    /// a twentieth of its time on checks, but it checks after one tick's time in any case.
     ///
-    /// `name`: Looks only at those who stand in the queue of this name.
-    ///
-    /// Returns: Whether there were any.
+    /// Given a `name`, it looks only at the holders in the queue of that name. The result says whether there were dead
+    /// holders.
     package func askForTheDead(at name: String? = nil) -> Bool {
         let start = MonotonicInstant.now.nanoseconds
         let due = nextAskForTheDead.load(ordering: .relaxed)
@@ -242,16 +237,16 @@ extension NamespaceCore {
 
     // MARK: After a look that found nothing
 
-    /// Returns the claims of dead processes, and those whose deadline has passed without a write or a tick since.
+    /// Returns the claims of dead processes, and overdue claims that no write and no tick has returned yet.
     ///
-    /// Returns: Whether there were any, so that another look may find more.
+    /// The result says whether there were any, so that another look may find more.
     func returnEndedClaims(_ operation: String) throws(SpaceError) -> Bool {
         let (isDue, hasClaims) = try read(operation) { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()
             guard counters.expiring > 0 else { return (false, counters.claimed > 0) }
             return (try snapshot.due(limit: 1).contains { $0.kind == .claim }, counters.claimed > 0)
         }
-        // The transaction itself returns what is due, before anything else, where there is room for it.
+        // The transaction itself first returns what is due, if there is disk space for that.
         if isDue,
             try write(
                 operation,

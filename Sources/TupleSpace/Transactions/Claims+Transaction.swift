@@ -1,13 +1,12 @@
 import TupleCoding
 
-// Completing a claim and doing what follows from it in one transaction.
+// Completing a claim, and writing the results of the work, in one transaction.
 
 extension Claim {
-    /// Ends the claim together with what `body` does, in one transaction: either the results are there and the tuple is
-    /// gone, or neither.
+    /// Ends the claim together with the changes of `body`, in one transaction: either both happen or neither does.
     ///
-    /// - Parameter body: What is to happen at once with the completion; see ``Namespace/transaction(_:)``.
-    /// - Returns: What `body` returned.
+    /// - Parameter body: The changes to make together with the completion; see ``Namespace/transaction(_:)``.
+    /// - Returns: The result of `body`.
     /// - Throws: What `body` throws, after which the claim is still held, and what ``complete()`` throws.
     public func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
         try hold.complete(body)
@@ -15,7 +14,7 @@ extension Claim {
 }
 
 extension ClaimHold {
-    /// Ends the claim together with a body of the user's.
+    /// Ends the claim in one transaction with the user's body.
     package func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
         let core = try begin("complete a claim")
         do {
@@ -28,13 +27,13 @@ extension ClaimHold {
 }
 
 extension Namespace {
-    /// Ends a detached claim together with what `body` does, in one transaction.
+    /// Ends a detached claim together with the changes of `body`, in one transaction.
     ///
     /// - Parameters:
     ///   - claim: The claim.
-    ///   - body: What is to happen at once with the completion; see ``transaction(_:)``.
-    /// - Returns: What `body` returned.
-    /// - Throws: What `body` throws, and `claimLost`; the claim is not ended then.
+    ///   - body: The changes to make together with the completion; see ``transaction(_:)``.
+    /// - Returns: The result of `body`.
+    /// - Throws: What `body` throws, and `claimLost`; then the claim is not ended.
     public func complete<Result>(
         _ claim: HeldClaim,
         _ body: (borrowing Transaction) throws -> Result
@@ -44,14 +43,14 @@ extension Namespace {
 }
 
 extension NamespaceCore {
-    /// Completes a claim together with what a body does.
+    /// Completes a claim in one transaction with the changes of a body.
     package func complete<Result>(
         _ claim: HeldClaim,
         in namespace: Namespace,
         _ body: (borrowing Transaction) throws -> Result
     ) throws -> Result {
         try transaction(in: namespace, "complete a claim") { transaction in
-            // First: who has lost the claim has no business doing the rest.
+            // The completion comes first: if the claim is lost, the body must not run.
             try transaction.complete(claim)
             return try body(transaction)
         }

@@ -1,7 +1,7 @@
 public import TupleCoding
 
 extension Namespace {
-    /// Runs `body` as one step: what it changes is seen by others all at once, or, if it throws, never.
+    /// Runs `body` as one step: others see all of its changes at once or, if it throws, none of them.
     ///
     /// ```swift
     /// try accounts.transaction { t in
@@ -10,14 +10,15 @@ extension Namespace {
     /// }
     /// ```
     ///
-    /// The body sees its own changes. What it writes and takes again leaves no trace; watchers get the rest as one batch. All
-    /// others who write wait meanwhile, so it is to be short: no input or output, no waiting, no calls that take long. Within
-    /// it the namespace's own operations throw `invalidArgument`, and so does waiting in any namespace. Other namespaces may be
-    /// written to, but that is no part of the transaction.
+    /// The body sees its own changes. A tuple that it writes and takes again leaves no trace; watchers get all other
+    /// changes as one batch. All other writers wait for the body, so it must be short: no input or output, no waiting,
+    /// no calls that take long. Within the body, the namespace's own operations throw `invalidArgument`, and so does
+    /// waiting in any namespace. The body may write to other namespaces, but those writes are not part of the
+    /// transaction.
     ///
     /// - Parameter body: The work; it runs once, on this thread, with up to 65,536 changes and 128 MiB
     ///   (``Limits/transactionChanges``, ``Limits/transactionBytes``).
-    /// - Returns: What `body` returned, after the commit.
+    /// - Returns: The result of `body`, after the commit.
     /// - Throws: What `body` throws, after everything is undone; `transactionTooLarge`, `storageFull`, `limitReached`,
     ///   `holderStopped`, `holderBusy`, `namespaceDeleted`.
     public func transaction<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
@@ -26,10 +27,10 @@ extension Namespace {
 
     // MARK: Moving
 
-    /// Takes the first tuple that matches and writes another, in one transaction.
+    /// Takes the first tuple that matches and writes another one, in one transaction.
     ///
-    /// - Returns: The tuple that was taken; `nil` when there was none, and then nothing is written.
-    /// - Throws: What ``transaction(_:)`` does.
+    /// - Returns: The tuple that was taken; `nil` if none matched, and then nothing is written.
+    /// - Throws: What ``transaction(_:)`` throws.
     @discardableResult
     public func move(matching template: Template, to tuple: Tuple) throws -> Tuple? {
         try transaction { transaction in
@@ -47,10 +48,10 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
-    ///   - order: Which comes first, if several match.
-    ///   - transform: Makes the new tuple; part of the transaction, and so short.
-    /// - Returns: The fields of the tuple that was taken; `nil` when there was none.
-    /// - Throws: What `transform` throws, after which nothing has changed, and what ``transaction(_:)`` does.
+    ///   - order: Which tuple comes first, if several match.
+    ///   - transform: Makes the new tuple. It runs within the transaction, so it must be short.
+    /// - Returns: The fields of the tuple that was taken; `nil` if none matched.
+    /// - Throws: What `transform` throws, after which nothing has changed, and what ``transaction(_:)`` throws.
     @discardableResult
     public func move<each M: Matcher>(
         _ matcher: repeat each M,
@@ -69,7 +70,7 @@ extension Namespace {
     /// Takes all tuples that match and writes others, in one transaction.
     ///
     /// - Returns: The tuples that were taken, in order.
-    /// - Throws: What ``transaction(_:)`` does.
+    /// - Throws: What ``transaction(_:)`` throws.
     @discardableResult
     public func replaceAll(matching template: Template, with tuples: some Sequence<Tuple>) throws -> [Tuple] {
         try transaction { transaction in
@@ -83,9 +84,9 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
-    ///   - transform: Makes the new tuple; part of the transaction, and so short.
-    /// - Returns: How many were replaced.
-    /// - Throws: What `transform` throws, after which nothing has changed, and what ``transaction(_:)`` does.
+    ///   - transform: Makes the new tuple. It runs within the transaction, so it must be short.
+    /// - Returns: The number of tuples that were replaced.
+    /// - Throws: What `transform` throws, after which nothing has changed, and what ``transaction(_:)`` throws.
     @discardableResult
     public func replaceAll<each M: Matcher>(
         _ matcher: repeat each M,

@@ -1,6 +1,6 @@
 public import TupleCoding
 
-// Cells in a transaction: as in a namespace, but for waiting.
+// Cells in a transaction: the same calls as on a namespace, without those that wait.
 
 extension Transaction {
     // MARK: Codable values
@@ -10,9 +10,9 @@ extension Transaction {
         try set(key, value: try state.namespace.encoded(content, "set a cell"))
     }
 
-    /// The value of a cell, decoded; `nil` when it is not set.
+    /// The value of a cell, decoded; `nil` if the cell is not set.
     ///
-    /// - Throws: `badData` when the cell holds something that doesn't decode as the type.
+    /// - Throws: `badData` if the value of the cell doesn't decode as the type.
     public func get<Content: Decodable>(_ key: String, as type: Content.Type = Content.self) throws(SpaceError)
         -> Content?
     {
@@ -28,28 +28,28 @@ extension Transaction {
 
     /// Sets a cell to a value.
     ///
-    /// - Returns: The old value; `nil` when it was not set.
+    /// - Returns: The old value; `nil` if the cell was not set.
     @discardableResult
     public func set(_ key: String, value: Value) throws(SpaceError) -> Value? {
         try change(key, to: value) { _ in true }.old
     }
 
-    /// Sets a cell if its value is what is expected.
+    /// Sets a cell if it has the expected value.
     ///
-    /// - Returns: Whether it was, and so the cell is set.
+    /// - Returns: Whether the cell had the expected value, and so is set.
     public func set(_ key: String, value: Value, ifEquals expected: Value) throws(SpaceError) -> Bool {
         let expected = try state.namespace.encodedElement(of: expected, "set a cell")
         return try change(key, to: value) { old in old.map { $0.elementsEqual(expected) } ?? false }.isSet
     }
 
-    /// Sets a cell if it is not set.
+    /// Sets a cell if it is not set yet.
     ///
-    /// - Returns: Whether it was not set before, and so is now.
+    /// - Returns: Whether the cell was not set before, and so is now.
     public func setIfAbsent(_ key: String, value: Value) throws(SpaceError) -> Bool {
         try change(key, to: value) { $0 == nil }.isSet
     }
 
-    /// The value of a cell; `nil` when it is not set.
+    /// The value of a cell; `nil` if the cell is not set.
     public func get(_ key: String) throws(SpaceError) -> Value? {
         try state.namespace.check(key, "get a cell")
         return try state.look { (scope) throws(SpaceError) in
@@ -59,7 +59,7 @@ extension Transaction {
 
     /// Unsets a cell.
     ///
-    /// - Returns: The value it had; `nil` when it was not set.
+    /// - Returns: The value that the cell had; `nil` if it was not set.
     @discardableResult
     public func unset(_ key: String) throws(SpaceError) -> Value? {
         try state.namespace.check(key, "unset a cell")
@@ -68,10 +68,11 @@ extension Transaction {
         }
     }
 
-    /// Adds to a cell that holds an integer; one that is not set counts as 0.
+    /// Adds to the integer in a cell; a cell that is not set counts as 0.
     ///
     /// - Returns: The sum.
-    /// - Throws: `badData` when the cell holds something else, or the sum is beyond 64 bits; the transaction is undone then.
+    /// - Throws: `badData` if the cell holds something else, or if the sum doesn't fit 64 bits; then the transaction is
+    ///   undone.
     @discardableResult
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
         try state.namespace.check(key, "increment a cell")
@@ -91,7 +92,7 @@ extension Transaction {
         }
     }
 
-    /// With the old value, which the journal keeps a copy of: measured now, since the cell changes.
+    /// Adds the size of the old value, of which the journal keeps a copy; it is measured before the cell changes.
     private func replacing(_ key: String, _ demand: DiskReserve.Demand) throws(SpaceError) -> DiskReserve.Demand {
         var demand = demand
         demand.cells = 1

@@ -1,9 +1,9 @@
 public import TupleCoding
 
-/// What the body of ``Namespace/transaction(_:)`` works with: everything in a namespace but waiting, in one step.
+/// The argument of a body of ``Namespace/transaction(_:)``: all operations of a namespace except waiting, in one step.
 ///
-/// It sees the namespace as it is, and its own changes; nobody else sees anything of them before the body has returned, and
-/// then all. It can't be kept beyond the body.
+/// The body sees the namespace as it is, and its own changes. Other processes and threads see none of these changes
+/// before the body has returned, and then all of them. The transaction can't be kept beyond the body.
 public struct Transaction: ~Copyable {
     package let state: TransactionState
 
@@ -23,9 +23,9 @@ public struct Transaction: ~Copyable {
         try write(tuple: Tuple(trusting: encoder.bytes, isRecord: false), expires: expires)
     }
 
-    /// Writes a tuple that is made already.
+    /// Writes a tuple that exists as a value.
     ///
-    /// - Returns: Its id.
+    /// - Returns: The tuple's id.
     @discardableResult
     public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
         let demand = try state.namespace.demand(of: tuple.encoded.count)
@@ -43,7 +43,7 @@ public struct Transaction: ~Copyable {
 
     /// Writes several tuples, in order.
     ///
-    /// - Returns: Their ids, in the same order.
+    /// - Returns: The ids of the tuples, in the same order.
     @discardableResult
     public func write(contentsOf tuples: some Sequence<Tuple>, expires: Duration? = nil) throws(SpaceError) -> [TupleID]
     {
@@ -63,7 +63,7 @@ public struct Transaction: ~Copyable {
 
     // MARK: Reading
 
-    /// The first tuple that matches, as typed fields; `nil` when there is none.
+    /// Reads the first tuple that matches, as typed fields; `nil` if none does.
     public func readIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
@@ -74,7 +74,7 @@ public struct Transaction: ~Copyable {
         return fields
     }
 
-    /// The first tuple that matches; `nil` when there is none.
+    /// Reads the first tuple that matches; `nil` if none does.
     public func readIfExists(matching template: Template, order: MatchOrder = .oldestFirst) throws(SpaceError) -> Tuple?
     {
         try state.matches(template, order, max: 1).first?.tuple()
@@ -91,31 +91,31 @@ public struct Transaction: ~Copyable {
         return tuples
     }
 
-    /// How many tuples match.
+    /// The number of tuples that match.
     public func count(matching template: Template = .any) throws(SpaceError) -> Int { try state.count(template) }
 
     // MARK: Taking
 
-    /// Takes the first tuple that matches, as typed fields; `nil` when there is none.
+    /// Takes the first tuple that matches, as typed fields; `nil` if none does.
     public func takeIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
         let template = try state.namespace.template("take", repeat each matcher)
         guard let match = try state.matches(template, order, max: 1).first else { return nil }
-        // Before it is taken: one that does not decode stays.
+        // Decode before the take, so that a tuple that does not decode stays.
         let fields = try match.fields(repeat each matcher)
         try state.take([match])
         return fields
     }
 
-    /// Takes the first tuple that matches; `nil` when there is none.
+    /// Takes the first tuple that matches; `nil` if none does.
     public func takeIfExists(matching template: Template, order: MatchOrder = .oldestFirst) throws(SpaceError) -> Tuple?
     {
         try takeAll(matching: template, order: order, max: 1).first
     }
 
-    /// Takes the first record that matches, decoded; `nil` when there is none.
+    /// Takes the first record that matches, decoded; `nil` if none does.
     public func takeIfExists<Content: Decodable>(
         _ type: Content.Type,
         matching template: Template
@@ -144,15 +144,15 @@ public struct Transaction: ~Copyable {
 
     // MARK: Claiming
 
-    /// Claims the first tuple that matches; `nil` when there is none.
+    /// Claims the first tuple that matches; `nil` if none does.
     ///
-    /// If the transaction is undone, the claim never was.
+    /// If the transaction is undone, so is the claim.
     ///
     /// - Parameters:
     ///   - template: What to look for.
-    ///   - order: Which comes first, if several match.
+    ///   - order: Which tuple comes first, if several match.
     ///   - deadline: How long the claim lasts at most; `nil`: until it is ended.
-    /// - Returns: The claim, as a plain value; `nil` when nothing matches.
+    /// - Returns: The claim, as a plain value; `nil` if nothing matches.
     /// - Throws: `invalidArgument` for a negative deadline, `transactionTooLarge`, `storageFull`, `limitReached`.
     public func claimIfExists(
         matching template: Template,
@@ -163,7 +163,7 @@ public struct Transaction: ~Copyable {
         return try state.claim(match, try match.tuple(), deadline: deadline)
     }
 
-    /// Claims the first tuple that matches; `nil` when there is none.
+    /// Claims the first tuple that matches; `nil` if none does.
     ///
     /// - Returns: The claim, as a plain value, and the fields, typed as the matchers say.
     public func claimIfExists<each M: Matcher>(
@@ -178,14 +178,14 @@ public struct Transaction: ~Copyable {
         return (claim, fields)
     }
 
-    /// Ends a claim: its tuple is gone, if the transaction is committed.
+    /// Ends a claim: once the transaction is committed, the tuple is gone.
     ///
-    /// - Throws: `claimLost` when the tuple had returned to the space already; the transaction is undone then.
+    /// - Throws: `claimLost` if the tuple returned to the space before; then the transaction is undone.
     public func complete(_ claim: HeldClaim) throws(SpaceError) { try state.complete(claim) }
 
     /// Puts a claimed tuple back in its place.
     ///
-    /// - Returns: Whether it was still claimed.
+    /// - Returns: Whether the tuple was still claimed.
     @discardableResult
     public func release(_ claim: HeldClaim) throws(SpaceError) -> Bool { try state.release(claim) }
 }

@@ -5,11 +5,11 @@ import TupleCoding
 
 /// A transaction's body, run under the gate.
 ///
-/// Guarantees: the body's changes are committed together or not at all, and the body runs once. It never meets a full disk
-/// halfway through a change: what it will do is not known before, so room is made ahead of each change, for all that the
-/// transaction has done and the change. An error in the middle of a change undoes the whole, also when the body catches it.
-/// The namespace's own operations are refused meanwhile on the same thread: they would wait for the gate that it holds, or
-/// see the namespace as it was before.
+/// Guarantees: the body's changes are committed together or not at all, and the body runs once. The disk never fills up
+/// halfway through a change: the body's changes are not known in advance, so before each change disk space is ensured
+/// for it and for all earlier changes of the transaction. An error in the middle of a change undoes the whole
+/// transaction, even if the body catches the error. Meanwhile, the namespace's own operations are refused on this
+/// thread: they would wait for the gate that the thread holds, or see the namespace as it was before the transaction.
 package final class TransactionState {
     package static let operation = "run a transaction"
 
@@ -17,15 +17,15 @@ package final class TransactionState {
     private let core: NamespaceCore
     private let scope: WriteScope
     private var demand: DiskReserve.Demand
-    /// What there is room for.
+    /// The demand for which disk space is ensured.
     private var ensured: DiskReserve.Demand
     private var changes = 0
     private var bytes = 0
     private var isOpen = true
-    /// What left a change half done.
+    /// The error that left a change half done.
     package private(set) var failure: SpaceError?
     private(set) var hasClaimed = false
-    /// Whether a search found less than it was asked for while something was claimed.
+    /// Whether a search found less than it was asked for while a claim existed.
     private var hasMissed = false
     private var searches: [(shape: Shape, table: ShapeTable, examined: Int)] = []
 
@@ -53,13 +53,13 @@ package final class TransactionState {
         }
     }
 
-    /// Reads, seeing what the body has changed.
+    /// Reads the namespace with the body's own changes.
     package func look<Result>(_ body: (WriteScope) throws(SpaceError) -> Result) throws(SpaceError) -> Result {
         try check()
         return try body(scope)
     }
 
-    /// Changes something, for which there is room then.
+    /// Makes a change, after ensuring disk space for it.
     package func change<Result>(
         _ more: DiskReserve.Demand,
         _ body: (WriteScope) throws(SpaceError) -> Result
@@ -89,7 +89,9 @@ package final class TransactionState {
         }
     }
 
-    /// Makes room for as much again, so that a long transaction measures the tables a few times, and not at each change.
+    /// Ensures disk space for the demand and, if there is enough, for about as much again.
+    ///
+    /// So a long transaction measures the tables a few times, and not at each change.
     private func makeRoom(for whole: DiskReserve.Demand) throws(SpaceError) {
         guard !whole.isCovered(by: ensured) else { return }
         let ahead = whole + whole.bounded(bytes: 1 << 18)
@@ -108,7 +110,7 @@ package final class TransactionState {
 
     // MARK: Searching
 
-    /// The matches, at most `max`, copied: what follows may change the rows.
+    /// The matches, at most `max`, copied, because what follows may change the rows.
     func matches(_ template: Template, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match] {
         try check()
         guard max > 0 else { return [] }
@@ -135,7 +137,7 @@ package final class TransactionState {
         return count
     }
 
-    /// Removes tuples that were just found.
+    /// Removes tuples that a search has just found.
     package func take(_ matches: [Match]) throws(SpaceError) {
         for match in matches {
             try change(.removing(1, removed: match.bytes.count + 64)) { (scope) throws(SpaceError) in
@@ -145,7 +147,7 @@ package final class TransactionState {
         }
     }
 
-    /// Claims a tuple that was just found; `tuple` is what it decodes to.
+    /// Claims a tuple that a search has just found; `tuple` is its decoded content.
     package func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
         try core.checkNotNegative(deadline, "a deadline", "claim")
         let terms = ClaimTerms(holder: .session(core.session.number), deadline: deadline)
@@ -171,13 +173,15 @@ package final class TransactionState {
         }
     }
 
-    /// Once the transaction has ended, however it did, and the gate is released: a body can't return what the dead have claimed,
-    /// and the next one finds it.
+    /// Called after the transaction has ended in any way and the gate is released: returns what dead processes had
+    /// claimed.
+    ///
+    /// A body can't do that; the next transaction finds the tuples.
     package func askForTheDead() {
         if hasMissed { _ = core.askForTheDead() }
     }
 
-    /// Once the transaction is committed and the gate released.
+    /// Called once the transaction is committed and the gate is released.
     func followUp() {
         if hasClaimed { core.announceClaimant() }
         for search in searches { core.engine.followUp(search.shape, search.table, examined: search.examined) }
@@ -186,7 +190,7 @@ package final class TransactionState {
 
 extension DiskReserve.Demand {
     fileprivate func isCovered(by other: DiskReserve.Demand) -> Bool {
-        // Without additions the reserve was reckoned in.
+        // A demand without additions may draw on the reserve, so the two kinds are not comparable.
         isRemoval == other.isRemoval && additions <= other.additions && removals <= other.removals
             && bytes <= other.bytes && cells <= other.cells && elements <= other.elements
             && removedBytes <= other.removedBytes
@@ -202,9 +206,10 @@ extension DiskReserve.Demand {
 }
 
 extension NamespaceCore {
-    /// Runs a body in a transaction of its own, committed before this returns.
+    /// Runs a body in a transaction of its own, which is committed before this function returns.
     ///
-    /// Not through the combiner: what shares a transaction runs again when another of them fails, and the body must not.
+    /// It does not go through the write combiner: operations that share a transaction run again if another of them
+    /// fails, and the body must run only once.
     package func transaction<Result>(
         in namespace: Namespace,
         _ operation: String,
@@ -212,7 +217,7 @@ extension NamespaceCore {
     ) throws -> Result {
         try checkUsable(operation)
         if deferred.isDue { carryOutDeferred() }
-        // What the body has let go of, whether it is committed or not.
+        // Carries out what the body has let go of, whether the transaction was committed or not.
         defer { if deferred.isDue { carryOutDeferred() } }
         var outcome: Swift.Result<Result, any Error>?
         var state: TransactionState?
@@ -225,7 +230,7 @@ extension NamespaceCore {
                     scope.beginNet()
                     let ended = run(current, body)
                     outcome = ended
-                    // Whatever it was: the transaction is undone, and the body's own error is what the caller gets.
+                    // Whatever error it was, the transaction is undone, and the caller gets the body's own error.
                     if case .failure = ended { throw SpaceError(.cancelled, operation, reason: "the body threw") }
                     try scope.settle()
                 }

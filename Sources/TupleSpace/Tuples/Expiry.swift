@@ -1,11 +1,11 @@
 import LMDB
 import TupleCoding
 
-/// When a written tuple expires.
+/// The time at which a written tuple expires.
 package struct Expiry {
-    /// On the namespace's clock; 0: never.
+    /// The time on the namespace's clock; 0 if the tuple never expires.
     package let time: Int64
-    /// Accepted, and gone before anybody could have looked.
+    /// Whether the tuple is accepted but gone before any process could see it.
     let isNeverSeen: Bool
 
     init(_ duration: Duration?, _ core: NamespaceCore) throws(SpaceError) {

@@ -1,17 +1,17 @@
 import SpaceSystem
 import TupleCoding
 
-// Reading and taking with templates. Each comes in four forms: at once (`…IfExists`), blocking its thread for a bounded time,
-// async without a limit, and async with one. A wait that ends without a result has taken nothing.
+// Reading and taking with templates. Each operation has four forms: at once (`…IfExists`), blocking the thread with a
+// time-out, async without a time-out, and async with one. A wait that ends without a result has taken nothing.
 
 extension Namespace {
     // MARK: At once
 
-    /// The first tuple that matches; `nil` when there is none.
+    /// Reads the first tuple that matches; `nil` if none does.
     ///
-    /// It stays where it is.
+    /// The tuple stays in the namespace.
     ///
-    /// - Complexity: O(log n) where the template's shape has an index (takes earn one), else O(n) up to the first match.
+    /// - Complexity: O(log n) if the template's shape has an index (takes earn one), else O(n) up to the first match.
     public func readIfExists(
         matching template: Template,
         order: MatchOrder = .oldestFirst
@@ -19,7 +19,7 @@ extension Namespace {
         try usableCore("read").readIfExists("read", template, order)?.tuple()
     }
 
-    /// Takes the first tuple that matches; `nil` when there is none.
+    /// Takes the first tuple that matches; `nil` if none does.
     ///
     /// - Complexity: O(log n) once the template's shape has earned an index, else O(n) up to the first match.
     public func takeIfExists(
@@ -29,9 +29,9 @@ extension Namespace {
         try take(template, order) { (match) throws(SpaceError) in try match.tuple() }
     }
 
-    /// The one way in which a tuple is taken at once.
+    /// Takes a tuple at once; all takes that don't wait come through here.
     ///
-    /// One that does not decode stays.
+    /// A tuple that does not decode stays in the namespace.
     package func take<T>(
         _ template: Template,
         _ order: MatchOrder,
@@ -46,9 +46,9 @@ extension Namespace {
     /// All tuples that match, of one snapshot.
     ///
     /// - Parameters:
-    ///   - template: What to look for; unless given, everything.
-    ///   - order: Which come first.
-    ///   - max: How many at most.
+    ///   - template: What to look for; the default matches all tuples.
+    ///   - order: Which tuples come first.
+    ///   - max: The largest number of tuples to read.
     /// - Returns: Copies of the tuples, in order.
     /// - Throws: `namespaceDeleted`, `closed`, `forked`, `damaged`, `readersExhausted`, `holderStopped`, `holderBusy`.
     public func readAll(
@@ -61,16 +61,17 @@ extension Namespace {
         return tuples
     }
 
-    /// Takes all tuples that match, in one transaction: no other process sees some of them taken and some not.
+    /// Takes all tuples that match, in one transaction: no other process ever sees only some of them taken.
     ///
-    /// What others take between the look and the transaction is left out, and what they write meanwhile.
+    /// The take first looks on a snapshot, and then removes in a transaction. It leaves out tuples that other processes
+    /// take in between, and also those that they write in between.
     ///
     /// - Parameters:
-    ///   - template: What to look for; unless given, everything.
-    ///   - order: Which come first.
-    ///   - max: How many at most.
+    ///   - template: What to look for; the default matches all tuples.
+    ///   - order: Which tuples come first.
+    ///   - max: The largest number of tuples to take.
     /// - Returns: The tuples that were taken, in order.
-    /// - Throws: What ``readAll(matching:order:max:)`` does, and `transactionTooLarge`.
+    /// - Throws: What ``readAll(matching:order:max:)`` throws, and `transactionTooLarge`.
     public func takeAll(
         matching template: Template = .any,
         order: MatchOrder = .oldestFirst,
@@ -83,9 +84,10 @@ extension Namespace {
         }.map(\.content)
     }
 
-    /// How many tuples match.
+    /// The number of tuples that match.
     ///
-    /// - Complexity: O(1) for all tuples where none expires; O(log n + matches) with an index; else O(n).
+    /// - Complexity: O(1) for the template that matches all tuples if no tuple expires; O(log n + matches) with an
+    ///   index; else O(n).
     public func count(matching template: Template = .any) throws(SpaceError) -> Int {
         try usableCore("count").count(template)
     }
@@ -100,16 +102,16 @@ extension Namespace {
 
     // MARK: Blocking the thread
 
-    /// Waits for a tuple that matches; `nil` when the time has passed.
+    /// Waits for a tuple that matches; `nil` if the time-out passes first.
     ///
     /// Blocks the thread.
     ///
     /// - Parameters:
     ///   - template: What to wait for.
-    ///   - order: Which comes first, if several match.
-    ///   - timeout: How long; zero looks once.
-    /// - Returns: The tuple, which stays where it is; `nil` when the time has passed.
-    /// - Throws: What ``readAll(matching:order:max:)`` does.
+    ///   - order: Which tuple comes first, if several match.
+    ///   - timeout: How long to wait; zero looks once.
+    /// - Returns: The tuple, which stays in the namespace; `nil` if the time-out passes first.
+    /// - Throws: What ``readAll(matching:order:max:)`` throws.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func read(
         matching template: Template,
@@ -119,16 +121,17 @@ extension Namespace {
         try readBlocking(template, order, timeout: timeout, interruption: nil)?.tuple()
     }
 
-    /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
+    /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
     /// Blocks the thread.
     ///
     /// - Parameters:
     ///   - template: What to wait for.
-    ///   - order: Which comes first, if several match.
-    ///   - timeout: How long; zero looks once.
-    /// - Returns: The tuple, which is gone for all others; `nil` when the time has passed, and then nothing was taken.
-    /// - Throws: What ``readAll(matching:order:max:)`` does; nothing was taken then.
+    ///   - order: Which tuple comes first, if several match.
+    ///   - timeout: How long to wait; zero looks once.
+    /// - Returns: The tuple, which is gone for all others; `nil` if the time-out passes first, and then nothing was
+    ///   taken.
+    /// - Throws: What ``readAll(matching:order:max:)`` throws; then nothing was taken.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func take(
         matching template: Template,
@@ -138,7 +141,7 @@ extension Namespace {
         try takeBlocking(template, order, timeout: timeout) { (match) throws(SpaceError) in try match.tuple() }
     }
 
-    /// Blocks the thread; where `timeout` is `nil` there is no limit but the interruption.
+    /// Reads with a wait that blocks the thread; if `timeout` is `nil`, only the interruption ends the wait early.
     package func readBlocking(
         _ template: Template,
         _ order: MatchOrder,
@@ -180,14 +183,14 @@ extension Namespace {
 
     /// Waits for a tuple that matches.
     ///
-    /// - Throws: `cancelled` when the task is.
+    /// - Throws: `cancelled` if the task is cancelled.
     public func read(matching template: Template, order: MatchOrder = .oldestFirst) async throws(SpaceError) -> Tuple {
         try await readSuspending(template, order, timeout: nil).orEnded("read", name).tuple()
     }
 
-    /// Waits for a tuple that matches; `nil` when the time has passed.
+    /// Waits for a tuple that matches; `nil` if the time-out passes first.
     ///
-    /// - Throws: `cancelled` when the task is.
+    /// - Throws: `cancelled` if the task is cancelled.
     public func read(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
@@ -198,15 +201,15 @@ extension Namespace {
 
     /// Takes a tuple that matches as soon as there is one.
     ///
-    /// - Throws: `cancelled` when the task is; nothing was taken then.
+    /// - Throws: `cancelled` if the task is cancelled; then nothing was taken.
     public func take(matching template: Template, order: MatchOrder = .oldestFirst) async throws(SpaceError) -> Tuple {
         try await takeSuspending(template, order, timeout: nil) { (match) throws(SpaceError) in try match.tuple() }
             .orEnded("take", name)
     }
 
-    /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
+    /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
-    /// - Throws: `cancelled` when the task is; nothing was taken then.
+    /// - Throws: `cancelled` if the task is cancelled; then nothing was taken.
     public func take(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
@@ -250,7 +253,7 @@ extension Namespace {
 }
 
 extension Optional {
-    /// What a wait without a limit came to: it has a result, or it threw.
+    /// The result of a wait without a time-out, which ends only with a result or an error.
     func orEnded(_ operation: String, _ namespace: String) throws(SpaceError) -> Wrapped {
         guard let self else {
             throw SpaceError(.cancelled, operation, namespace: namespace, reason: "the wait ended without a result")

@@ -5,16 +5,16 @@ public import TupleCoding
 //
 //     let (_, id, file) = try await jobs.take("resize", any(Int.self), any(String.self))
 //
-// Those that don't await are inlined into their callers, down to the bytes: there the types are known, where in here each
-// call would look up the types of its pack at run time, which costs as much as the transaction.
+// The forms that don't await are inlined into their callers, down to the bytes: the caller knows the types. Without
+// inlining, each call would look up the types of its pack at run time, which costs as much as the transaction.
 
 extension Namespace {
-    /// The first tuple that matches, as typed fields; `nil` when there is none.
+    /// Reads the first tuple that matches, as typed fields; `nil` if none does.
     ///
-    /// It stays where it is.
+    /// The tuple stays in the namespace.
     ///
-    /// - Throws: `badData` when an actual is nested deeper than ``TupleLimits/maximumDepth``, and what
-    ///   ``readAll(matching:order:max:)`` does.
+    /// - Throws: `badData` if an actual is nested deeper than ``TupleLimits/maximumDepth``, and what
+    ///   ``readAll(matching:order:max:)`` throws.
     @inlinable
     public func readIfExists<each M: Matcher>(
         _ matcher: repeat each M,
@@ -26,7 +26,7 @@ extension Namespace {
         }
     }
 
-    /// Takes the first tuple that matches, as typed fields; `nil` when there is none.
+    /// Takes the first tuple that matches, as typed fields; `nil` if none does.
     ///
     /// ```swift
     /// if let (_, id, file) = try jobs.takeIfExists("resize", any(Int.self), any(String.self)) { … }
@@ -42,16 +42,16 @@ extension Namespace {
         }
     }
 
-    /// Waits for a tuple that matches; `nil` when the time has passed.
+    /// Waits for a tuple that matches; `nil` if the time-out passes first.
     ///
     /// Blocks the thread.
     ///
     /// - Parameters:
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
-    ///   - order: Which comes first, if several match.
-    ///   - timeout: How long; zero looks once.
-    /// - Returns: The fields, typed as the matchers say; `nil` when the time has passed.
-    /// - Throws: What ``readAll(matching:order:max:)`` does.
+    ///   - order: Which tuple comes first, if several match.
+    ///   - timeout: How long to wait; zero looks once.
+    /// - Returns: The fields, typed as the matchers say; `nil` if the time-out passes first.
+    /// - Throws: What ``readAll(matching:order:max:)`` throws.
     @inlinable
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func read<each M: Matcher>(
@@ -65,16 +65,17 @@ extension Namespace {
         }
     }
 
-    /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
+    /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
     /// Blocks the thread.
     ///
     /// - Parameters:
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
-    ///   - order: Which comes first, if several match.
-    ///   - timeout: How long; zero looks once.
-    /// - Returns: The fields, typed as the matchers say; `nil` when the time has passed, and then nothing was taken.
-    /// - Throws: What ``readAll(matching:order:max:)`` does; nothing was taken then.
+    ///   - order: Which tuple comes first, if several match.
+    ///   - timeout: How long to wait; zero looks once.
+    /// - Returns: The fields, typed as the matchers say; `nil` if the time-out passes first, and then nothing was
+    ///   taken.
+    /// - Throws: What ``readAll(matching:order:max:)`` throws; then nothing was taken.
     @inlinable
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func take<each M: Matcher>(
@@ -90,7 +91,7 @@ extension Namespace {
 
     /// Waits for a tuple that matches.
     ///
-    /// - Throws: `cancelled` when the task is.
+    /// - Throws: `cancelled` if the task is cancelled.
     public func read<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
@@ -99,9 +100,9 @@ extension Namespace {
         return try match.orEnded("read", name).fields(repeat each matcher)
     }
 
-    /// Waits for a tuple that matches; `nil` when the time has passed.
+    /// Waits for a tuple that matches; `nil` if the time-out passes first.
     ///
-    /// - Throws: `cancelled` when the task is.
+    /// - Throws: `cancelled` if the task is cancelled.
     public func read<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
@@ -121,7 +122,7 @@ extension Namespace {
     /// let (_, id, file) = try await jobs.take("resize", any(Int.self), any(String.self))
     /// ```
     ///
-    /// - Throws: `cancelled` when the task is; nothing was taken then.
+    /// - Throws: `cancelled` if the task is cancelled; then nothing was taken.
     public func take<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
@@ -133,9 +134,9 @@ extension Namespace {
         return try fields.orEnded("take", name)
     }
 
-    /// Takes a tuple that matches as soon as there is one; `nil` when the time has passed.
+    /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
-    /// - Throws: `cancelled` when the task is; nothing was taken then.
+    /// - Throws: `cancelled` if the task is cancelled; then nothing was taken.
     public func take<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
@@ -149,9 +150,9 @@ extension Namespace {
 
     // MARK: Where the inlined pack ends and the library begins
 
-    /// The template of matchers.
+    /// The template that matchers make.
     ///
-    /// Throws: `badData` when an actual is nested too deep.
+    /// Throws `badData` if an actual is nested too deep.
     @inlinable
     package func template<each M: Matcher>(_ operation: String, _ matcher: repeat each M) throws(SpaceError) -> Template
     {
@@ -171,9 +172,9 @@ extension Namespace {
     @usableFromInline
     package enum Purpose { case read, take }
 
-    /// Finds a match, and decodes its fields where the types are known.
+    /// Finds a match, and decodes its fields in the caller, which knows their types.
     ///
-    /// `timeout`: How long the thread may block; `nil` looks at once.
+    /// `timeout` says how long the thread may block; `nil` looks once, without waiting.
     @inlinable
     package func find<Fields>(
         to purpose: Purpose,
@@ -190,9 +191,10 @@ extension Namespace {
         return isFound ? fields : nil
     }
 
-    /// Reads or takes, without generics; whether there was a match.
+    /// Reads or takes, without generics; the result says whether there was a match.
     ///
-    /// `decode`: Called last for the tuple that was read or taken; when others were quicker, for theirs before.
+    /// The last call of `decode` is for the tuple that was read or taken. There may be earlier calls, for tuples that
+    /// other processes took first.
     @usableFromInline
     func carryOut(
         _ purpose: Purpose,
@@ -222,7 +224,7 @@ extension Namespace {
 
     // MARK: Records
 
-    /// Takes a record that matches, decoded; `nil` when there is none.
+    /// Takes the first record that matches, decoded; `nil` if none does.
     public func takeIfExists<Content: Decodable>(
         _ type: Content.Type,
         matching template: Template
@@ -230,7 +232,7 @@ extension Namespace {
         try take(template, .oldestFirst) { (match) throws(SpaceError) in try match.tuple().content(type, "take", name) }
     }
 
-    /// The first record that matches, decoded; `nil` when there is none.
+    /// Reads the first record that matches, decoded; `nil` if none does.
     public func readIfExists<Content: Decodable>(
         _ type: Content.Type,
         matching template: Template
@@ -258,7 +260,7 @@ extension Namespace {
 }
 
 extension Match {
-    /// The fields as `body` decodes them.
+    /// The fields, as `body` decodes them.
     package func decode<Fields>(
         _ body: (inout TupleDecoder) throws(TupleCodingError) -> Fields
     ) throws(SpaceError) -> Fields {

@@ -10,13 +10,13 @@ extension Namespace {
     /// ```
     ///
     /// - Parameters:
-    ///   - field: The fields, each a `TupleField`: integers, doubles, booleans, strings, bytes (`[UInt8]`), UUIDs, arrays,
-    ///     dictionaries with string keys, optionals of these, `Value`. Up to 64 MiB encoded, together.
-    ///   - expires: After this time the tuple is invisible; `nil`: never. With zero it is accepted and never seen; a negative
-    ///     time is refused.
+    ///   - field: The fields, each a `TupleField`: integers, doubles, booleans, strings, bytes (`[UInt8]`), UUIDs,
+    ///     arrays, dictionaries with string keys, optionals of these, `Value`. Together they take up to 64 MiB encoded.
+    ///   - expires: The time after which the tuple is invisible; `nil`: never. With zero the tuple is accepted and
+    ///     never seen; a negative time is refused.
     /// - Throws: `invalidArgument` for a negative time, `tooLarge`, `storageFull`, `limitReached`, `holderStopped`,
     ///   `holderBusy`, `namespaceDeleted`.
-    /// - Complexity: O(log n), and a row for each shape that has an index.
+    /// - Complexity: O(log n), and one more row for each shape that has an index.
     @inlinable
     public func write<each F: TupleField>(_ field: repeat each F, expires: Duration? = nil) throws(SpaceError) {
         var encoder = TupleEncoder()
@@ -24,9 +24,9 @@ extension Namespace {
         try write(encoder, expires: expires)
     }
 
-    /// Writes a tuple that is made already.
+    /// Writes a tuple that exists as a value.
     ///
-    /// - Returns: Its id.
+    /// - Returns: The tuple's id.
     @discardableResult
     public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
         try insert(tuple, expires: expires)
@@ -43,15 +43,15 @@ extension Namespace {
 
     /// Writes several tuples in one transaction: all or none, in order.
     ///
-    /// - Returns: Their ids, in the same order.
-    /// - Throws: What ``write(_:expires:)`` does, and `transactionTooLarge`.
+    /// - Returns: The ids of the tuples, in the same order.
+    /// - Throws: What ``write(_:expires:)`` throws, and `transactionTooLarge`.
     @discardableResult
     public func write(contentsOf tuples: some Sequence<Tuple>, expires: Duration? = nil) throws(SpaceError) -> [TupleID]
     {
         try insert(Array(tuples), expires: expires)
     }
 
-    /// Where the inlined pack ends and the library begins.
+    /// The first function of a typed write that is not inlined into the caller.
     @usableFromInline
     func write(_ encoder: TupleEncoder, expires: Duration?) throws(SpaceError) {
         if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
@@ -66,7 +66,8 @@ extension Namespace {
         }
     }
 
-    /// The bytes and not the tuple: what a closure captures is counted again and again.
+    /// It takes the bytes and not the tuple, because a closure retains and releases a tuple that it captures again and
+    /// again.
     private func insert(_ tuple: EncodedTuple, expires: Duration?) throws(SpaceError) -> TupleID {
         let core = try usableCore("write")
         let expiry = try Expiry(expires, core)
@@ -104,12 +105,12 @@ extension Namespace {
         }
     }
 
-    /// What writing an encoded tuple of `count` bytes demands.
+    /// The disk space that a write demands for an encoded tuple of `count` bytes.
     package func demand(of count: Int) throws(SpaceError) -> DiskReserve.Demand {
         .adding(1, bytes: try storedBytes(count))
     }
 
-    /// The bytes of a tuple's rows, where the tuple is `count` bytes encoded.
+    /// The bytes that the rows of an encoded tuple of `count` bytes take.
     private func storedBytes(_ count: Int) throws(SpaceError) -> Int {
         guard count <= Limits.valueBytes else { throw tooLarge("write", count) }
         return count + TupleRow.headerSize + 24

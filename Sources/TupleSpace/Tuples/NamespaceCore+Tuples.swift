@@ -3,12 +3,12 @@ import TupleCoding
 
 // Reading, taking and counting, without waiting.
 //
-// A take first looks on a snapshot, outside the gate: that is where ranges, patterns and long scans cost their time, and a
-// look that finds nothing needs no lock. Under the gate only the candidate's id is looked up again, and not even that if
-// nobody has written since: what stands under an id never changes, and an id is never used twice.
+// A take first looks on a snapshot, outside the gate: ranges, patterns and long scans cost their time there, and a look
+// that finds nothing needs no lock. Under the gate the take only looks up the candidate's id again, and not even that
+// if no process has written since: the tuple under an id never changes, and an id is never used twice.
 
 extension NamespaceCore {
-    /// How often a take looks anew when others were quicker, before it looks under the gate.
+    /// How many candidates a take may lose to other processes before it looks under the gate.
     private static let optimisticAttempts = 4
 
     private func search(_ snapshot: Snapshot, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Search {
@@ -33,7 +33,7 @@ extension NamespaceCore {
         return nil
     }
 
-    /// All matches of one snapshot, at most `max`, and, the first apart, no more than `maxBytes`.
+    /// All matches of one snapshot: at most `max`, and at most `maxBytes`, which the first match alone may exceed.
     package func readAll(
         _ operation: String,
         _ template: Template,
@@ -84,10 +84,11 @@ extension NamespaceCore {
         }
     }
 
-    /// Takes the first match out of sight, and does with it what `end` does under the gate.
+    /// Takes the first match out of sight, and carries out `end` with it under the gate.
     ///
-    /// - `isMoving`: Whether `end` copies the tuple to another table, which takes room.
-    /// - `decode`: Makes the result. Before the tuple is touched: one that does not decode stays where it is.
+    /// - `isMoving`: Whether `end` copies the tuple to another table, which takes disk space.
+    /// - `decode`: Makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in
+    ///   place.
     package func takeIfExists<T, R>(
         _ operation: String,
         _ template: Template,
@@ -108,14 +109,16 @@ extension NamespaceCore {
                 return (snapshot.access.id, search.shapes, search.examined)
             }
             guard let candidate else {
-                // Claims that are overdue, and those of dead processes, return first: there may have been no write and no tick.
+                // First return overdue claims and those of dead processes: perhaps no write and no tick has done it
+                // yet.
                 if try returnEndedClaims(operation) { continue }
                 engine.followUp(template.shape, shapes, examined: examined)
                 return nil
             }
             let content = try decode(candidate)
             attempt += 1
-            // Room is reserved for the candidate alone: what is found in its stead under the gate must be no larger.
+            // Disk space is reserved for this candidate only, so a tuple found instead under the gate must not be
+            // larger.
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern && !isMoving
             let demand = DiskReserve.Demand.removing(
                 1,
@@ -125,7 +128,7 @@ extension NamespaceCore {
             let taken = try write(operation, demand) { (scope) throws(SpaceError) -> Taken<T, R>? in
                 if scope.isUnchanged(since: commit) || !Safeguard.secondLook.stands {
                     return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
-                        // Its time may have passed since it was found.
+                        // The tuple may have expired since it was found.
                         guard scope.snapshot.isVisible(row) else { return nil }
                         return Taken(candidate.id, content, try end(scope, candidate.id.rawValue, row))
                     }
@@ -151,8 +154,10 @@ extension NamespaceCore {
         }
     }
 
-    /// Takes all matches, at most `max`, and, the first apart, no more than `maxBytes`, in one transaction; none if one does
-    /// not decode.
+    /// Takes all matches in one transaction: at most `max`, and at most `maxBytes`, which the first match alone may
+    /// exceed.
+    ///
+    /// If one of them does not decode, none is taken.
     package func takeAll<T, R>(
         _ operation: String,
         _ template: Template,
@@ -184,8 +189,9 @@ extension NamespaceCore {
                 return taken
             }
             if !taken.isEmpty { return taken }
-            // Others took all of them meanwhile, or their time has passed; there may be more. But nothing was committed between
-            // rounds with one transaction's number: many of them find what can't be taken.
+            // Either other processes took all of them, or they expired; there may be more matches. But if many rounds
+            // have the same transaction number, nothing was committed between them: the walk finds tuples that can't be
+            // taken.
             fruitless = transaction == last ? fruitless + 1 : 0
             last = transaction
             guard fruitless < 100 else {

@@ -1,7 +1,7 @@
 import LMDB
 import TupleCoding
 
-/// A tuple that was taken: its id, what it was decoded to, and what ending its visibility came to.
+/// A tuple that was taken: its id, its decoded content, and the result of the closure that ended its visibility.
 package struct Taken<Content, Result> {
     package let id: TupleID
     package let content: Content

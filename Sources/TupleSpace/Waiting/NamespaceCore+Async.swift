@@ -3,13 +3,12 @@ import Synchronization
 import TupleCoding
 
 extension NamespaceCore {
-    /// Looks until `look` finds something, suspending the task in between.
+    /// Looks until `look` finds something; the task is suspended between two looks.
     ///
-    /// A look that could not be had does not end the wait, as in `block`.
+    /// As in `block`, a look that could not be carried out does not end the wait. If `deadline` is `nil`, the wait has
+    /// no time limit. The result is `nil` if the deadline passes.
     ///
-    /// `deadline`: `nil`: no limit.
-    /// Returns: `nil` when the time has passed.
-    /// Throws: `cancelled` when the task is; nothing was taken then.
+    /// Throws `cancelled` if the task is cancelled; then it has taken nothing.
     package func suspend<R>(
         _ operation: String,
         _ interest: Interest,
@@ -50,7 +49,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Wakes whoever of this process waits here, so that they learn that it has left.
+    /// Wakes all waiters of this process in this namespace, so that they notice that the process has left it.
     func wakeOwnWaiters() {
         let wakes = WakeList()
         for index in slots.range {

@@ -4,18 +4,19 @@ import SystemPackage
 import TupleCoding
 
 extension NamespaceCore {
-    /// Rounds of spinning before a thread sleeps: about 50 µs, as long as a futex takes to wake it on an idle processor.
+    /// Rounds of spinning before a thread sleeps: about 50 µs, as long as a futex takes to wake it on an idle
+    /// processor.
     ///
-    /// Less would not do: of two that answer each other, each would be woken later than the other stops spinning.
+    /// With a shorter spin, two processes that answer each other would both sleep for each answer: waking one of them takes
+    /// longer than the other would spin.
     private static let spinRounds = 2000
 
-    /// Looks until `look` finds something, sleeping in between; blocks the calling thread.
+    /// Looks until `look` finds something; the calling thread sleeps between two looks.
     ///
-    /// A look that could not be had, for want of the gate or of a reader, does not end the wait: the next turn looks again.
+    /// A look that fails because the gate or a reader is not available does not end the wait: the next turn looks
+    /// again. If `deadline` is `nil`, the wait has no time limit. The result is `nil` if the deadline passes.
     ///
-    /// `deadline`: `nil`: no limit.
-    /// Returns: `nil` when the time has passed.
-    /// Throws: When the time has passed, what the last look failed of.
+    /// If the deadline passes and the last look failed, the error of that look is thrown.
     package func block<R>(
         _ operation: String,
         _ interest: @autoclosure () -> Interest,
@@ -33,7 +34,8 @@ extension NamespaceCore {
         defer { wait.end(took: took) }
         var hasSpun = false
         var isTick = false
-        // By the clock, and not by how a sleep ended: a signal ends one like a bell (futex(2), EINTR).
+        // The clock decides, and not the way in which a sleep ended: a signal ends a sleep as a bell does (futex(2),
+        // EINTR).
         var nextTick: MonotonicInstant?
         while true {
             wait.prepare()
@@ -54,7 +56,7 @@ extension NamespaceCore {
                         spinPolicy.note(isAnswered: isAnswered)
                         if isAnswered { break }
                     }
-                    // Only now: who is served while spinning has no need to be described.
+                    // Only now: a waiter that is served while it spins needs no description.
                     wait.slot?.text = text()
                 }
                 wait.attendClaimants()
@@ -77,7 +79,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Looks; where it can't look at this moment it finds nothing, and `hindrance` says why.
+    /// Looks; if a look is not possible at this moment, the result is `nil` and `hindrance` says why.
     func lookIfPossible<R>(
         _ hindrance: inout SpaceError?,
         _ look: () throws(SpaceError) -> Found<R>?
@@ -87,22 +89,23 @@ extension NamespaceCore {
             hindrance = nil
             return found
         } catch {
-            // A stopped holder is told at once: it may stay stopped.
+            // A stopped holder is reported at once: it may stay stopped.
             guard error.code == .holderBusy || error.code == .readersExhausted else { throw error }
             hindrance = error
             return nil
         }
     }
 
-    /// Counts a find at a tick, unheard, as a lost hint.
+    /// Counts a find at a tick, for which no bell was heard, as a lost hint.
     ///
-    /// A tuple that was granted to another waiter, which has not taken it yet, was merely taken before that one.
+    /// If the tuple is granted to another waiter that has not taken it yet, no hint was lost: this waiter was only
+    /// quicker.
     func noteLateFind(of id: UInt64?) {
         if let id, slots.hasGranted(id) { return }
         lateFinds.add(1, ordering: .relaxed)
     }
 
-    /// What a wait comes to when its time has passed: nothing came, unless the last look could not be had.
+    /// The result of a wait whose deadline has passed: `nil`, or the error of the last look if that look failed.
     package func nothing<R>(_ hindrance: SpaceError?) throws(SpaceError) -> R? {
         if let hindrance { throw hindrance }
         return nil
@@ -112,22 +115,23 @@ extension NamespaceCore {
         SpaceError(.cancelled, operation, namespace: name.text, reason: "the wait was cancelled; nothing was taken")
     }
 
-    /// Sleeps until the bell has moved, until a moment, or until a signal comes.
+    /// Sleeps until the bell has moved, until the given moment, or until a signal arrives.
     private func sleep(_ wait: Wait, until end: MonotonicInstant) {
         if let slot = wait.slot { slot.isSleeping.storeSequential(1) }
         defer { wait.slot?.isSleeping.store(0) }
-        // An error here could only be a bad address or a bad time; a tick later the loop looks again all the same.
+        // The only possible errors are a bad address and a bad time; even then the loop looks again a tick later.
         _ = try? Futex(at: wait.bell.address).wait(while: wait.bellAtLook, until: end)
     }
 }
 
-/// What is done once a tick (250 ms) for a namespace in which a process waits: what a killed process may have left undone is
-/// found here at the latest.
+/// The upkeep that a process does once a tick (250 ms) for a namespace in which it waits.
 ///
-/// Each process looks after what is its own. What concerns all is done by one of them, the first to take the turn: two hundred
-/// idle waiters must not do it two hundred times. A process killed or stopped in its turn costs the others one tick.
+/// The tick is the latest moment at which the others find what a killed process left undone. Each process does its own
+/// part. The shared part is done by one process, the first to take the turn: two hundred idle waiters must not do it
+/// two hundred times. If a process is killed or stopped during its turn, the others lose one tick.
 extension NamespaceCore {
-    /// After how many turns the sweep looks for sessions whose lock a forked child inherited: eight seconds.
+    /// The number of turns after which the sweep also looks for sessions whose lock a forked child inherited: eight
+    /// seconds.
     private static let turnsToThoroughSweep: UInt64 = 32
 
     package func tick() {
@@ -144,7 +148,8 @@ extension NamespaceCore {
         engine.lookForAbandonedGate()
         sweepSlots(isThorough: now / 250_000_000 % Self.turnsToThoroughSweep == 0)
         dropWatchersOfTheDead(timeout: Self.upkeepPatience)
-        // Where somebody waits, somebody listens, and had it done at once.
+        // If a process waits here, it also listens for the end of claimants, and should have returned these claims at
+        // once.
         if returnClaimsOfTheDead(timeout: Self.upkeepPatience) { lateFinds.add(1, ordering: .relaxed) }
         removeWhatExpired()
     }
@@ -156,7 +161,7 @@ extension NamespaceCore {
             return try !snapshot.due(limit: 1).isEmpty
         }
         guard isDue ?? false else { return }
-        // The transaction itself removes what is due, before anything else, and demands the room for it.
+        // The transaction itself first removes what is due, and demands the disk space for that.
         try? write(operation, .removing(0), timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
     }
 }

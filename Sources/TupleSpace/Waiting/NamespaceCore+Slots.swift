@@ -2,10 +2,10 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-// The upkeep of the table of slots: who is dead leaves it, and it grows with a crowd.
+// The upkeep of the table of slots: slots of dead processes are freed, and the table grows when it is full.
 
 extension NamespaceCore {
-    /// A slot for a wait; `nil` when the table is full and can't grow.
+    /// Publishes a slot for a wait; `nil` if the table is full and can't grow.
     func publishWait(_ interest: Interest, doorbell: UInt32?) -> WaitSlots.Tenancy? {
         func publish() -> WaitSlots.Tenancy? {
             slots.publish(
@@ -28,11 +28,12 @@ extension NamespaceCore {
         return nil
     }
 
-    /// Adds a segment to a table that was full when it had `known` ones.
+    /// Adds a segment to a table that was full when it had `known` segments.
     ///
-    /// Needs no lock: two processes that do it at once reserve the same blocks, and one of them counts the segment.
+    /// It needs no lock: if two processes do it at once, both reserve the same blocks, and only one of them counts the
+    /// segment.
     ///
-    /// - Returns: Whether there are more than `known` now.
+    /// - Returns: Whether the table now has more than `known` segments.
     private func growSlots(beyond known: Int) -> Bool {
         guard slots.segments == known else { return true }
         guard known < WaitTable.mostSegments else { return false }
@@ -40,14 +41,14 @@ extension NamespaceCore {
             try control.addSegment(beyond: known)
             return true
         } catch {
-            // No room, say: the shared word serves.
+            // For example, the disk is full: the shared word serves instead.
             return false
         }
     }
 
-    /// Whether it is this process's turn to look after the namespace for all that wait there: one process a tick does it.
+    /// Whether it is this process's turn to do the shared upkeep of the namespace: one process does it per tick.
     ///
-    /// `force`: Whether a turn less than a tick ago does not count.
+    /// If `force` is true, the process gets the turn even if another took one less than a tick ago.
     func takeTurn(force: Bool = false) -> Bool {
         let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
         let last = slots.lastSweep.load()
@@ -55,10 +56,10 @@ extension NamespaceCore {
             && slots.lastSweep.compareExchange(expected: last, desired: now).exchanged
     }
 
-    /// Frees the slots of sessions that no longer live, and hands on what had been granted to them.
+    /// Frees the slots of dead sessions, and hands on the tuples that were granted to them.
     ///
-    /// `isThorough`: Whether a session counts as dead, too, whose process has died and left its lock to a forked child. To learn
-    /// that takes many times as long as to ask for the lock.
+    /// If `isThorough` is true, a session also counts as dead if its process has died and a forked child has inherited
+    /// its lock. That check takes many times as long as a check of the lock alone.
     func sweepSlots(isThorough: Bool) {
         slots.forgetOverflow(before: UInt64(bitPattern: MonotonicInstant.now.nanoseconds))
         guard slots.inUse.load() != 0 else { return }

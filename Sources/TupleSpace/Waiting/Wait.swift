@@ -4,22 +4,22 @@ import TupleCoding
 
 /// One wait: a published slot, and the rules by which a grant is taken up, ended and handed on.
 ///
-/// The same for threads and for tasks; they differ only in how they sleep. A look goes:
+/// Threads and tasks follow the same rules; they differ only in how they sleep. One turn of a wait goes:
 ///
-///     remember the bell → re-arm (a grant becomes active again) → look → hand a grant on that came to nothing → sleep
-///     until the bell has moved
+///     remember the bell → re-arm (a granted slot becomes active again) → look → if the look found nothing, hand on
+///     the grant → sleep until the bell has moved
 ///
-/// so that whatever is written from the re-arm on is either seen by the look or rings again.
+/// So whatever is written after the re-arm is either seen by the look or rings the bell again.
 struct Wait {
     private let core: NamespaceCore
-    /// `nil` when the table was full: then the shared word stands in, which every commit rings.
+    /// The waiter's slot; `nil` if the table was full: then the shared word stands in, which every commit rings.
     private let tenancy: WaitSlots.Tenancy?
     private var pending: UInt64?
     private(set) var bellAtLook: UInt32 = 0
     private(set) var transactionAtLook = -1
-    /// Whether it is for a tuple, which a dead claimer may leave.
+    /// Whether the wait is for a tuple, which can also appear because a claimer dies.
     private let isForTuple: Bool
-    /// The claimants that are listened to, as far as they were known; 0: none.
+    /// The control file's count of claimants as this wait last saw it; 0 if it does not listen for their end yet.
     private var claimants: UInt32 = 0
 
     init(_ core: NamespaceCore, _ interest: Interest, doorbell: UInt32?) {
@@ -32,7 +32,7 @@ struct Wait {
     var slot: WaitSlots.Slot? { tenancy?.slot }
     private var ticket: UInt64 { tenancy?.ticket ?? .max }
 
-    /// At each tick: without a slot, says that somebody still waits.
+    /// Called at each tick: if the waiter has no slot, it announces that it still waits.
     func renew() {
         if tenancy == nil { core.slots.announceOverflowWaiter() }
     }
@@ -40,7 +40,7 @@ struct Wait {
     var bell: SharedWord32 { slot?.bell ?? core.slots.overflow }
     var hasRung: Bool { bell.load() != bellAtLook }
 
-    /// Before a look.
+    /// Prepares a look: remembers the bell, and re-arms a granted slot.
     mutating func prepare() {
         bellAtLook = bell.loadSequential()
         transactionAtLook = core.environment.lastTransaction
@@ -61,9 +61,9 @@ struct Wait {
         SharedWord64.fence()
     }
 
-    /// After a look that found nothing: hands on what had been granted.
+    /// Called after a look that found nothing: hands on the tuple that had been granted.
     ///
-    /// `isHindered`: Whether the look could not be had; then the next turn looks again, whatever happens until then.
+    /// If `isHindered` is true, the look could not be carried out; then the next turn looks again in any case.
     mutating func foundNothing(isHindered: Bool) {
         if isHindered { transactionAtLook = -1 }
         guard let id = pending else { return }
@@ -75,7 +75,7 @@ struct Wait {
         if Safeguard.handedOn.stands { core.engine.offer(id, youngerThan: ticket) }
     }
 
-    /// Before sleeping: listens for the end of those who have claimed.
+    /// Called before sleeping: listens for the end of the processes that have claimed something.
     mutating func attendClaimants() {
         let known = core.control.claimants.loadSequential()
         guard isForTuple, known != claimants else { return }
@@ -84,15 +84,15 @@ struct Wait {
         ClaimWatch.shared.attend(core, claimants: known)
     }
 
-    /// Whether the last look could not be had.
+    /// Whether the last look could not be carried out.
     var isHindered: Bool { transactionAtLook < 0 }
 
-    /// Whether there may be something new, though no bell was heard.
+    /// Whether there may be something new although no bell was heard.
     var mayHaveMissed: Bool { core.environment.lastTransaction != transactionAtLook }
 
     /// Ends the wait.
     ///
-    /// What had been granted and was not taken is handed on.
+    /// A tuple that was granted and not taken is handed on.
     func end(took id: UInt64?) {
         if claimants != 0 { ClaimWatch.shared.end(core) }
         let granted = tenancy.flatMap { core.slots.withdraw($0, session: core.session.number) }
