@@ -2,20 +2,22 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// A look at everything in a namespace's file that has to agree: what `space-dump --check` and every test end with.
+/// A check of everything in a namespace's file that has to agree; `space-dump --check` and every test end with it.
 ///
-/// - A tuple is in one place: in `tuples` or in `claims` (claimed or set aside), never in both; its bytes decode; its id has been given out.
-/// - Each shape with an index has a row for each tuple that it applies to (above the watermark while it is being built),
-///   and no other.
-/// - Each expiry and deadline has its row in `expiries`, and each row there what it stands for.
-/// - What is held is held by those whom the order of the queue and the rule of its kind let hold, and nobody waits who need not.
-/// - Responders and requests stand where they can, and each request has what it asks.
-/// - Named objects have numbers of their own, collections say of what type, and ordered sets hold together: see
-///   `OrderedSetCheck`.
-/// - Counters, cells and shapes decode, and the counts that they keep are right; there is no row that is of no table.
+/// - A tuple is in one place: in `tuples`, or in `claims` if it is claimed or set aside, never in both. Its bytes
+///   decode, and its id has been given out.
+/// - Each shape with an index has one row for each tuple that it applies to, and no other rows. While the index is
+///   being built, this holds above its watermark.
+/// - Each expiry and each deadline has its row in `expiries`, and each row there belongs to an expiry or a deadline.
+/// - A hold is held if the order of its queue and the rule of its kind allow it, and only then; no hold waits that
+///   could be held.
+/// - Responders and requests stand where they can, and each request has its arguments.
+/// - Named objects have numbers of their own, collections name the type of their elements, and ordered sets are whole:
+///   see `OrderedSetCheck`.
+/// - Counters, cells and shapes decode, and the counters agree with the rows. Each row belongs to a table.
 package struct IntegrityCheck {
     let snapshot: Snapshot
-    /// What is wrong, a sentence each.
+    /// The damage that was found, one sentence for each finding.
     package private(set) var damage: [String] = []
 
     private static let longestReport = 200
@@ -52,7 +54,7 @@ package struct IntegrityCheck {
         try checkMain()
     }
 
-    /// Rows that have to be in `expiries`, found ones taken out.
+    /// The rows that have to be in `expiries`; each row that is found there is removed from the tally.
     private struct ExpiryTally {
         var tuples: [UInt64: Int64] = [:]
         var claims: [UInt64: Int64] = [:]
@@ -116,7 +118,7 @@ package struct IntegrityCheck {
         }
     }
 
-    /// Every row that a tuple accounts for was counted; what is over stands for nothing.
+    /// Compares the rows of the index with those that tuples account for; a row more belongs to no tuple.
     private mutating func checkIndex(_ shapes: [IndexedShape], _ indexed: inout [UInt16: Int]) throws(SpaceError) {
         let (access, tables) = (snapshot.access, snapshot.tables)
         var rows: [UInt16: Int] = [:]
@@ -283,10 +285,10 @@ package struct IntegrityCheck {
         }
     }
 
-    /// Whatever the main database has is a row of a table, or the root of one.
+    /// Checks that each row of the main database is a row of a table or the root of one.
     private mutating func checkMain() throws(SpaceError) {
         let tables = snapshot.tables
-        // The counters and the life, too.
+        // The counters and the row that names the life come in addition to the tables.
         var known = 2 + Tables.named
         if try snapshot.lmdb({ () throws(LMDBError) in try LifeRow.get(snapshot.access, tables) }) == nil {
             report("the row that names the namespace's life is missing or damaged")
@@ -317,7 +319,7 @@ package struct IntegrityCheck {
 extension Namespace {
     /// Checks everything in the namespace's file that has to agree.
     ///
-    /// - Returns: What is wrong, a sentence each; empty when all is well.
+    /// - Returns: The damage that was found, one sentence for each finding; empty if there is none.
     public func verify() throws(SpaceError) -> [String] {
         let operation = "check the namespace"
         return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in

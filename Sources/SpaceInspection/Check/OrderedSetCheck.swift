@@ -1,12 +1,13 @@
 import LMDB
 import TupleCoding
 
-/// A look at everything in the rows of ordered sets that has to agree.
+/// A check of everything in the rows of ordered sets that has to agree.
 ///
-/// - The directory's counts are those of its chunks, and each chunk is in it once.
-/// - Each reference in a chunk has its element, which names the chunk, decodes, and has the hash that it is found by.
-/// - No element, and no chunk, is there that no directory leads to, and no encoding twice.
-/// - No row belongs to an object that there is not.
+/// - The directory's counts are the counts of its chunks, and each chunk is in the directory once.
+/// - Each reference in a chunk has its element. The element names the chunk, decodes, and has the hash by which it is
+///   found.
+/// - A directory leads to each element and to each chunk, and no encoding occurs twice.
+/// - Each row belongs to an existing object.
 struct OrderedSetCheck {
     private let snapshot: Snapshot
     private(set) var damage: [String] = []
@@ -15,7 +16,7 @@ struct OrderedSetCheck {
 
     mutating func run() throws(SpaceError) {
         var sets: [UInt64: (name: String, tally: Tally)] = [:]
-        // Of number 0 is what requests carry; no object has it.
+        // The number 0 stands for the arguments of requests; no object has it.
         var numbers: Set<UInt64> = [0]
         try snapshot.forEachObject { (name, object) throws(SpaceError) in
             numbers.insert(object.number)
@@ -44,7 +45,7 @@ struct OrderedSetCheck {
         }
     }
 
-    /// What the rows of one ordered set come to; they come in the order of their keys: directory, chunks, elements.
+    /// The findings about one ordered set, whose rows come in the order of their keys: directory, chunks, elements.
     private struct Tally {
         private var directory: ElementDirectory?
         private var counts: [UInt32: Int] = [:]

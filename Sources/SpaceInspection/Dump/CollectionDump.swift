@@ -1,16 +1,16 @@
 import TupleCoding
 
-/// An ordered set with its elements, or a dictionary, in a dump; the dictionary's entries are among the cells.
+/// A collection in a dump: an ordered set with its elements, or a dictionary, whose entries are among the cells.
 package struct CollectionDump: Sendable {
     package enum Kind: String, Sendable { case orderedSet, dictionary }
 
     package let name: String
     package let kind: Kind
-    /// The type's name for all processes.
+    /// The element type's name, which is the same in all processes.
     package let elementType: String
-    /// How many elements or entries there are.
+    /// The number of elements or entries.
     package let count: Int
-    /// An ordered set's, in order.
+    /// The elements of an ordered set, in order.
     package var elements: [Value]
 
     package init(name: String, kind: Kind, elementType: String, count: Int = 0, elements: [Value] = []) {
@@ -23,7 +23,7 @@ package struct CollectionDump: Sendable {
 }
 
 extension Snapshot {
-    /// All ordered sets and dictionaries, by name.
+    /// All ordered sets and dictionaries, ordered by name.
     func collectionDumps() throws(SpaceError) -> [CollectionDump] {
         var dumps: [CollectionDump] = []
         try forEachObject { (name, object) throws(SpaceError) in
@@ -49,7 +49,7 @@ extension Snapshot {
 }
 
 extension Namespace {
-    /// Throws: `invalidArgument`, `badData` for a dump of what no collection can be.
+    /// Throws `invalidArgument` or `badData` if no collection can be as this dump says.
     package func check(_ dump: CollectionDump, _ operation: String) throws(SpaceError) {
         try checkObjectName(dump.name, operation)
         guard (1...Limits.objectNameBytes).contains(dump.elementType.utf8.count) else {
@@ -74,7 +74,8 @@ extension Namespace {
 }
 
 extension NamespaceCore {
-    /// Makes a collection as a dump has it, as a part of a transaction; an ordered set that is there gets what it has not.
+    /// Makes the collection of a dump, as part of a transaction; if an ordered set exists, the missing elements are
+    /// added.
     package func load(_ dump: CollectionDump, in scope: WriteScope) throws(SpaceError) {
         var making = DiskReserve.Demand.adding(1, bytes: 1024)
         making.elements = 1
@@ -83,7 +84,7 @@ extension NamespaceCore {
         let details = CollectionDetails(elementType: dump.elementType).value
         switch dump.kind {
         case .dictionary:
-            // What it has are cells, which are loaded as such.
+            // The entries of a dictionary are cells, and are loaded as cells.
             let found = try scope.snapshot.collection(dump.name, .dictionary, elementType: dump.elementType)
             if found == nil { _ = try scope.makeObject(dump.name, .dictionary, details: details) }
         case .orderedSet:
@@ -99,7 +100,7 @@ extension NamespaceCore {
         _ number: UInt64,
         in scope: WriteScope
     ) throws(SpaceError) {
-        // In parts, as large as an edit may be.
+        // Insert in parts, each as large as one edit may be.
         var next = elements.startIndex
         while next < elements.endIndex {
             var part: [[UInt8]] = []

@@ -4,34 +4,35 @@ import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// Everything in a namespace, looked at from outside: without a session, without reaping, and, where the locks can't be had,
-/// without them.
+/// A look at everything in a namespace from outside: without a session, without reaping, and, if necessary, without
+/// locks.
 ///
-/// Guarantees: it works whatever state the namespace's processes are in, and holds nothing while its result is printed.
-/// With the door and the gate to be had within the time-out, the snapshot is one commit. Without (a holder is stopped, or
-/// the locks are from before a reboot) LMDB is opened without locks, and `isLockFree` says so: what writers change
-/// meanwhile may show half. For a process of its own: LMDB may be open only once in a process.
+/// Guarantees: it works in whatever state the namespace's processes are, and holds no lock while its result is printed.
+/// If the door and the gate are acquired within the time-out, the snapshot is one commit. If not (a holder is stopped,
+/// or the locks are from before a reboot), LMDB is opened without locks, and `isLockFree` says so; then changes that
+/// writers make meanwhile may show half. The inspection needs a process of its own: a process may have LMDB open only
+/// once.
 package struct Inspection: Sendable {
     package let status: NamespaceStatus
     package let tuples: [Match]
     package let cells: [(key: String, value: Value)]
     package let collections: [CollectionDump]
     package let recipes: RecipesDump
-    /// What the journal holds.
+    /// The changes in the journal.
     package let changes: [Change]
-    /// Why the locks could not be had; `nil` when they could.
+    /// Why the locks could not be acquired; `nil` if they were.
     package let isLockFree: String?
-    /// What `IntegrityCheck` found, and what the control file shows.
+    /// The findings of `IntegrityCheck`, and the damage that the control file shows.
     package let damage: [String]
     private let clock: NamespaceClock
 
-    /// When a tuple expires, milliseconds since 1970; `nil`: never.
+    /// The time at which a tuple expires, in milliseconds since 1970; `nil` if it never expires.
     package func expiry(of match: Match) -> Int64? { match.expiry == 0 ? nil : clock.realtime(match.expiry) }
 
-    /// What is to be looked at.
+    /// The namespace to look at.
     package enum Subject: Sendable {
         case name(String, root: String?)
-        /// A namespace's folder, wherever it is.
+        /// The folder of a namespace, in any place.
         case path(String)
     }
 
@@ -41,7 +42,7 @@ package struct Inspection: Sendable {
         try self.init(Self.folder(subject, for: Self.operation), checking: checking, timeout: timeout)
     }
 
-    /// Opens the folder of what is to be looked at.
+    /// Opens the folder of the namespace to look at.
     static func folder(_ subject: Subject, for operation: String) throws(SpaceError) -> NamespaceFolder {
         let (root, name) = try Self.locate(subject)
         guard let rootFolder = try root.open(create: false, for: operation),
@@ -101,7 +102,8 @@ package struct Inspection: Sendable {
         let host = try HostIdentity.current()
         let name = folder.name.text
         var lockFree: String?
-        // No process holds a lock there, and what a lock or a word is written to is a copy of this process's own.
+        // On a read-only file system no process holds a lock, and this process writes locks and words only in a private
+        // copy.
         let isReadOnly = Directory.isReadOnly(folder.descriptor.raw)
         let finding = try ControlFinding.look(
             at: folder,
@@ -142,8 +144,9 @@ package struct Inspection: Sendable {
             if let life, life != control.header.life {
                 damage.append("the data file is of the life \(life), and the control file of \(control.header.life)")
             }
-            // After an adoption the first opener finds out how much is reserved.
-            // The word may be older than the file, as after a full disk under a file system's journal; the next writer reserves anew.
+            // After an adoption, the first process that opens the namespace finds out how much is reserved. The word
+            // may also be older than the file, for example after a full disk under a journaling file system; then the
+            // next writer reserves anew.
             if view.lockFree == nil, control.isAdopted.load() == 0, bytes > Int(clamping: control.reserved.load()),
                 !Self.hasBlocks(view.environment.descriptor, bytes, control.header.mode)
             {
@@ -160,7 +163,7 @@ package struct Inspection: Sendable {
             snapshot: snapshot,
             bytes: bytes
         )
-        // A damaged namespace is reported, not dumped: rows that don't decode would end it halfway.
+        // A damaged namespace is reported and not dumped: rows that don't decode would end the dump halfway.
         tuples = checking ? [] : try Self.tuples(snapshot)
         cells = checking ? [] : try snapshot.allCells()
         collections = checking ? [] : try snapshot.collectionDumps()
@@ -171,7 +174,8 @@ package struct Inspection: Sendable {
         self.clock = clock
     }
 
-    /// Whether a data file is long enough; one that is mapped writable has its length from the beginning, and needs the blocks.
+    /// Whether a data file is long enough; a file that is mapped writable has its full length at once, so its blocks
+    /// count.
     private static func hasBlocks(_ descriptor: CInt, _ bytes: Int, _ mode: StorageMode) -> Bool {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size >= bytes else { return false }
@@ -199,7 +203,7 @@ package struct Inspection: Sendable {
         return tuples
     }
 
-    /// An environment and a reader in it, with locks if they are to be had.
+    /// An environment and a reader in it, with locks if they can be acquired.
     private struct View {
         let environment: Environment
         let tables: Tables
@@ -226,12 +230,12 @@ package struct Inspection: Sendable {
             self = try Self.open(folder, control, flags: [.readOnly], lockFree: nil, timeout)
         }
 
-        /// Takes door and gate.
+        /// Acquires the door and the gate.
         ///
-        /// - Returns: Why they could not be had; then neither is held.
+        /// - Returns: Why they could not be acquired; then neither is held. `nil` if both are held.
         private static func lock(_ control: ControlFile, _ timeout: Duration, _ name: String) -> String? {
             do throws(ProcessLock.Failure) {
-                // Nothing is enrolled, so what a killed holder of the door left need not be looked at here.
+                // The inspection enrols no process, so it need not look at what a killed holder of the door left.
                 _ = try control.enterDoor { () throws(ProcessLock.Failure) in
                     try control.door.acquire(timeout: timeout)
                 }

@@ -1,12 +1,12 @@
 import SpaceSystem
 import TupleCoding
 
-/// A tuple that comes from a dump.
+/// A tuple that is loaded from a dump.
 package struct LoadedTuple: Sendable {
     package let tuple: Tuple
-    /// Milliseconds since 1970; `nil`: never.
+    /// The time of expiry in milliseconds since 1970; `nil`: never.
     package let expires: Int64?
-    /// Whether it was set aside, and is to be so again.
+    /// Whether the tuple was set aside, and is to be set aside again.
     package let isBuried: Bool
 
     package init(tuple: Tuple, expires: Int64?, isBuried: Bool = false) {

@@ -2,10 +2,10 @@ import SpaceSystem
 import TupleCoding
 
 extension Namespace {
-    /// Writes tuples, sets cells, makes collections, fills ordered sets and queues, and sets what other recipes keep, in one
-    /// transaction: all or none, the tuples in their order, under new ids.
+    /// Loads a dump in one transaction: either all of it or nothing.
     ///
-    /// Tuples whose time has passed are left out.
+    /// It writes tuples, sets cells, makes collections, fills ordered sets and queues, and sets the state of other
+    /// recipes. The tuples keep their order and get new ids. Expired tuples are left out.
     package func load(
         tuples: [LoadedTuple],
         cells: [(key: String, value: Value)],
@@ -53,10 +53,11 @@ extension Namespace {
                 if let expires = loaded.expires {
                     let (left, overflow) = expires.subtractingReportingOverflow(now)
                     guard left > 0 else { continue }
-                    // The dump says when on the wall clock; the namespace's own clock may be another.
+                    // The dump has the wall clock's time; the namespace's own clock may be another.
                     expiry = core.clock.time(after: overflow ? .seconds(Int64.max / 1000) : .milliseconds(left))
                 }
-                // What is set aside is changed in between.
+                // The cursors are not kept from tuple to tuple, because setting a tuple aside changes the tables in
+                // between.
                 var cursors: TupleCursors?
                 let id = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
                     try scope.insert(bytes, isRecord: loaded.tuple.isRecord, expiry: expiry, with: &cursors)

@@ -2,7 +2,7 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// An object that is one value, in a dump.
+/// An object whose state is one value, in a dump.
 package struct ObjectStateDump: Sendable {
     package enum State: Sendable, Equatable {
         case counter(Int)
@@ -10,11 +10,11 @@ package struct ObjectStateDump: Sendable {
         case rateLimit(limit: Int, nanoseconds: Int, moments: [Moment])
     }
 
-    /// A moment of a rate limit that was reserved.
+    /// A reserved moment of a rate limit.
     package struct Moment: Sendable, Equatable {
-        /// Milliseconds since 1970.
+        /// The moment in milliseconds since 1970.
         package let time: Int64
-        /// How many have it.
+        /// How many permits are reserved at this moment.
         package let count: Int
 
         package init(time: Int64, count: Int) { (self.time, self.count) = (time, count) }
@@ -38,7 +38,7 @@ package struct ObjectStateDump: Sendable {
 }
 
 extension ObjectStateDump.State {
-    /// `nil` unless the details are such as the kind has.
+    /// The state of an object; `nil` if its details don't fit its kind.
     package init?(_ object: SharedObjectRow, _ clock: NamespaceClock) {
         let numbers = object.details.integers
         switch (object.kind, object.details) {
@@ -66,7 +66,7 @@ extension ObjectStateDump.State {
         return true
     }
 
-    /// Whether it can be one's state.
+    /// Whether an object of this kind can have this state.
     var isPossible: Bool {
         switch self {
         case .counter: true

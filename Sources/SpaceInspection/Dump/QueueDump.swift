@@ -8,12 +8,12 @@ package struct QueueDump: Sendable {
         package let id: UInt64
         package let value: Value
         package let priority: Int
-        /// When it is or was to be had, milliseconds since 1970; `nil`: at once.
+        /// The time from which a worker can or could get the item, in milliseconds since 1970; `nil`: at once.
         package let readyTime: Int64?
         package let group: String?
         package let deliveries: Int
         package let isDead: Bool
-        /// Its state at the time of the dump: `ready`, `taken`, `dead`, or another.
+        /// The item's state at the time of the dump: `ready`, `taken`, `dead`, or another.
         package let state: String
 
         package init(
@@ -38,7 +38,7 @@ package struct QueueDump: Sendable {
     }
 
     package let name: String
-    /// After how many deliveries an item is set aside; 0: never.
+    /// The number of deliveries after which an item is set aside; 0: never.
     package let deliveries: Int
     package var items: [Item]
 

@@ -2,10 +2,10 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// What the recipes keep beside their users, in a dump: the items of work queues, and the state of counters, latches and rate
-/// limits.
+/// The state that recipes keep beyond the processes that use them, in a dump.
 ///
-/// What processes hold, or wait for, is theirs and no part of it: an item that was being worked on is one that waits.
+/// It has the items of work queues, and the state of counters, latches and rate limits. Holds, and places of waiters,
+/// belong to processes and are not part of it: an item that a worker had taken is dumped as a waiting item.
 package struct RecipesDump: Sendable {
     package var queues: [QueueDump]
     package var states: [ObjectStateDump]
@@ -21,7 +21,7 @@ package struct RecipesDump: Sendable {
 // MARK: Dumping
 
 extension Snapshot {
-    /// All work queues, counters, latches and rate limits, by name.
+    /// All work queues, counters, latches and rate limits, ordered by name.
     func recipesDump() throws(SpaceError) -> RecipesDump {
         var dump = RecipesDump()
         try forEachObject { (name, object) throws(SpaceError) in
@@ -65,16 +65,16 @@ extension Snapshot {
 }
 
 extension SharedObjectKind {
-    /// Whether all that there is of it stands in its details.
+    /// Whether the whole state of such an object is in its details.
     var isState: Bool { self == .counter || self == .latch || self == .rateLimit }
 }
 
 // MARK: Loading
 
 extension RecipesDump {
-    /// What loading it demands, once it has been checked.
+    /// The disk space that loading the dump demands, once the dump has been checked.
     ///
-    /// An item has up to four rows, and is perhaps served at once, which changes three.
+    /// An item has up to four rows. It may also be served at once, which changes three rows.
     var demand: DiskReserve.Demand {
         var demand = DiskReserve.Demand.none
         for queue in queues {
@@ -88,7 +88,7 @@ extension RecipesDump {
         return demand
     }
 
-    /// Throws: `badData` for what no queue, counter, latch or rate limit can be.
+    /// Throws `badData` if no queue, counter, latch or rate limit can be as this dump says.
     package func check(for namespace: Namespace, _ operation: String) throws(SpaceError) {
         func bad(_ reason: String) -> SpaceError {
             SpaceError(.badData, operation, namespace: namespace.name, reason: reason)
@@ -117,7 +117,7 @@ extension RecipesDump {
         }
     }
 
-    /// Writes it as a part of a transaction: items to the ends of their queues, the others' states as they were.
+    /// Loads the dump as part of a transaction: items go to the ends of their queues, all else gets its dumped state.
     package func load(into namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
         for queue in queues { try load(queue, namespace, scope) }
         for state in states { try load(state, namespace, scope) }
@@ -142,7 +142,8 @@ extension RecipesDump {
 
     private func load(_ dump: ObjectStateDump, _ namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
         let details: Value
-        /// How many of the numbers say which counter, latch or rate limit it is, and are the same for all who use it.
+        /// How many of the numbers define the counter, latch or rate limit, and so are the same for all processes that
+        /// use it.
         let fixed: Int
         switch dump.state {
         case .counter(let number): (details, fixed) = (.int(number), 0)
@@ -173,7 +174,9 @@ extension RecipesDump {
 }
 
 extension NamespaceClock {
-    /// A moment of a dump, milliseconds since 1970, on this clock; what is past is 0, and the far future stays in bounds.
+    /// The namespace clock's time for a dump's wall-clock time in milliseconds since 1970; 0 if that has passed.
+    ///
+    /// A time in the far future stays within bounds.
     fileprivate func time(ofLoaded realtime: Int64) -> Int64 {
         let (left, overflow) = realtime.subtractingReportingOverflow(Clock.realtimeMilliseconds())
         guard !overflow, left > 0 else { return 0 }
@@ -182,7 +185,9 @@ extension NamespaceClock {
 }
 
 extension NamespaceClock {
-    /// A moment of a dump, milliseconds since 1970, on this clock: it may be past, and what is out of bounds is at the nearest.
+    /// The namespace clock's time for a dump's wall-clock time in milliseconds since 1970, which may have passed.
+    ///
+    /// A time out of bounds becomes the nearest bound.
     fileprivate func moment(ofLoaded realtime: Int64) -> Int {
         let (left, overflow) = realtime.subtractingReportingOverflow(Clock.realtimeMilliseconds())
         guard !overflow else { return realtime < 0 ? 0 : RateLimit.latest / RateMoments.tick }
@@ -193,7 +198,7 @@ extension NamespaceClock {
 }
 
 extension Value {
-    /// The integers that an array is made of; of anything else none.
+    /// The integers in an array; for any other value an empty array.
     var integers: [Int] {
         guard case .array(let elements) = self else { return [] }
         return elements.compactMap { if case .int(let integer) = $0 { integer } else { nil } }

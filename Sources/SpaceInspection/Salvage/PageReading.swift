@@ -3,18 +3,18 @@ import LMDB
 import SpaceSystem
 import SystemPackage
 
-/// A namespace's data file, open for reading page by page, also while processes write in it.
+/// A namespace's data file, opened for reading page by page, even while processes write in it.
 final class PageReading {
     private let file: OwnedDescriptor
     private let operation: String
 
-    /// `nil`: there is no data file, or another kind of file stands in its place.
+    /// Opens the data file; `nil` if there is none, or if another kind of file is in its place.
     init?(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) {
         self.operation = operation
         do throws(Errno) {
             let info = try Directory.info(at: folder.descriptor.raw, NamespaceFolder.data)
             guard info.kind == .regular else { return nil }
-            // O_NONBLOCK: what stands there may be replaced by a FIFO at any moment.
+            // O_NONBLOCK: the file may be replaced by a FIFO at any moment.
             let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
             file = try OwnedDescriptor.openat(directory: folder.descriptor.raw, NamespaceFolder.data, flags: flags)
         } catch .noSuchFileOrDirectory {
@@ -30,7 +30,7 @@ final class PageReading {
         do throws(LMDBError) { return try PageFile(file.raw) } catch { throw SpaceError(error, operation) }
     }
 
-    /// Reads, and says whether what was read is of one commit.
+    /// Reads, and says whether the pages that were read are of one commit.
     func whileUnchanged<R>(_ body: (PageFile) -> R) throws(SpaceError) -> (R, isOfOneCommit: Bool) {
         let before = try pages()
         let result = body(before)
@@ -41,7 +41,7 @@ final class PageReading {
         return (result, last <= first &+ 1)
     }
 
-    /// Reads under the gate, if it can be had; else without, and says why.
+    /// Reads under the gate if it can be acquired; otherwise reads without the gate, and says why.
     func underGate<R>(
         _ folder: borrowing NamespaceFolder,
         _ timeout: Duration,
@@ -68,7 +68,7 @@ final class PageReading {
         }
     }
 
-    /// Whether the file is as long as its meta pages say that its map is; `nil`: they don't.
+    /// Whether the file is as long as the map size in its meta page; `nil` if no meta page can be read.
     var isAsLongAsItsMap: Bool? {
         guard let info = try? FileInfo.of(file.raw), let meta = try? pages().metas.first else { return nil }
         return UInt64(info.size) >= meta.mapSize
@@ -76,10 +76,10 @@ final class PageReading {
 }
 
 extension Inspection {
-    /// What is wrong with the pages of a namespace's data file, a sentence each.
+    /// The damage in the pages of a namespace's data file, one sentence for each finding.
     ///
-    /// Nothing of the file is mapped, so that no damage ends the process. While processes write in the namespace, what is wrong in one
-    /// commit alone is looked at again.
+    /// No part of the file is mapped, so no damage can end the process. While processes write in the namespace, a
+    /// reading that mixes commits is repeated.
     package static func damagedPages(
         _ subject: Subject,
         timeout: Duration = .seconds(1)

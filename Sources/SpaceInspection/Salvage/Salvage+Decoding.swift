@@ -2,10 +2,10 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-// From rows to what a dump has. A row that does not decode is left out, and named; nothing that follows depends on it.
+// From rows to the contents of a dump. A row that does not decode is left out and named; no other row depends on it.
 
 extension Salvage {
-    /// Fills in everything that the rows hold.
+    /// Adds everything that the rows hold.
     mutating func decode(_ rows: SalvagedRows, _ clock: SalvageClock) {
         let main = rows.rows[.main] ?? []
         let counters = main.first { $0.key.elementsEqual(Counters.keyBytes) }
@@ -46,7 +46,7 @@ extension Salvage {
         guard let id = Array(row.key.dropFirst()).withBytes({ UInt64(key: $0) }) else {
             return leftOut.append("a key of the table of claims has \(row.key.count - 1) bytes")
         }
-        // A tuple is in one place; the other row is of another time.
+        // A tuple is in one place, so this row is from another commit.
         guard !visible.contains(id) else { return }
         do throws(TupleCodingError) {
             let found = try row.value.withBytes {

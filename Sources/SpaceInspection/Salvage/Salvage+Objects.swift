@@ -1,16 +1,16 @@
 import SpaceSystem
 import TupleCoding
 
-// Shared objects: ordered sets, dictionaries, queues, and those that are one value.
+// Shared objects: ordered sets, dictionaries, queues, and objects whose state is one value.
 
 extension Salvage {
-    /// `objects` and `elements`: the rows of the two tables.
+    /// Decodes shared objects; `objects` and `elements` are the rows of the two tables.
     mutating func decodeObjects(_ objects: [SalvagedRows.Row], _ elements: [SalvagedRows.Row], _ clock: SalvageClock) {
         var owned: [UInt64: [SalvagedRows.Row]] = [:]
         for row in elements where row.key.count > 8 {
             owned[row.key.withBytes { $0.big(0) }, default: []].append(row)
         }
-        // Arguments of requests, which are their processes'.
+        // The arguments of requests, which belong to processes, are not saved.
         owned[0] = nil
         for row in objects {
             let key = Array(row.key.dropFirst())
@@ -76,7 +76,7 @@ extension Salvage {
             let references = chunks[chunk.id].flatMap { bytes in
                 bytes.withBytes { [ElementReference](chunk: $0, count: chunk.count) }
             }
-            // The elements of a lost chunk follow at the end.
+            // If the chunk is lost, its elements follow at the end.
             references?.forEach(take)
         }
         let unplaced = found.keys.sorted { ($0.hash, $0.number) < ($1.hash, $1.number) }

@@ -4,22 +4,22 @@ import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// What can be saved of a namespace whose files are damaged.
+/// The content that can be saved from a namespace whose files are damaged.
 ///
-/// Guarantees: it reads the data file itself, page by page, and maps nothing of it, so that no damage ends it; it needs neither
-/// liblmdb's locks nor the control file nor the sessions; it changes nothing. Every tuple and cell whose page is whole is in it, and
-/// each page that is left out is named. What comes out is what one commit had; the commit before the newest, where the newest can't be
-/// read.
+/// Guarantees: salvage reads the data file itself, page by page, and maps no part of it, so no damage can end the
+/// process. It needs neither liblmdb's locks nor the control file nor the sessions, and it changes nothing. It saves
+/// every tuple and cell whose page is whole, and names each page that it leaves out. The result is the content of one
+/// commit: the newest, or the one before it if the newest can't be read.
 ///
-/// While processes write in the namespace, pages are used again. A page that one commit frees is not used again before the third commit
-/// after it (mdb.c: a writer takes the lists of commits before the last one's), so what was read is of one commit if at most one has come
-/// meanwhile. After three attempts it takes the gate, if that can be had.
+/// While processes write in the namespace, pages are reused. LMDB does not reuse a page that a commit frees before the
+/// third commit after it (mdb.c: a writer takes the lists of commits before the last one's). So a reading is of one
+/// commit if at most one commit was made meanwhile. After three attempts, salvage acquires the gate if it can.
 package struct Salvage: Sendable {
     /// A tuple of the table of tuples.
     package struct Item: Sendable {
         package let id: UInt64
         package let tuple: Tuple
-        /// Milliseconds since 1970; `nil`: never.
+        /// The time of expiry in milliseconds since 1970; `nil`: never.
         package let expires: Int64?
         package let deliveries: Int
     }
@@ -33,15 +33,15 @@ package struct Salvage: Sendable {
     package internal(set) var cells: [(key: String, value: Value)] = []
     package internal(set) var collections: [CollectionDump] = []
     package internal(set) var recipes = RecipesDump()
-    /// What was left out, a sentence each; empty: all is whole.
+    /// The parts that were left out, one sentence each; empty if the namespace is whole.
     package internal(set) var leftOut: [String] = []
-    /// What else is to be known, a sentence each.
+    /// Other facts that the user should know, one sentence each.
     package internal(set) var notes: [String] = []
 
     package static let operation = "salvage the namespace"
     private static let attempts = 3
 
-    /// Reads a namespace.
+    /// Reads a namespace and saves what is readable.
     package init(_ subject: Inspection.Subject, timeout: Duration = .seconds(1)) throws(SpaceError) {
         let folder = try Inspection.folder(subject, for: Self.operation)
         name = folder.name.text
@@ -68,12 +68,12 @@ package struct Salvage: Sendable {
         if let header {
             mode = header.mode
         } else {
-            // A file that is as long as its map is mapped writable.
+            // A file that is as long as its map belongs to a mode in which LMDB maps it writable.
             mode = reading?.isAsLongAsItsMap == false ? .durable : .fast
             notes.append("the control file can't be read; the mode is taken to be \(mode.rawValue)")
         }
         guard let rows else { return }
-        // Without the header, the clock is taken for that of this boot.
+        // Without the header, assume the clock of the present boot.
         let clock: NamespaceClock
         if let header {
             clock = NamespaceClock(header, seenFrom: try HostIdentity.current())
@@ -98,7 +98,7 @@ package struct Salvage: Sendable {
 }
 
 extension PageFault {
-    /// For people.
+    /// The fault as a sentence for people.
     var sentence: String {
         let whose = table.map { $0.isEmpty ? "" : " (\($0))" } ?? ""
         return "page \(page)\(whose): \(reason)"

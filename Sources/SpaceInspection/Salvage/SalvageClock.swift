@@ -4,7 +4,7 @@ import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// Times of the namespace's clock as milliseconds since 1970.
+/// Converts times of the namespace's clock to milliseconds since 1970.
 struct SalvageClock {
     let clock: NamespaceClock
 

@@ -3,35 +3,36 @@ import SpaceSystem
 
 /// The rows of a data file that can still be read, by table.
 ///
-/// Guarantees: a row is one of the newest commit whose meta page is whole, and lies in whole pages. Where a branch is lost, the leaves
-/// below it are found by looking at all pages: at those that nothing whole leads to and that are not listed as free, so that no older
-/// version of a page is taken for the page. Where the list of free pages is lost too, `isOlderPossible` says so.
+/// Guarantees: a row is from the newest commit whose meta page is whole, and all its pages are whole. If a branch page
+/// is lost, a look at all pages finds the leaves below it. That look considers only pages to which no whole page leads
+/// and that are not listed as free, so it does not take an older version of a page for the current one. If the list of
+/// free pages is lost too, `isOlderPossible` says so.
 struct SalvagedRows {
     struct Row {
         let key: [UInt8]
         let value: [UInt8]
     }
 
-    /// In the order of their keys.
+    /// The rows of each table, in the order of their keys.
     private(set) var rows: [SalvagedTable: [Row]] = [:]
-    /// What is wrong with pages.
+    /// The damage in pages.
     private(set) var faults: [PageFault] = []
-    /// Whether rows may be among these that were removed or replaced since.
+    /// Whether the rows may include some that were removed or replaced since.
     private(set) var isOlderPossible = false
-    /// The commit; `nil` if neither meta page is whole.
+    /// The commit that was read; `nil` if neither meta page is whole.
     let transaction: UInt64?
 
     private var walk: TreeWalk
     private var roots: [SalvagedTable: TreeRoot] = [:]
 
-    /// What only says where rows of other tables are, and is made anew.
+    // The tables that are not saved: indexes to the rows of other tables, which are made anew, and the journal.
     private static let unneeded: Set<SalvagedTable> = [.index, .expiries, .journal]
 
     /// Reads the whole file.
     init(_ file: PageFile) {
         let candidates = file.metas.map { Self.main(file, $0) }
-        // Each meta page says how the file was at one commit; the newest counts, unless it leads nowhere. Where a number of a commit is
-        // damaged, the counters tell which is the newest.
+        // Each meta page describes the file at one commit. The newest counts, unless it leads to no data. If a commit's
+        // number is damaged, the counters tell which commit is the newest.
         let best = candidates.indices.max { left, right in
             let (first, second) = (candidates[left], candidates[right])
             if first.worth != second.worth { return first.worth < second.worth }
@@ -71,9 +72,9 @@ struct SalvagedRows {
     private struct Main {
         let walk: TreeWalk
         let records: [TreeWalk.Record]
-        /// How much of what the main database always has was found.
+        /// How many of the records that a main database always has were found.
         var worth: Int { records.count { $0.root != nil || $0.key.elementsEqual(Counters.keyBytes) } }
-        /// Rises with what commits do.
+        /// A number that rises with the commits of a namespace.
         var newness: UInt64 { SalvagedRows.newness(of: records) }
     }
 
@@ -85,7 +86,8 @@ struct SalvagedRows {
         return Main(walk: walk, records: records)
     }
 
-    /// What rises with the changes of a namespace, from its counters; 0 if they are not among these.
+    /// A number, made from the counters, that rises with the changes of a namespace; 0 if the records lack the
+    /// counters.
     private static func newness(of records: [TreeWalk.Record]) -> UInt64 {
         let counters = records.first { $0.key.elementsEqual(Counters.keyBytes) }
         return counters.flatMap { $0.value.withBytes { Counters($0) } }.map { $0.sequence + $0.nextTuple } ?? 0
@@ -100,9 +102,9 @@ struct SalvagedRows {
         if let named = SalvagedTable(rawValue: name), named != .main { roots[named] = root }
     }
 
-    // MARK: What nothing leads to
+    // MARK: Leaves to which no whole page leads
 
-    /// Rows of the main database from leaves that nothing leads to; and from the commit before, where they are lost.
+    /// Finds rows of the main database in leaves to which no page leads, and takes lost rows from the commit before.
     private mutating func salvageMain(older: [TreeWalk.Record]) {
         var known = Set((rows[.main] ?? []).map(\.key))
         let gaps = walk.gaps.filter { $0.table == SalvagedTable.main.rawValue }
@@ -114,7 +116,7 @@ struct SalvagedRows {
             leaves.append((Self.newness(of: records), records))
             return isFreeKnown
         }
-        // Without the list of free pages, leaves of older commits are among them: the newest comes first.
+        // Without the list of free pages, leaves of older commits are among these, so the newest comes first.
         leaves.sort { $0.newness > $1.newness }
         if walk.free == nil, leaves.count > 1 { isOlderPossible = true }
         for leaf in leaves {
@@ -124,13 +126,13 @@ struct SalvagedRows {
             isOlderPossible = true
             take(record, .main)
         }
-        // Where the leaves of a table can't be told from older ones, the commit before leads to them.
+        // If current leaves of tables can't be told from older ones, the commit before leads to the tables.
         if walk.free == nil, roots.isEmpty {
             for record in older where record.root != nil { take(record, .main) }
         }
     }
 
-    /// Rows from leaves whose branches are lost.
+    /// Finds rows in leaves whose branch pages are lost.
     private mutating func salvageLeaves(isMainLost: Bool) {
         var gaps = walk.gaps.filter(\.hasLeaves)
         if isMainLost {

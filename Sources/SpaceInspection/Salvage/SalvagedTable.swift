@@ -2,9 +2,9 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// The tables of a namespace as salvage knows them: by their names, and by what their rows look like.
+/// The tables of a namespace as salvage knows them: by name, and by the form of their rows.
 ///
-/// A leaf to which no whole page leads does not say whose it is; its rows do, as far as that can be seen.
+/// A leaf to which no whole page leads does not name its table; the form of its rows shows it, as far as possible.
 package enum SalvagedTable: String, CaseIterable {
     case main, tuples, index, cells, expiries, journal, elements
 
@@ -24,7 +24,7 @@ package enum SalvagedTable: String, CaseIterable {
         case .journal: return key.count == 8 && value.count >= JournalRow.headerSize && !Self.hasTupleFlags(value)
         case .index: return key.count == IndexKey.size && value.isEmpty
         case .expiries: return key.count == ExpiryKey.size && value.isEmpty && (1...2).contains(key[0])
-        // An object's number has not come near 2⁴⁸.
+        // Object numbers are far below 2⁴⁸, so the first two bytes are 0.
         case .elements: return key.count > 8 && key[0] == 0 && key[1] == 0
         case .cells:
             guard (1...Limits.cellKeyBytes).contains(key.count), key[0] != 0 else { return false }
@@ -32,7 +32,9 @@ package enum SalvagedTable: String, CaseIterable {
         }
     }
 
-    /// The flags of a tuple's row are 0 or 1; a row of the journal has the middle of a time there, which is no such number.
+    /// Whether a value has the flags of a tuple's row, which are 0 or 1.
+    ///
+    /// A journal row has the middle bytes of a time in that place, which are never 0 or 1.
     private static func hasTupleFlags(_ value: [UInt8]) -> Bool {
         value[13] == 0 && value[14] == 0 && value[15] == 0 && value[12] <= 1
     }

@@ -4,7 +4,7 @@ import SystemPackage
 import TupleCoding
 
 extension NamespaceStatus {
-    /// `control`: `nil` when the control file can't be used; then nobody's waiting is known.
+    /// Reads the status; without a usable control file (`control` is `nil`), waiters are unknown.
     package init(
         name: String,
         control: ControlFile,
@@ -71,7 +71,7 @@ extension NamespaceStatus {
         }
     }
 
-    /// Those who wait and live: the slot of one that was killed is freed at the others' next tick.
+    /// The living waiters; the slot of a killed waiter is freed at the other processes' next tick.
     private static func waiters(
         _ control: ControlFile,
         _ sightings: [SessionFolder.Sighting],
@@ -84,7 +84,7 @@ extension NamespaceStatus {
             let word = slot.current
             guard word.state == .active || word.state == .granted else { continue }
             let session = slot.session.load()
-            // Without a file its lock tells.
+            // If a session has no file, its lock shows whether it lives.
             guard
                 pids[session] != nil
                     || !dead.contains(session)

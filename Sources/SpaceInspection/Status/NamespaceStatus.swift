@@ -1,70 +1,71 @@
 import LMDB
 public import TupleCoding
 
-/// What a look at a namespace shows: what is in it, who keeps it alive, who waits, and what is claimed.
+/// The state of a namespace: what is in it, which processes keep it alive, which wait, and what is claimed.
 ///
 /// Times are milliseconds since 1970.
 public struct NamespaceStatus: Sendable {
-    /// A process that keeps the namespace alive, or uses it.
+    /// A process that keeps the namespace alive, or only uses it.
     public struct Owner: Sendable, Hashable {
         /// How a process is tied to the namespace.
         public enum Kind: String, Sendable {
-            /// It has the namespace open, and keeps it alive.
+            /// The process has the namespace open, and keeps it alive.
             case session
-            /// It was enrolled, and keeps the namespace alive as long as it runs.
+            /// The process is enrolled, and keeps the namespace alive as long as it runs.
             case enrolled
-            /// It has the namespace open, and keeps nothing alive.
+            /// The process has the namespace open, and does not keep it alive.
             case visitor
         }
 
         /// The process.
         public let pid: Int32
-        /// Its name, as `/proc` has it; `nil` when it can't be seen.
+        /// The process's name from `/proc`; `nil` if it can't be read.
         public let command: String?
-        /// Since when.
+        /// The time from which the process has used the namespace or been enrolled.
         public let since: Int64
         /// Whether the process lives.
         public let isAlive: Bool
-        /// How it is tied to the namespace.
+        /// How the process is tied to the namespace.
         public let kind: Kind
     }
 
-    /// Somebody who waits for a tuple or a cell.
+    /// A thread or task that waits for a tuple or a cell.
     public struct Waiter: Sendable, Hashable {
-        /// The process; `nil` when its session has gone.
+        /// The process id; `nil` if the waiter's session is gone.
         public let pid: Int32?
-        /// What it waits for, in JSON form, cut when long; empty while it has not gone to sleep yet.
+        /// What it waits for, in JSON form, shortened if long; empty until the waiter goes to sleep.
         public var template: String { shown.text }
         let shown: Name
-        /// Whether it takes, or only reads.
+        /// Whether the waiter takes; if not, it only reads.
         public let isTaking: Bool
-        /// Since when.
+        /// The time at which the wait began.
         public let since: Int64
     }
 
-    /// Somebody who is told of changes.
+    /// A registration to be told of changes.
     public struct Watcher: Sendable, Hashable {
-        /// The process; `nil` for a subscription whose process is away.
+        /// The process id; `nil` for a subscription whose process is away.
         public let pid: Int32?
-        /// The subscription's name; `nil`: none.
+        /// The subscription's name; `nil` for a watcher that is not a subscription.
         public var subscription: String? { subscribed?.text }
         let subscribed: Name?
-        /// What it is told of, as text.
+        /// The filter that selects the changes for this watcher, as text.
         public var filter: String { shown.text }
         let shown: Name
-        /// The change that it has acknowledged, or began after.
+        /// The number of the last change that the watcher has acknowledged, or after which it began.
         public let position: UInt64
     }
 
-    /// A tuple that somebody has claimed.
+    /// A tuple that is claimed or set aside.
     public struct Claim: Sendable, Hashable {
         /// The tuple's id.
         public let id: TupleID
         /// The claim's number, which no other claim in the namespace ever has.
         public let number: UInt64
-        /// The process; `nil` when its session has gone, and the claim is about to return.
+        /// The id of the holder's process; `nil` if the tuple is set aside, or if the session is gone and the claim is
+        /// about to return.
         public let pid: Int32?
-        /// Until when; `nil`: without limit.
+        /// The claim's deadline; `nil` if it has none.
         public let deadline: Int64?
         /// The tuple.
         public let tuple: Tuple
@@ -72,32 +73,32 @@ public struct NamespaceStatus: Sendable {
         public let deliveries: Int
     }
 
-    /// A place in the queue of something that is held by name: a lock, a semaphore, an election, a barrier.
+    /// A place in the queue of a name that processes hold: a lock, a semaphore, an election, a barrier.
     public struct Hold: Sendable, Hashable {
-        /// The name.
+        /// The name that is held.
         public var name: String { named.text }
         package let named: Name
-        /// What it is, such as `lock` and `semaphore`.
+        /// The kind of the hold, such as `lock` and `semaphore`.
         public let kind: String
-        /// Whether it is held, or waited for.
+        /// Whether the process holds the name; if not, it waits for it.
         public let isHeld: Bool
-        /// Whether it is, or is to be, shared.
+        /// Whether the hold is, or will be, shared.
         public let isShared: Bool
-        /// How many permits.
+        /// The number of permits.
         public let weight: Int
-        /// The fencing number; who has the smallest of a name came first.
+        /// The fencing number; of the places of one name, the one with the smallest number came first.
         public let fencing: UInt64
-        /// The process; `nil` when its session has gone, and the place is about to go.
+        /// The process id; `nil` if its session is gone, so that the place is about to go.
         public let pid: Int32?
-        /// Since when.
+        /// The time at which the process entered the queue.
         public let since: Int64
-        /// What the kind keeps beside it: how many permits there are, a candidate's value.
+        /// Further data of the kind: the number of permits of a semaphore, the value of a candidate.
         public let details: Value
     }
 
     /// A shape of templates that has an index.
     public struct Shape: Sendable, Hashable {
-        /// Which fields are bound, for people.
+        /// The bound fields of the shape, as text for people.
         public let description: String
         /// `building`, `ready` or `dropping`.
         public let state: String
@@ -107,55 +108,55 @@ public struct NamespaceStatus: Sendable {
     public let name: String
     /// The storage mode.
     public let mode: StorageMode
-    /// Whether it stays without owners.
+    /// Whether the namespace stays when it has no owners.
     public let isPersistent: Bool
     /// The format version on disk.
     public let version: Int
-    /// When it was created.
+    /// The time of the namespace's creation.
     public let created: Int64
-    /// Which of the lives of a namespace of this name it is.
+    /// The life of the namespace; each creation under this name begins a new one.
     public let life: NamespaceLife
     /// The number of the last change.
     public let sequence: UInt64
-    /// How many tuples are visible or expired and not yet removed.
+    /// The number of visible tuples, including those that have expired and are not yet removed.
     public let tuples: Int
-    /// How many cells are set.
+    /// The number of cells that are set.
     public let cells: Int
-    /// How many bytes of the data file are in use, pages that will be used again included.
+    /// The bytes of the data file that are in use, including pages that will be used again.
     public let bytes: Int
-    /// How large the data file may grow.
+    /// The limit of the data file's size, in bytes.
     public let byteLimit: Int
-    /// How much of what happened is kept also while nobody watches; `nil`: nothing.
+    /// How much of the changes is kept even while there is no watcher; `nil`: nothing.
     public let history: History?
-    /// Who uses it.
+    /// The processes that use the namespace or keep it alive.
     public let owners: [Owner]
-    /// Who waits.
+    /// The waiters.
     public let waiters: [Waiter]
-    /// Who watches.
+    /// The watchers.
     public let watchers: [Watcher]
-    /// What is claimed.
+    /// The claims on tuples.
     public let claims: [Claim]
-    /// What is set aside: claimed by nobody.
+    /// The tuples that are set aside; no process claims them.
     public let buried: [Claim]
-    /// After how many deliveries a returning tuple is set aside; `nil`: never.
+    /// The number of deliveries after which a returning tuple is set aside; `nil`: never.
     public let deliveryLimit: Int?
-    /// What is held by name, and who waits for it, by name and in the order of the queues.
+    /// The places in the queues of held names, ordered by name and then as in the queue.
     public let holds: [Hold]
-    /// Who answers requests, by name and in the order in which they are asked.
+    /// The responders, ordered by name and then in the order in which they are asked.
     public let responders: [Responder]
-    /// What is asked and not done, in the order in which it was.
+    /// The requests that are not done, in the order in which they were made.
     public let requests: [Request]
-    /// What is indexed.
+    /// The shapes that have an index.
     public let shapes: [Shape]
     /// The named objects: ordered sets and others.
     public let objects: [SharedObjectInfo]
 }
 
 extension Namespace {
-    /// Looks at everything but the tuples and cells themselves.
+    /// The state of the namespace, without the tuples and cells themselves.
     ///
-    /// What dead processes had claimed or held returns first, so that none of them is shown as a holder; where the gate is not to be
-    /// had for that, it is shown without a process.
+    /// First the claims of dead processes return and their holds end, so that no dead process is shown as a holder. If
+    /// the gate can't be acquired for that, such a claim or hold is shown without a process.
     public func status() throws(SpaceError) -> NamespaceStatus {
         let operation = "look at the namespace"
         let core = try usableCore(operation)

@@ -2,10 +2,10 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-// What is held, as it is looked at from outside: for people, and for the check.
+// The holds as they are shown to people, and the check of their rows.
 
 extension Snapshot {
-    /// `pids`: The processes of the living sessions.
+    /// The status of all holds; `pids` has the processes of the living sessions.
     func holdStatus(_ pids: [UInt64: Int32]) throws(SpaceError) -> [NamespaceStatus.Hold] {
         guard try counters().holds > 0 else { return [] }
         return try allHolds().filter { $0.row.kind != .responder && $0.row.kind != .request }.map { (name, row) in
@@ -29,7 +29,7 @@ extension Snapshot {
         }
     }
 
-    /// What is wrong with the rows of `holds`, a sentence each.
+    /// The damage in the rows of `holds`, one sentence for each finding.
     func damageInHolds(_ counters: Counters) throws(SpaceError) -> [String] {
         var damage: [String] = []
         var rows: [(name: String, row: HoldRow)] = []

@@ -2,47 +2,47 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-// What those see who look at a namespace: its responders and requests, and what is wrong with them.
+// The responders and requests as a namespace's status shows them, and the check of their rows.
 
 extension NamespaceStatus {
-    /// Somebody who answers requests.
+    /// A handler that answers requests.
     public struct Responder: Sendable, Hashable {
-        /// What it answers to.
+        /// The name of the requests that the responder answers.
         public var name: String { named.text }
         package let named: Name
-        /// Its key.
+        /// The responder's key.
         public var key: String { keyed.text }
         let keyed: Name
-        /// The process; `nil` when its session has gone, and it is about to leave.
+        /// The process id; `nil` if its session is gone, so that the responder is about to leave.
         public let pid: Int32?
-        /// In which order those to one name are asked, from 1.
+        /// The responder's position, from 1, in the order in which the responders to its name are asked.
         public let order: Int
-        /// Whether it lies under the stack.
+        /// Whether the responder lies under the stack.
         public let isBase: Bool
-        /// Whether it has left the stack, and still answers what it has begun.
+        /// Whether the responder has left the stack, and only finishes the requests that it has begun.
         public let isLeaving: Bool
-        /// Since when.
+        /// The time at which it was registered.
         public let since: Int64
-        /// How many requests it has that are not answered.
+        /// The number of requests that it has and that are not answered.
         public let requests: Int
     }
 
-    /// A request that somebody waits for the answer to.
+    /// A request whose answer a process waits for.
     public struct Request: Sendable, Hashable {
-        /// What is asked.
+        /// The name of the request.
         public var name: String { named.text }
         package let named: Name
-        /// Who asks; `nil` when its session has gone, and the request is about to go.
+        /// The id of the process that asks; `nil` if its session is gone, so that the request is about to go.
         public let pid: Int32?
-        /// Whom it is with; `nil`: nobody is left, or it is answered.
+        /// The id of the process whose responder has the request; `nil` if no responder is left, or if it is answered.
         public let responder: Int32?
-        /// Since when.
+        /// The time at which the request was made.
         public let since: Int64
     }
 }
 
 extension Snapshot {
-    /// `pids`: Of the sessions that live.
+    /// The status of responders and requests; `pids` has the processes of the living sessions.
     func responderStatus(
         _ pids: [UInt64: Int32]
     ) throws(SpaceError) -> (responders: [NamespaceStatus.Responder], requests: [NamespaceStatus.Request]) {
@@ -81,7 +81,7 @@ extension Snapshot {
         return (responders, requests)
     }
 
-    /// What decodes of both.
+    /// The responders and requests whose rows decode.
     private func respondersAndRequests() throws(SpaceError) -> ([Name: ResponderStack], [RequestRow]) {
         var rows: [Name: [ResponderRow]] = [:]
         var requests: [RequestRow] = []
@@ -92,7 +92,10 @@ extension Snapshot {
         return (rows.mapValues { ResponderStack($0) }, requests)
     }
 
-    /// What is wrong: rows that don't decode or stand where they can't, requests without what they ask, and the reverse.
+    /// The damage in the rows of responders and requests, and in the arguments of requests.
+    ///
+    /// It names rows that don't decode or stand in a wrong place, requests without arguments, and arguments without a
+    /// request.
     func damageInResponders(_ counters: Counters) throws(SpaceError) -> [String] {
         var damage: [String] = []
         var works: Set<UInt64> = []
@@ -129,7 +132,7 @@ extension Snapshot {
         return damage
     }
 
-    /// The arguments and replies, by ticket, and whether they decode.
+    /// The tickets of requests that have arguments or replies, and whether these decode.
     private func requestBodies() throws(SpaceError) -> [UInt64: Bool] {
         var bodies: [UInt64: Bool] = [:]
         try lmdb { () throws(LMDBError) in
