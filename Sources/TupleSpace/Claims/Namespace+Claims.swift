@@ -5,7 +5,7 @@ public import TupleCoding
 // then completes, so that a tuple that could not be printed stays.
 
 extension Namespace {
-    // MARK: Ending what was detached
+    // MARK: Ending detached claims
 
     /// Ends a detached claim: the tuple is gone for good.
     ///
@@ -34,7 +34,7 @@ extension Namespace {
         try usableCore("extend a claim").extend(claim, by: duration)
     }
 
-    // MARK: What was set aside
+    // MARK: Tuples that were set aside
 
     /// The number of deliveries after which a tuple that returns from a claim is set aside; `nil`: never.
     ///
@@ -51,8 +51,8 @@ extension Namespace {
 
     /// Sets the number of deliveries after which a tuple is set aside: when it returns from the last of them.
     ///
-    /// - Parameter limit: The limit, from 1; `nil`: never, as in a new namespace. For tuples that are claimed or
-    ///   visible now, it counts from their next return on.
+    /// - Parameter limit: The limit, from 1; `nil`: never, as in a new namespace. A tuple that is
+    ///   claimed or visible now is checked against the limit at its next return.
     /// - Throws: `invalidArgument` for a limit below 1 or above 2³²−1, and what ``write(tuple:expires:)`` throws.
     public func setDeliveryLimit(_ limit: Int?) throws(SpaceError) {
         let operation = "set the limit of deliveries"
@@ -151,7 +151,7 @@ extension Namespace {
         }.count
     }
 
-    // MARK: The shell's way
+    // MARK: For the shell's take
 
     /// Claims matches at once, for as long as it takes to print them.
     ///

@@ -5,7 +5,7 @@ import TupleCoding
 // Ending claims, and returning the claims of holders that have ended.
 
 extension NamespaceCore {
-    // MARK: By who holds them
+    // MARK: By the holder
 
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
         let bytes = claims.reduce(0) { $0 + $1.tuple.encoded.count }
@@ -73,16 +73,16 @@ extension NamespaceCore {
         }
     }
 
-    // MARK: Dropped and not returned
+    // MARK: Dropped claims
 
     /// Returns a claim that was dropped, now or as soon as it can be.
     func releaseOrRemember(_ claim: HeldClaim) {
         letGo { (core, patience) throws(SpaceError) in try core.release([claim], timeout: patience) }
     }
 
-    // MARK: Of holders that have ended
+    // MARK: Claims of ended holders
 
-    /// Lets go of what ended holders held, and returns what they had claimed.
+    /// Ends the holds of holders that have ended, and returns their claims.
     ///
     /// A claim that can't be moved, because it is damaged or disk space is missing, is left to a later time and does
     /// not hold up the others.
@@ -187,7 +187,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Returns the claims of holders that no longer live, and lets go of what they held.
+    /// Returns the claims of dead holders, and ends their holds.
     ///
     /// If it fails, the next tick or the next process that opens the namespace does it. Given a `name`, it looks only
     /// at the holders in the queue of that name. The result says whether there were dead holders.
@@ -210,8 +210,9 @@ extension NamespaceCore {
         }
     }
 
-    /// Called after a look that found less than it was asked for, if something is claimed or held: returns what dead
-    /// processes left.
+    /// Returns the claims of dead processes and ends their holds, after a look that found less than it was asked for.
+    ///
+    /// The caller asks only if something is claimed or held.
     ///
     /// A process that polls must get back what a killed process had claimed, although it never waits and so never
     /// ticks. Each check asks the kernel about every holder. So a process checks at most every 5 ms, and spends at most

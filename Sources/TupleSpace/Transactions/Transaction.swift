@@ -15,7 +15,8 @@ public struct Transaction: ~Copyable {
 
     /// Writes a tuple.
     ///
-    /// - Throws: `invalidArgument` for a negative `expires`, `tooLarge`, `transactionTooLarge`, `storageFull`, `limitReached`.
+    /// - Throws: `invalidArgument` for a negative `expires`, `tooLarge`, `transactionTooLarge`, `storageFull`,
+    ///   `limitReached`.
     public func write<each F: TupleField>(_ field: repeat each F, expires: Duration? = nil) throws(SpaceError) {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)

@@ -217,7 +217,7 @@ extension NamespaceCore {
     ) throws -> Result {
         try checkUsable(operation)
         if deferred.isDue { carryOutDeferred() }
-        // Carries out what the body has let go of, whether the transaction was committed or not.
+        // Carries out the releases that the body deferred, whether the transaction was committed or not.
         defer { if deferred.isDue { carryOutDeferred() } }
         var outcome: Swift.Result<Result, any Error>?
         var state: TransactionState?

@@ -148,7 +148,7 @@ extension Namespace {
         }
     }
 
-    // MARK: Where the inlined pack ends and the library begins
+    // MARK: Called by the inlined functions
 
     /// The template that matchers make.
     ///

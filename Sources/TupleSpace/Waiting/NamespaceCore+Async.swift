@@ -8,7 +8,7 @@ extension NamespaceCore {
     /// As in `block`, a look that could not be carried out does not end the wait. If `deadline` is `nil`, the wait has
     /// no time limit. The result is `nil` if the deadline passes.
     ///
-    /// Throws `cancelled` if the task is cancelled; then it has taken nothing.
+    /// Throws `cancelled` if the task is cancelled; then the wait has taken nothing.
     package func suspend<R>(
         _ operation: String,
         _ interest: Interest,

@@ -7,8 +7,8 @@ extension NamespaceCore {
     /// Rounds of spinning before a thread sleeps: about 50 µs, as long as a futex takes to wake it on an idle
     /// processor.
     ///
-    /// With a shorter spin, two processes that answer each other would both sleep for each answer: waking one of them takes
-    /// longer than the other would spin.
+    /// With a shorter spin, two processes that answer each other would both sleep for each answer: waking one
+    /// of them takes longer than the other would spin.
     private static let spinRounds = 2000
 
     /// Looks until `look` finds something; the calling thread sleeps between two looks.
@@ -56,7 +56,7 @@ extension NamespaceCore {
                         spinPolicy.note(isAnswered: isAnswered)
                         if isAnswered { break }
                     }
-                    // Only now: a waiter that is served while it spins needs no description.
+                    // The slot gets its description only now: a waiter that is served while it spins needs none.
                     wait.slot?.text = text()
                 }
                 wait.attendClaimants()
@@ -126,9 +126,9 @@ extension NamespaceCore {
 
 /// The upkeep that a process does once a tick (250 ms) for a namespace in which it waits.
 ///
-/// The tick is the latest moment at which the others find what a killed process left undone. Each process does its own
-/// part. The shared part is done by one process, the first to take the turn: two hundred idle waiters must not do it
-/// two hundred times. If a process is killed or stopped during its turn, the others lose one tick.
+/// The tick is the latest moment at which other processes find what a killed process left undone. Each process does its
+/// own part. The shared part is done by one process, the first to take the turn: two hundred idle waiters must not do
+/// it two hundred times. If a process is killed or stopped during its turn, the others lose one tick.
 extension NamespaceCore {
     /// The number of turns after which the sweep also looks for sessions whose lock a forked child inherited: eight
     /// seconds.
