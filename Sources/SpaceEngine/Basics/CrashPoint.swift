@@ -1,11 +1,11 @@
 import Glibc
 import Synchronization
 
-/// Named places in the library at which a test can have its process killed or stopped, or something done in between.
+/// Named places in the library at which a test can have its process killed or stopped, or can run code of its own.
 ///
-/// Armed only through `arm`, which tests call in processes of their own; unarmed, a place costs one relaxed load.
+/// A place is armed only by `arm`, which tests call in processes of their own. An unarmed place costs one relaxed load.
 package enum CrashPoint: String, CaseIterable, Sendable {
-    // Locking the door or the gate: held, and the holder's PID is not yet beside it, or no longer.
+    // Locking the door or the gate: the process holds the lock, and its PID is not yet beside it, or no longer.
     case lockUnnamed, lockForgotten
     // Creating.
     case cradleMade, controlMade, sessionMade, dataMade, beforePublishing, published
@@ -21,16 +21,16 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case slotFilling, slotCounted, slotPublished, rearmed, granting
     // Reading.
     case snapshotTaken
-    // Watching: an iterator has found nothing ready, and has not read on yet.
+    // Watching: an iterator has found nothing ready, and has not yet read further.
     case nothingReady
 
     /// What happens at an armed place.
     package enum Action: Sendable {
-        /// SIGKILL.
+        /// The process gets SIGKILL.
         case kill
-        /// SIGSTOP; goes on after SIGCONT.
+        /// The process gets SIGSTOP, and continues after SIGCONT.
         case stop
-        /// The thread that came there runs it first, and then goes on.
+        /// The thread that reaches the place runs this closure, and then continues.
         case run(@Sendable () -> Void)
     }
 
@@ -43,7 +43,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     private static let isArmed = Atomic<Bool>(false)
     private static let armed = Mutex<Armed?>(nil)
 
-    /// Arms a place: the action happens when the process comes there for the `count`-th time.
+    /// Arms a place: the action happens when the process reaches the place for the `count`-th time.
     package static func arm(_ point: CrashPoint, count: Int = 1, action: Action = .kill) {
         armed.withLock { $0 = Armed(point: point, countdown: count, action: action) }
         isArmed.store(true, ordering: .sequentiallyConsistent)

@@ -1,27 +1,27 @@
 /// The numbers that bound a namespace.
 ///
-/// Each is part of what the documentation promises.
+/// The documentation promises each of these numbers.
 public enum Limits {
     /// The longest encoded tuple or cell value, in bytes: 64 MiB.
     public static let valueBytes = 64 << 20
-    /// The longest cell key, in bytes of UTF-8. (LMDB's keys end at 511 bytes.)
+    /// The longest cell key, in bytes of UTF-8. (LMDB's keys have at most 511 bytes.)
     public static let cellKeyBytes = 480
-    /// The size of a namespace's map, in bytes: the most that it can ever hold, 64 GiB.
+    /// The size of a namespace's map, and so the most that a namespace can ever hold, in bytes: 64 GiB.
     ///
-    /// It is sparse: it costs addresses, not memory.
+    /// The map is sparse: it costs addresses, not memory.
     public static let mapBytes = 64 << 30
     /// The smallest byte limit that a namespace can be created with: 16 MiB.
     public static let smallestByteLimit = 16 << 20
-    /// How many readers may have a snapshot open at once, over all processes.
+    /// How many readers can have a snapshot open at once, counted over all processes.
     public static let readers = 2048
-    /// How many shapes of templates may have an index at once in a namespace.
+    /// How many shapes of templates can have an index at once in a namespace.
     public static let shapes = 64
-    /// How many changes a transaction's body may make: 65,536, as many as the journal keeps.
+    /// How many changes a transaction's body can make: 65,536, as many as the journal keeps.
     public static let transactionChanges = 65_536
-    /// How many bytes a transaction's body may write and remove: 128 MiB.
+    /// How many bytes a transaction's body can write and remove: 128 MiB.
     public static let transactionBytes = 128 << 20
     /// The interval at which a waiting process looks for what a killed process left undone: 250 ms.
     public static let tick = Duration.milliseconds(250)
-    /// Kept free in every namespace for takes and deletes alone, in bytes: 4 MiB.
+    /// The bytes that every namespace keeps free for takes and deletes alone: 4 MiB.
     package static let removalReserve = 4 << 20
 }

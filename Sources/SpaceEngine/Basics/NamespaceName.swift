@@ -1,14 +1,14 @@
 /// A namespace's name, and the folder name that stands for it.
 ///
-/// The folder's name is the percent-encoded name: letters, digits, `-`, `_` and inner dots stand for themselves, all other
-/// bytes of the UTF-8 form are `%XX`. So no folder name begins with a dot, and the root's own folders (`.nursery`,
-/// `.graveyard`) can't be mistaken for namespaces.
+/// The folder's name is the percent-encoded name: letters, digits, `-`, `_` and inner dots stand for themselves, and
+/// every other byte of the UTF-8 form becomes `%XX`. So no namespace's folder name begins with a dot, and the root's
+/// own folders (`.nursery`, `.graveyard`) can't be mistaken for namespaces.
 package struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
-    /// The longest folder name that Linux file systems take, in bytes (NAME_MAX), less room for a graveyard suffix.
+    /// The longest encoded name, in bytes: what Linux file systems allow (NAME_MAX), less space for a graveyard suffix.
     static let maximumEncodedLength = 200
 
     package let text: String
-    /// ASCII, and of one name alone: what names are compared and ordered by.
+    /// The name in ASCII, by which names are compared and ordered: each name has one encoded form of its own.
     package let encoded: String
 
     package static func == (left: NamespaceName, right: NamespaceName) -> Bool { left.encoded == right.encoded }
@@ -19,8 +19,8 @@ package struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
 
     /// Checks a name.
     ///
-    /// - Throws: `invalidName` for the empty name, `.`, `..`, names with `/` or NUL, and names whose encoded form is
-    ///   longer than 200 bytes.
+    /// - Throws: `invalidName` for the empty name, for `.` and `..`, for names with `/` or NUL, and for names whose
+    ///   encoded form is longer than 200 bytes.
     package init(_ text: String, for operation: String = "use a namespace") throws(SpaceError) {
         func refuse(_ reason: String) -> SpaceError {
             SpaceError(
@@ -53,7 +53,7 @@ package struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
         self.encoded = encoded
     }
 
-    /// The name that a folder stands for; `nil` for a folder that no name encodes to.
+    /// The name that a folder stands for, or `nil` if no name is encoded as this folder name.
     package init?(folder: String) {
         var bytes: [UInt8] = []
         var rest = folder.utf8[...]

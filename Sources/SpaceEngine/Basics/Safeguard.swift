@@ -1,39 +1,41 @@
 import LMDB
 import Synchronization
 
-/// What keeps a promise under kills, stops and shortage, and can be left out by a test, to see that it is what keeps it.
+/// A measure that keeps a promise under kills, stops and shortages, and that a test can leave out.
 ///
-/// Left out only through `leaveOut`, which the torture calls in processes of its own; until then, a question costs one
-/// relaxed load.
+/// If a test leaves a safeguard out and the promise then breaks, the safeguard is shown to be what keeps it. Only
+/// `leaveOut` leaves one out; the torture test calls it in processes of its own. If no safeguard was left out, asking
+/// costs one relaxed load.
 package enum Safeguard: String, CaseIterable, Sendable {
-    /// Waiting: a grant that came to nothing goes to the next who waits for the like.
+    /// Waiting: a grant that its waiter does not use goes to the next waiter that may match.
     case handedOn
-    /// Taking: what was found in a snapshot is looked up again in the transaction that removes it.
+    /// Taking: a tuple found in a snapshot is looked up again in the transaction that removes it.
     case secondLook
-    /// Claiming: what a dead process has claimed returns.
+    /// Claiming: tuples that a dead process has claimed return.
     case deadClaims
-    /// Writing: blocks are there for every page that a transaction may touch, before it touches one.
+    /// Writing: before a transaction touches a page, blocks are reserved for every page that it can touch.
     case room
-    /// Writing: readers that were killed in their snapshots are forgotten before the file grows on their account.
+    /// Writing: reader slots of processes that were killed in their snapshots are cleared before the file grows because
+    /// of them.
     case deadReaders
-    /// Locking: who waits for a lock gives up when its time has passed.
+    /// Locking: a process that waits for a lock gives up when its time-out has passed.
     case timeLimit
-    /// Locking: the mutex itself says who holds it, where its holder was stopped before he noted his PID.
+    /// Locking: if a holder was stopped before it noted its PID, the mutex itself tells which thread holds it.
     case lockWord
-    /// Reaping: sessions are looked at once more under the door, where nobody can enrol.
+    /// Reaping: the sessions are looked at once more under the door, where no process can enrol.
     case lookUnderDoor
-    /// Reading and writing: a damaged page is an error, and does not end the process.
+    /// Reading and writing: a damaged page raises an error, and does not end the process.
     case damagedPages
-    /// Locking: a lock that is held by a thread which does not exist is taken over.
+    /// Locking: a lock held by a thread that no longer exists is taken over.
     case orphans
     /// Opening: a process closes an environment before it opens another on the same files.
     case openOnce
-    /// Opening: nothing but the folder's own files is opened, and no link is followed.
+    /// Opening: only the folder's own files are opened, and no symbolic link is followed.
     case ownFiles
 
     private static let leftOut = Atomic<UInt32>(0)
 
-    /// For the rest of this process's life, and for the children that it forks.
+    /// Leaves a safeguard out for the rest of this process's life, and for the children that it forks.
     package static func leaveOut(_ safeguard: Safeguard) {
         leftOut.bitwiseOr(safeguard.bit, ordering: .relaxed)
         if safeguard == .damagedPages { Environment.leaveGuardsOut() }

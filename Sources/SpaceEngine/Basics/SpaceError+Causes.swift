@@ -3,12 +3,12 @@ package import SpaceSystem
 package import SystemPackage
 import TupleCoding
 
-// The one place where errors of the layers below become errors of the space.
+// The one place where errors of the targets below become errors of the space.
 
 extension SpaceError {
-    /// An error of the operating system.
+    /// Makes an error of the space from a system call's error.
     ///
-    /// `subject` is what it happened to, in words.
+    /// `subject` says in words what the error happened to.
     package init(_ errno: Errno, _ operation: String, namespace: String? = nil, subject: String) {
         let code: Code
         var advice: String?
@@ -40,9 +40,9 @@ extension SpaceError {
         self.init(code, operation, namespace: namespace, reason: "\(subject): \(errno.told)", advice: advice)
     }
 
-    /// A file of a folder that is not what the library made there.
+    /// Makes an error about a file that is not what the library made in its folder.
     ///
-    /// `subject` is the file, in words.
+    /// `subject` names the file, in words.
     package init(
         _ refusal: TrustedFolder.Refusal,
         _ operation: String,
@@ -80,7 +80,7 @@ extension SpaceError {
         )
     }
 
-    /// An error of LMDB.
+    /// Makes an error of the space from an error of LMDB.
     package init(_ error: LMDBError, _ operation: String, namespace: String? = nil) {
         switch error {
         case .mapFull:
@@ -119,7 +119,7 @@ extension SpaceError {
         }
     }
 
-    /// Bytes in the database that don't decode.
+    /// Makes an error for bytes in the database that don't decode.
     package init(_ error: TupleCodingError, _ operation: String, namespace: String? = nil) {
         self.init(.badData, operation, namespace: namespace, reason: "\(error)")
     }
@@ -136,7 +136,7 @@ extension SpaceError {
     }
 }
 
-/// Runs system calls with their errors told as the operation's, on what they happened to.
+/// Runs system calls, and turns their errors into errors of the operation that name the subject.
 @inline(__always)
 package func system<R: ~Copyable>(
     _ operation: String,

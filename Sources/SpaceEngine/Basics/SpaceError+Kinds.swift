@@ -1,5 +1,5 @@
 extension SpaceError {
-    /// Whether it was too much to store: something smaller may do.
+    /// Whether there was not enough space for the data; a smaller amount may fit.
     package var isOfStorage: Bool {
         switch code {
         case .storageFull, .limitReached, .tooLarge, .transactionTooLarge: true
@@ -7,7 +7,8 @@ extension SpaceError {
         }
     }
 
-    /// Whether it is about what was to be moved, too large for the room or damaged: with something else it may go on.
+    /// Whether the data itself is the cause, because it is too large or damaged; the operation may succeed with other
+    /// data.
     package var isOfContent: Bool { isOfStorage || code == .damaged }
 
     /// Whether trying again may help.

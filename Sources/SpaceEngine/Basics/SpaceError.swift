@@ -1,5 +1,6 @@
-/// What went wrong in a space: a code to act on, and a message that says what was attempted, on what, why it failed and
-/// what to do.
+/// An error of a space: a code for the program to act on, and a message for people.
+///
+/// The message says what was attempted, on what, why it failed, and what to do.
 ///
 /// ```swift
 /// do {
@@ -22,23 +23,23 @@ public struct SpaceError: Error, Sendable {
 
         /// A name that no namespace can have: empty, too long, `.`, `..`, or with a slash or NUL in it.
         public static let invalidName = Code(rawValue: "invalidName")
-        /// An argument outside its range, or used where it has no meaning.
+        /// An argument is outside its range, or has no meaning where it was used.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
-        /// A value of the wrong kind: a cell that is no integer, JSON that is none, a tuple that doesn't decode.
+        /// A value has the wrong kind: a cell that is no integer, text that is not JSON, a tuple that doesn't decode.
         public static let badData = Code(rawValue: "badData")
-        /// A tuple, key or value beyond its size limit.
+        /// A tuple, key or value exceeds its size limit.
         public static let tooLarge = Code(rawValue: "tooLarge")
-        /// No namespace of that name exists.
+        /// No namespace has this name.
         public static let namespaceNotFound = Code(rawValue: "namespaceNotFound")
         /// The namespace was deleted while this handle was open.
         public static let namespaceDeleted = Code(rawValue: "namespaceDeleted")
-        /// A namespace would have been created that nobody owns.
+        /// The call would have created a namespace without an owner.
         public static let noOwner = Code(rawValue: "noOwner")
         /// The namespace can't be used from here: another format version, mode, PID namespace or C library.
         public static let incompatible = Code(rawValue: "incompatible")
-        /// A file of the namespace is truncated or holds bytes that it can't hold.
+        /// A file of the namespace is truncated, or holds invalid bytes.
         public static let damaged = Code(rawValue: "damaged")
-        /// The folder belongs to somebody else, is a symbolic link, or may not be written.
+        /// The folder belongs to another user, is a symbolic link, or can't be written to.
         public static let permissionDenied = Code(rawValue: "permissionDenied")
         /// The file system is full.
         public static let storageFull = Code(rawValue: "storageFull")
@@ -48,34 +49,37 @@ public struct SpaceError: Error, Sendable {
         public static let readersExhausted = Code(rawValue: "readersExhausted")
         /// The process or the system has no file descriptors left.
         public static let descriptorsExhausted = Code(rawValue: "descriptorsExhausted")
-        /// More was changed at once than one transaction holds.
+        /// The transaction changed more than one transaction can hold.
         public static let transactionTooLarge = Code(rawValue: "transactionTooLarge")
         /// The process that holds a lock is stopped; ``SpaceError/holder`` names it.
         public static let holderStopped = Code(rawValue: "holderStopped")
-        /// A lock could not be had in time; ``SpaceError/holder`` names who had it last.
+        /// The caller could not take a lock in time; ``SpaceError/holder`` names the process that had it last.
         public static let holderBusy = Code(rawValue: "holderBusy")
-        /// The handle was made before `fork` and used in the child, or a namespace was opened in a child of a process that had
-        /// opened one: start the child by `exec` or `posix_spawn`.
+        /// A process made by `fork` used the library, although its parent had already used it.
+        ///
+        /// Either the handle was made before `fork` and used in the child, or a child opened a namespace after its
+        /// parent had opened one. Start the child by `exec` or `posix_spawn`.
         public static let forked = Code(rawValue: "forked")
-        /// The handle was left.
+        /// The handle was used after it had left the namespace.
         public static let closed = Code(rawValue: "closed")
         /// The waiting task was cancelled, or the waiting thread interrupted; nothing was taken.
         public static let cancelled = Code(rawValue: "cancelled")
-        /// The process that was to be enrolled has exited, or may not be an owner.
+        /// The process to be enrolled has exited, or is not allowed to be an owner.
         public static let noSuchProcess = Code(rawValue: "noSuchProcess")
         /// The claim had already returned to the space.
         public static let claimLost = Code(rawValue: "claimLost")
-        /// What was to be held (a lock, a permit, leadership) was not to be had in time; ``SpaceError/holder`` names who has it.
+        /// The caller could not get the hold (a lock, a permit, leadership) in time; ``SpaceError/holder`` names the
+        /// process that has it.
         public static let timedOut = Code(rawValue: "timedOut")
-        /// The program whose output was to become a tuple failed, or printed none.
+        /// The program whose output was to become a tuple failed, or printed no tuple.
         public static let evaluationFailed = Code(rawValue: "evaluationFailed")
-        /// What was held is no longer: it was taken away, or the process's session had been given up for dead.
+        /// The hold is lost: it was taken away, or its process's session had been given up for dead.
         public static let holdLost = Code(rawValue: "holdLost")
         /// The responder threw; ``SpaceError/holder`` names its process.
         public static let responderFailed = Code(rawValue: "responderFailed")
-        /// Nobody answers the request, or nobody is left who was not asked.
+        /// No process answers the request, or all responders have already been asked.
         public static let noResponder = Code(rawValue: "noResponder")
-        /// A shared object (a collection, a lock …) was used under another type than the one it has.
+        /// A shared object (a collection, a lock …) was used with another type than its own.
         public static let typeMismatch = Code(rawValue: "typeMismatch")
         /// The system refused a read, write or map for a reason without a code of its own.
         public static let inputOutput = Code(rawValue: "inputOutput")
@@ -99,7 +103,7 @@ public struct SpaceError: Error, Sendable {
         }
     }
 
-    // One pointer wide, so that the untaken error path of a hot call costs a register.
+    // One pointer wide, so that a hot call pays only one register for the error path that it does not take.
     private let storage: Storage
 
     package init(
@@ -126,19 +130,19 @@ public struct SpaceError: Error, Sendable {
     /// What was attempted, for example `"write"`.
     public var operation: String { storage.operation }
 
-    /// The namespace's name, where one was concerned.
+    /// The namespace's name, or `nil` if the error is not about one.
     public var namespace: String? { storage.namespace }
 
-    /// The PID of the process that stands in the way, where one does.
+    /// The PID of the process that prevents the operation, or `nil` if no process does.
     public var holder: Int32? { storage.holder }
 
     /// Why it failed.
     public var reason: String { storage.reason }
 
-    /// What to do about it, where there is something to do.
+    /// What to do about it, or `nil` if nothing can be done.
     public var advice: String? { storage.advice }
 
-    /// The same error, told of the operation and namespace that a caller higher up knows.
+    /// The same error, with the operation and the namespace that a caller further up knows.
     package func within(_ operation: String, namespace: String?) -> SpaceError {
         SpaceError(
             code,
@@ -163,7 +167,7 @@ extension SpaceError: CustomStringConvertible {
 }
 
 extension String {
-    /// The string in quotes, cut to a readable length, control characters escaped, for messages.
+    /// The string for use in messages: in quotes, cut to a readable length, its control characters escaped.
     package var quotedForPeople: String {
         var text = "\""
         for scalar in unicodeScalars.prefix(80) {

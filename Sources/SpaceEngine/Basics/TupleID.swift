@@ -1,6 +1,6 @@
 /// The id of a tuple in its namespace.
 ///
-/// Ids rise in the order of writing and are never used twice, but for a tuple that comes back from a claim: it keeps its own.
+/// Ids rise in the order of writing, and are never used twice. A tuple that returns from a claim keeps its id.
 public struct TupleID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The number.
     public let rawValue: UInt64

@@ -1,4 +1,4 @@
-/// What can happen in a namespace.
+/// The kinds of change in a namespace.
 public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     /// A tuple was written.
     case write = 1
@@ -6,7 +6,7 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case take
     /// A tuple's time passed.
     case expire
-    /// A tuple was claimed: out of sight, and perhaps back later.
+    /// A tuple was claimed: it is out of sight, and may return later.
     case claim
     /// A claim was completed: the tuple is gone.
     case complete
@@ -22,7 +22,7 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case post
     /// Changes were dropped before this watcher read them: those from `sequence` to `lastSequence`.
     case gap
-    /// The namespace was deleted; the last of all.
+    /// The namespace was deleted; this is the last change of all.
     case gone
     /// Elements came into an ordered set.
     case insert = 20
@@ -36,9 +36,9 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case exchange
     /// An ordered set was brought into another order.
     case sort
-    /// An ordered set was changed by more than a change can tell: what it holds is to be read anew.
+    /// An ordered set was changed by more than one change can describe: read its contents again.
     case reset
-    /// An ordered set, or a dictionary, was removed as a whole.
+    /// An ordered set or a dictionary was removed as a whole.
     case discard
 
     /// The event's name, as the commands print it.
@@ -67,7 +67,7 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
         }
     }
 
-    /// Whether it is something that happens to ordered sets.
+    /// Whether this kind of change happens to collections.
     package var isOfCollection: Bool {
         switch self {
         case .insert, .remove, .replace, .move, .exchange, .sort, .reset, .discard: true

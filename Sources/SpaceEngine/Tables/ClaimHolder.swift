@@ -1,15 +1,18 @@
 package import SpaceSystem
 
-/// Whose a claim is: at whose end the tuple returns.
+/// The holder of a claim: when it ends, the tuple returns.
 ///
-/// In one word of the claim's row: a session's number as it is, 2⁶⁴ − 1 for nobody, and a process as bit 63, its PID in
-/// bits 41 to 62 (proc(5), `pid_max`: at most 2²²) and its start time below, which in ticks of 10 ms lasts 697 years.
+/// The claim's row keeps the holder in one word:
+/// - A session is its number.
+/// - 2⁶⁴ − 1 means that the claim has no holder.
+/// - A process is bit 63, its PID in bits 41 to 62 (proc(5), `pid_max`: at most 2²²) and its start time in the bits
+///   below. The start time is in ticks of 10 ms, for which 41 bits last 697 years.
 package enum ClaimHolder: Hashable, Sendable {
     /// A process that has the namespace open.
     case session(UInt64)
-    /// A process that somebody claimed for: it need not have the namespace open.
+    /// A process for which another process claimed; it need not have the namespace open.
     case process(ProcessIdentity)
-    /// Nobody: the tuple is set aside.
+    /// No holder: the tuple is set aside.
     case nobody
 
     private static let processBit: UInt64 = 1 << 63

@@ -2,9 +2,9 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// What claiming a tuple comes to.
+/// The result of claiming a tuple.
 package struct ClaimMade {
     package let number: UInt64
-    /// How often it had come back before.
+    /// How often the tuple had returned before.
     package let deliveries: Int
 }

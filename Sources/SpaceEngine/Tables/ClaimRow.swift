@@ -1,8 +1,8 @@
 import TupleCoding
 
-/// The value of a row in `claims`: who has claimed, under which number, until when, and the tuple's row.
+/// The value of a row in `claims`: the holder, the claim's number, the deadline, and the tuple's row.
 ///
-///     0  holder: a session, a process, or nobody (`ClaimHolder`)
+///     0  holder: a session, a process, or none (`ClaimHolder`)
 ///     8  claim number
 ///     16 deadline, milliseconds of the namespace's clock; 0: none
 ///     24 the row that stood in `tuples`

@@ -1,9 +1,9 @@
 import SpaceSystem
 
-/// On what terms a tuple is claimed.
+/// The terms on which a tuple is claimed.
 package struct ClaimTerms: Sendable {
     package let holder: ClaimHolder
-    /// How long; `nil`: until it is ended or the holder has.
+    /// How long the claim lasts, or `nil` if it lasts until it is ended or its holder ends.
     package let deadline: Duration?
 
     package init(holder: ClaimHolder, deadline: Duration?) {

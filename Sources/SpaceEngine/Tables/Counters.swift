@@ -9,34 +9,34 @@ package struct Counters: Equatable {
 
     /// The id that the next tuple gets.
     ///
-    /// Ids rise, so ascending ids are the order of writing; they are never used twice.
+    /// Ids rise and are never used twice, so the order of ids is the order of writing.
     package var nextTuple: UInt64 = 1
     /// The number of the last change.
     package var sequence: UInt64 = 0
     package var nextClaim: UInt64 = 1
-    /// Changes whenever the table of shapes does, so that processes can keep a copy.
+    /// Changes whenever the table of shapes changes, so that processes can keep a copy of that table.
     package var shapesGeneration: UInt64 = 1
-    /// How many rows the table of expiries has: with none, nobody reads a clock.
+    /// How many rows the table of expiries has; while there are none, no process reads a clock.
     package var expiring: UInt64 = 0
-    /// How many claims are out.
+    /// How many claims exist.
     package var claimed: UInt64 = 0
-    /// How many watchers are registered: with none, nothing is journaled.
+    /// How many watchers are registered; while there are none and no history is kept, nothing is journaled.
     package var watchers: UInt64 = 0
     package var nextWatcher: UInt64 = 1
-    /// The sequence of the journal's first row; 0: it is empty.
+    /// The sequence of the journal's first row, or 0 if the journal is empty.
     package var journalFirst: UInt64 = 0
     package var journalBytes: UInt64 = 0
-    /// How many changes the journal keeps also when nobody watches; 0: none.
+    /// How many changes the journal keeps even if no watcher is registered, or 0 for none.
     package var historyRows: UInt64 = 0
-    /// How many bytes of changes it keeps then at most; 0: the journal's own bound.
+    /// The most bytes of changes that the journal then keeps, or 0 for the journal's own bound.
     package var historyBytes: UInt64 = 0
-    /// How many claimed tuples are set aside; these are no claims of anybody's.
+    /// How many claimed tuples are set aside; these claims have no holder.
     package var buried: UInt64 = 0
-    /// After how many deliveries a returning tuple is set aside; 0: never.
+    /// The number of deliveries after which a returning tuple is set aside, or 0 for never.
     package var deliveryLimit: UInt64 = 0
     /// The number that the next named object gets.
     package var nextObject: UInt64 = 1
-    /// How many rows the table of holds has: with none, nobody looks whose they are.
+    /// How many rows the table of holds has; while there are none, no process checks whose holds they are.
     package var holds: UInt64 = 0
 
     package init() {}
@@ -62,7 +62,7 @@ package struct Counters: Equatable {
         deliveryLimit = word(13)
         nextObject = word(14)
         holds = word(15)
-        // 48 bits are what a waiter's slot has for an id; the others can't have come near 64.
+        // A waiter's slot has 48 bits for an id. The other numbers can't have come near 64 bits.
         let all =
             sequence | nextClaim | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
             | journalBytes | historyRows | historyBytes | buried | deliveryLimit | nextObject | holds

@@ -1,9 +1,9 @@
 import SpaceSystem
 import TupleCoding
 
-/// A key of `expiries`: what expires, when, and which.
+/// A key of `expiries`: the kind of what expires, the time, and the id.
 ///
-/// Big-endian, so that the next one due stands first.
+/// The numbers are big-endian, so within a kind the next one due comes first.
 package struct ExpiryKey {
     package enum Kind: UInt8 { case tuple = 1, claim = 2 }
     package static let size = 17

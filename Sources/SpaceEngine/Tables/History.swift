@@ -1,31 +1,33 @@
 import TupleCoding
 
-/// How much of what happened a namespace keeps, also while nobody watches.
+/// How much of its past a namespace keeps, even if no watcher is registered.
 ///
-/// With a history a watcher that comes later, or comes back, is told what happened before: `changes(_:from: .after(…))`.
-/// What is kept counts towards the namespace's byte limit. Each write pays for its row in the journal, as with a watcher; no
-/// bell is rung for it.
+/// With a history, a watcher that comes later or comes back sees what happened before: `changes(_:from: .after(…))`.
+/// The rows that the history keeps count towards the namespace's byte limit. Each write pays for its row in the
+/// journal, as it does with a watcher, but sends no change signal for it.
 ///
-/// While somebody watches, the journal keeps what watchers are promised (65,536 changes or 16 MiB) or the history, whichever
-/// is more.
+/// While a watcher is registered, the journal keeps what watchers are promised (65,536 changes or 16 MiB) or the
+/// history, whichever is more.
 public struct History: Sendable, Hashable {
-    /// How many changes are kept, 1 to 16,777,216; `nil`: 65,536.
+    /// How many changes are kept, 1 to 16,777,216, or `nil` for 65,536.
     public var changes: Int?
-    /// How many bytes of changes are kept, 1 to 256 MiB and at most a quarter of the namespace's byte limit; `nil`: 16 MiB,
-    /// or that quarter if it is less.
+    /// How many bytes of changes are kept, or `nil` for 16 MiB, or for a quarter of the namespace's byte limit if that
+    /// is less.
+    ///
+    /// The number is 1 to 256 MiB, and at most a quarter of the namespace's byte limit.
     public var bytes: Int?
 
-    /// Makes a history; what is not given has its default.
+    /// Makes a history; an argument that is not given has its default.
     public init(changes: Int? = nil, bytes: Int? = nil) {
         self.changes = changes
         self.bytes = bytes
     }
 
-    /// The most that can be asked for, in a namespace with a byte limit.
+    /// The most bytes that a history may ask for in a namespace with this byte limit.
     static func mostBytes(limit: Int) -> Int { min(256 << 20, limit / 4) }
     private static let mostChanges = 1 << 24
 
-    /// What stands in the counters: rows, and bytes (0: the journal's own bound).
+    /// The values for the counters: the rows, and the bytes or 0 for the journal's own bound.
     ///
     /// - Throws: `invalidArgument`.
     package func words(limit: Int, _ operation: String, _ namespace: String) throws(SpaceError) -> (
@@ -47,10 +49,10 @@ public struct History: Sendable, Hashable {
 }
 
 extension Counters {
-    /// Whether changes get rows in the journal: while somebody is registered, or the namespace keeps a history.
+    /// Whether changes get rows in the journal: a watcher is registered, or the namespace keeps a history.
     package var isJournaling: Bool { watchers > 0 || historyRows > 0 }
 
-    /// The history, with numbers for what was left to the defaults; `nil`: none.
+    /// The history with its defaults filled in, or `nil` if the namespace keeps none.
     package func history(limit: UInt64) -> History? {
         guard historyRows > 0 else { return nil }
         var alone = self

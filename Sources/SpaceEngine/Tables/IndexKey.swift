@@ -1,8 +1,9 @@
 import SpaceSystem
 import TupleCoding
 
-/// A key of `index`: shape number, hash of the bound fields, tuple id, all big-endian, so that the rows of one shape and
-/// hash lie together in the order of writing.
+/// A key of `index`: the shape's number, the hash of the bound fields, and the tuple's id.
+///
+/// All numbers are big-endian, so the rows of one shape and hash lie together, in the order of writing.
 package struct IndexKey {
     package static let size = 18
 

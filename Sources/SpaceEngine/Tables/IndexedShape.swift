@@ -2,7 +2,7 @@ import LMDB
 import Synchronization
 import TupleCoding
 
-/// A shape that has, or is getting, or is losing an index: a row of `shapes`.
+/// A shape whose index is being built, is ready, or is being dropped: a row of `shapes`.
 ///
 ///     key    number, two bytes, big-endian
 ///     value  0  state: 1 building, 2 ready, 3 dropping

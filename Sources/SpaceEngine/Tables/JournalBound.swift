@@ -1,15 +1,15 @@
 import TupleCoding
 
-/// How much the journal keeps at most.
+/// The most that the journal keeps.
 struct JournalBound: Equatable {
-    /// What watchers are promised, where the byte limit allows it.
+    /// The rows and bytes that watchers are promised, if the byte limit allows it.
     static let ownRows: UInt64 = 65_536
     static let ownBytes: UInt64 = 16 << 20
 
     var rows: UInt64
     var bytes: UInt64
 
-    /// `limit`: The namespace's byte limit: the journal alone must never fill it.
+    /// `limit` is the namespace's byte limit, which the journal alone must never fill.
     init(_ counters: Counters, limit: UInt64) {
         let own = min(Self.ownBytes, limit / 4)
         let kept = counters.historyBytes == 0 ? own : min(counters.historyBytes, limit / 4)

@@ -1,7 +1,7 @@
 import LMDB
 import TupleCoding
 
-/// A tuple id as a key: big-endian.
+/// Calls `body` with a tuple id as a key: big-endian.
 @inline(__always)
 package func withKey<R, E: Error>(_ id: UInt64, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     var key = id.bigEndian
@@ -12,14 +12,14 @@ package func withKey<R, E: Error>(_ id: UInt64, _ body: (UnsafeRawBufferPointer)
 package func hash64(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { Hash64.hash($0) } }
 
 extension UnsafeRawBufferPointer {
-    /// An unaligned little-endian integer.
+    /// Reads an unaligned little-endian integer.
     ///
     /// The caller has checked the bounds.
     package func little<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
         I(littleEndian: loadUnaligned(fromByteOffset: offset, as: I.self))
     }
 
-    /// An unaligned big-endian integer, as keys have it.
+    /// Reads an unaligned big-endian integer, as keys have it.
     ///
     /// The caller has checked the bounds.
     package func big<I: FixedWidthInteger>(_ offset: Int, _: I.Type = I.self) -> I {
@@ -28,6 +28,6 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafeRawBufferPointer {
-    /// No bytes: the value of a row that is all key.
+    /// No bytes: the value of a row whose key says all.
     package static var empty: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
 }

@@ -2,7 +2,7 @@ package import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// The row of the main table that keeps the life where the control file is lost: the life's number, 8 bytes.
+/// The row of the main table with the life's number, 8 bytes, for the case that the control file is lost.
 package enum LifeRow {
     package static let key: StaticString = "life"
     package static let size = 8
@@ -16,7 +16,7 @@ package enum LifeRow {
         row.storeBytes(of: life.number.littleEndian, as: UInt64.self)
     }
 
-    /// The life; `nil` when the row is missing or damaged.
+    /// Reads the life, or returns `nil` if the row is missing or damaged.
     package static func get(_ access: Access, _ tables: Tables) throws(LMDBError) -> NamespaceLife? {
         guard let row = try access.get(tables.main, keyBytes), row.count == size else { return nil }
         let number: UInt64 = row.little(0)
@@ -27,9 +27,10 @@ package enum LifeRow {
 extension Counters {
     /// The number of the first claim in a life that begins now.
     ///
-    /// Numbers of claims, holds (the fencing numbers) and items of queues begin with the microseconds since 1970: fewer than one is
-    /// given out in a microsecond, so they are greater in each later life, as long as the clock is not set back by more than
-    /// lies between the two. So no such number of an earlier life names anything of a later one, and what a fencing number
-    /// protects refuses an old holder also then. Below 2⁵³, so that programs that read JSON numbers as doubles have them whole.
+    /// The numbers of claims, holds (the fencing numbers) and queue items start at the microseconds since 1970. Fewer
+    /// than one is given out per microsecond, so the numbers of each later life are greater, unless the clock is set
+    /// back by more than the time between the two lives. So no number of an earlier life names anything in a later one,
+    /// and a resource protected by a fencing number refuses an old holder in a later life too. The number is below 2⁵³,
+    /// so that programs that read JSON numbers as doubles read it exactly.
     package static var firstClaimOfLife: UInt64 { UInt64(min(max(Clock.realtimeMicroseconds(), 1), 1 << 52)) }
 }

@@ -2,17 +2,17 @@ import LMDB
 import Synchronization
 import TupleCoding
 
-/// The last table of shapes that this process read, good as long as its generation is the current one.
+/// The table of shapes that this process read last, valid while its generation is the current one.
 package final class ShapeCache: Sendable {
     private struct Known {
         var table = ShapeTable.empty
-        /// A commit that has this table; 0: not known.
+        /// A commit that has this table, or 0 if none is known.
         var commit = 0
     }
 
     private let known = Mutex(Known())
 
-    /// The table of a snapshot; nothing is read where it is the commit that was last looked at.
+    /// The table of a snapshot; nothing is read if the snapshot is of the commit that was last looked at.
     package func table(of snapshot: Snapshot) throws(SpaceError) -> ShapeTable {
         let known = known.withLock { $0 }
         if known.commit == snapshot.access.id { return known.table }
@@ -26,7 +26,8 @@ package final class ShapeCache: Sendable {
         let table = known.withLock { $0.table }
         if table.generation == generation { return table }
         let read = try ShapeTable(reading: snapshot, generation: generation)
-        // Only a table that a commit has is kept: in a write transaction that is undone the generation stays unused.
+        // Only a table of a commit is kept here. If a write transaction is aborted, its new generation stays unused,
+        // and a later transaction may use that number for another table.
         known.withLock { $0 = Known(table: read) }
         return read
     }

@@ -2,13 +2,13 @@ import LMDB
 import Synchronization
 import TupleCoding
 
-/// The shapes of a namespace as one commit has them.
+/// The shapes of a namespace in one commit.
 package final class ShapeTable: Sendable {
     package static let empty = ShapeTable(generation: 0, all: [])
 
     package let generation: UInt64
     package let all: [IndexedShape]
-    /// Those that every new tuple is indexed for.
+    /// The shapes that every new tuple is indexed for.
     package let indexed: [IndexedShape]
     let isDropping: Bool
 

@@ -2,7 +2,7 @@ import LMDB
 import SpaceSystem
 
 extension Snapshot {
-    /// The value of a cell, one encoded element; `nil`: it is not set.
+    /// The value of a cell as one encoded element, or `nil` if the cell is not set.
     package func cell(_ key: String) throws(SpaceError) -> UnsafeRawBufferPointer? {
         var key = key
         do throws(LMDBError) {

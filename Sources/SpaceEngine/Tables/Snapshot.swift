@@ -2,15 +2,16 @@ package import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// One consistent view of a namespace, inside a read or a write transaction: what reading operations are written against.
+/// One consistent view of a namespace, inside a read or a write transaction, on which all reading operations work.
 ///
-/// Plain words without a reference that is counted: it is copied wherever something is looked up.
+/// It holds no counted reference, so copying it wherever something is looked up is cheap.
 package struct Snapshot {
     package let access: Access
     package let tables: Tables
     /// The namespace's clock, by which tuples expire and claims end.
     package let clock: NamespaceClock
-    /// Unmanaged: whoever keeps the transaction keeps them too, and a snapshot is of no use without its transaction.
+    /// Unmanaged, because the owner of the transaction also keeps the names, and a snapshot is useless without its
+    /// transaction.
     private let names: Unmanaged<SnapshotNames>
 
     package init(access: Access, tables: Tables, clock: NamespaceClock, names: SnapshotNames) {
@@ -23,7 +24,7 @@ package struct Snapshot {
     package var operation: String { names._withUnsafeGuaranteedRef { $0.operation } }
     package var namespace: String { names._withUnsafeGuaranteedRef { $0.namespace } }
 
-    /// Runs LMDB calls with their errors told as the operation's.
+    /// Runs LMDB calls, and turns their errors into errors of the operation.
     @inline(__always)
     package func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R {
         do throws(LMDBError) { return try body() } catch { throw SpaceError(error, operation, namespace: namespace) }
@@ -37,7 +38,7 @@ package struct Snapshot {
         return counters
     }
 
-    /// The tuple under an id; `nil` when it is not there, or has expired.
+    /// The tuple with an id, or `nil` if there is none or it has expired.
     package func tupleRow(_ id: UInt64) throws(SpaceError) -> TupleRow? {
         let bytes = try lmdb { () throws(LMDBError) in
             try withKey(id) { (key) throws(LMDBError) in try access.get(tables.tuples, key) }
@@ -49,7 +50,7 @@ package struct Snapshot {
 
     /// Whether a tuple has not expired.
     ///
-    /// The clock is read only for tuples that can.
+    /// The clock is read only for a tuple that can expire.
     @inline(__always)
     package func isVisible(_ row: TupleRow) -> Bool { row.expiry == 0 || row.expiry > clock.milliseconds }
 

@@ -2,9 +2,9 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// What errors say of a snapshot: what is done with it, and in which namespace.
+/// The names that errors of a snapshot give: the operation and the namespace.
 ///
-/// One for each transaction that is kept and used again and again.
+/// Each transaction that is kept and reused has one such object.
 package final class SnapshotNames {
     @exclusivity(unchecked) package fileprivate(set) var operation = ""
     package let namespace: String

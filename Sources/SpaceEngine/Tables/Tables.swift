@@ -2,14 +2,15 @@ package import LMDB
 
 /// The tables of a namespace, opened once with the environment.
 ///
-/// Those that grow with what the namespace holds are LMDB's named databases, each a tree of its own. Those whose rows are few,
-/// or come and go with claims and locks, are sections of the unnamed main database, beside the counters and the roots of
-/// the named ones, whose page every commit writes anyway: so they cost a transaction no page of their own, nor a look-up
-/// of their root and a new record of it. (All in one tree would save pages in small namespaces alone. Rows of the index
-/// come in rising order, but would not come last in the tree, where alone LMDB fills its pages to the end.)
+/// Tables that grow with the namespace's contents are LMDB's named databases, each a tree of its own. Tables with few
+/// rows, or whose rows come and go with claims and locks, are sections of the unnamed main database. It also holds the
+/// counters and the roots of the named databases, so every commit writes its page anyway. A section therefore costs a
+/// transaction no page of its own, and no look-up and rewrite of a root. (One tree for all tables would save pages only
+/// in small namespaces. The index's rows come in rising order, but would not come last in that tree, and only there
+/// does LMDB fill its pages completely.)
 ///
-/// No table uses duplicate keys (LMDB 0.9.24 has unfixed faults there): what would be a duplicate is a composite key with
-/// an empty value.
+/// No table uses duplicate keys, because LMDB 0.9.24 has unfixed faults there. Instead, the key is composite and the
+/// value is empty.
 package struct Tables {
     package let main: Database
     package let tuples: Database
@@ -21,20 +22,20 @@ package struct Tables {
     package let elements: Database
     package let shapes: Database
     package let watchers: Database
-    /// Named objects: collections, queues, whatever is there also while nobody uses it.
+    /// Named objects such as collections and queues, which exist even if no process uses them.
     package let objects: Database
-    /// What goes with a session: locks and places in their queues, responders.
+    /// Rows that end with a session: locks and places in their queues, responders.
     package let holds: Database
     package let claims: Database
 
-    /// How many of them LMDB has under a name.
+    /// How many of the tables are LMDB's named databases.
     package static let named = 6
     package static let count = 12
 
-    /// Those that are sections of the main database.
+    /// The tables that are sections of the main database.
     package var sections: [Database] { [shapes, watchers, objects, holds, claims] }
 
-    /// What exists is opened, the named ones created if `create` says so.
+    /// Opens the tables; if `create` is true, it creates the named ones that are missing.
     package init(_ access: Access, create: Bool) throws(LMDBError) {
         main = try access.database(nil, create: false)
         tuples = try access.database("tuples", create: create)
@@ -43,9 +44,9 @@ package struct Tables {
         expiries = try access.database("expiries", create: create)
         journal = try access.database("journal", create: create)
         elements = try access.database("elements", create: create)
-        // Their shapes come from the file, and LMDB computes with them.
+        // The shapes of these trees come from the file, and LMDB computes with them.
         try access.checkShapes([main, tuples, index, cells, expiries, journal, elements])
-        // No name begins with these: names are ASCII.
+        // No table's name begins with one of these bytes, because names are ASCII.
         shapes = main.section(0x80)
         watchers = main.section(0x81)
         objects = main.section(0x82)

@@ -3,7 +3,7 @@ import TupleCoding
 /// The value of a row in `tuples`: a header of 16 bytes, then the encoded tuple.
 ///
 ///     0  expiry, milliseconds of the namespace's clock; 0: never
-///     8  deliveries: how often a claim on it came back
+///     8  deliveries: how often the tuple returned from a claim
 ///     12 flags: bit 0, the tuple is a record
 ///     16 the encoded tuple
 package struct TupleRow {
@@ -12,10 +12,10 @@ package struct TupleRow {
 
     package let expiry: Int64
     package let deliveries: UInt32
-    /// The tuple's bytes where they lie: in a page, or in a copy of the row.
+    /// The tuple's bytes, borrowed from a page or from a copy of the row.
     package let encoded: EncodedTuple
 
-    /// Borrows the bytes of a row; `nil` when they are too short to be one.
+    /// Borrows the bytes of a row, or returns `nil` if they are too short.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize else { return nil }
         expiry = bytes.little(0)
@@ -34,7 +34,7 @@ package struct TupleRow {
 
     package var isRecord: Bool { encoded.isRecord }
 
-    /// How many bytes the row has.
+    /// The row's size in bytes.
     package var size: Int { Self.headerSize + encoded.bytes.count }
 
     /// Copies the tuple out of the page.

@@ -4,7 +4,7 @@ import TupleCoding
 extension Value {
     /// Encodes the value as one element.
     ///
-    /// Throws: When it is nested deeper than ``TupleLimits/maximumDepth``.
+    /// - Throws: An error if the value is nested deeper than ``TupleLimits/maximumDepth``.
     package func encodedElement() throws(TupleCodingError) -> [UInt8] {
         var encoder = TupleEncoder()
         encoder.encode(self)
@@ -12,7 +12,7 @@ extension Value {
         return encoder.bytes
     }
 
-    /// The encoding as one element of a value that the library made or decoded, or whose encoding did not fail before.
+    /// The encoding of a value that can't fail: the library made or decoded the value, or has encoded it before.
     package var knownElement: [UInt8] {
         do throws(TupleCodingError) {
             return try encodedElement()
