@@ -3,11 +3,12 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// The bell, as a writer rings it: one byte into a file that inotify watches.
+/// The change signal as a writer sends it: one byte written to a file that inotify watches.
 ///
-/// Rung after the commit, and only if somebody awaits it: who has something left to read needs no bell, and a burst of writes
-/// rings once. Whoever reads the journal after the ring sees the commit. Opened at the first ring, and kept; a ring that fails
-/// costs the watchers one tick, and the next tries anew.
+/// A writer signals after the commit, and only if a watcher awaits the signal. A watcher that has something left to
+/// read needs no signal, so a burst of writes sends one. A watcher that reads the journal after the signal sees the
+/// commit. The file is opened at the first signal, and kept open. A signal that fails costs the watchers one tick, and
+/// the next one tries again.
 package final class ChangeSignal: Sendable {
     private let file = Mutex<CInt?>(nil)
 
@@ -15,7 +16,7 @@ package final class ChangeSignal: Sendable {
         if let descriptor = file.withLock({ $0 }) { close(descriptor) }
     }
 
-    /// Rings; `folder` opens the namespace's folder for the first ring.
+    /// Sends the signal; `folder` opens the namespace's folder for the first one.
     func ring(in folder: () -> NamespaceFolder?) {
         let descriptor = file.withLock { file in
             if file == nil { file = Self.open(in: folder) }

@@ -2,19 +2,20 @@ import Glibc
 package import SpaceSystem
 package import SystemPackage
 
-/// A namespace's control file, mapped: the header, the door, the gate, the words that processes tell each other, and the
-/// waiters' slots.
+/// A namespace's control file, mapped: the header, the door, the gate, the words that processes share, and the waiters'
+/// slots.
 ///
-/// What it guarantees: nothing here is the truth about tuples; the database is. Every word is a hint, a lock or a flag
-/// that can be rebuilt, so that a process killed at any instruction leaves nothing that its successor can't mend. The file
-/// is never truncated, and its blocks are reserved before a process uses them, so no access raises SIGBUS.
+/// Guarantees: a process killed at any instruction leaves nothing that its successor can't repair. The truth about
+/// tuples is in the database; every word here is a hint, a lock or a flag that can be rebuilt. No access raises SIGBUS,
+/// because the file is never truncated, and its blocks are reserved before a process uses them.
 ///
-/// The file also carries the kernel's locks, which outlive nothing: neither their process nor the boot, and no clean-up of
-/// files can remove them. All are open-file-description locks on bytes far beyond the file's end, or on its first byte:
-/// - the first byte, shared: held by each process as long as it uses the namespace, and by openers and reapers from before they
-///   trust the header. So an exclusive lock on the whole file, which an `Adoption` takes, proves that no process uses it.
-/// - `sessionByte(n)`, exclusive: held by the process of session n as long as that lasts. Its file in `sessions/` only says
-///   whose it is.
+/// The file also carries locks of the kernel. They end with their process and with the boot, and a clean-up of files
+/// can't remove them. All are open-file-description locks, on the file's first byte or on bytes far beyond its end:
+/// - The first byte, shared: each process that uses the namespace holds it while it does so. Openers and reapers take
+///   it before they trust the header. So an exclusive lock on the whole file, which an `Adoption` takes, proves that no
+///   process uses the namespace.
+/// - `sessionByte(n)`, exclusive: the process of session n holds it as long as the session lasts. The session's file in
+///   `sessions/` only says whose session it is.
 package final class ControlFile: Sendable {
     // Layout, in bytes. Words that different processes write often lie on cache lines of their own.
     private static let reinitialiserOffset = 256
@@ -27,69 +28,75 @@ package final class ControlFile: Sendable {
     private static let waitedKindsOffset = 1024
     private static let waitCountsOffset = 4096
     private static let slotsOffset = waitCountsOffset + WaitCounts.bucketsByteCount
-    /// What is reserved from the beginning on: all but the segments of slots that a crowd adds.
+    /// The bytes that are reserved from the start: everything but the segments of slots that are added for many
+    /// waiters.
     static let firstSize = slotsOffset + WaitSlots.segmentByteCount
-    /// The file's length; beyond `firstSize` it is sparse at first.
+    /// The file's length, which is sparse beyond `firstSize` at first.
     package static let size = slotsOffset + WaitSlots.mostSegments * WaitSlots.segmentByteCount
 
     package static let adoptedElsewhere: UInt32 = 1
     package static let adoptedHere: UInt32 = 2
 
-    /// Of these bytes the first is locked, shared, by whoever uses the file.
+    /// Each process that uses the file holds a shared lock on the first of these bytes.
     package static let useByte = 0
     private static let firstSessionByte = 1 << 62
     /// Session numbers are below this.
     package static let sessionLimit: UInt64 = 1 << 62
 
-    /// The byte whose lock shows that a session lives; `nil` for a number that no session has.
+    /// The byte whose lock shows that a session is alive, or `nil` if no session can have this number.
     static func sessionByte(_ number: UInt64) -> Int? {
         (1..<sessionLimit).contains(number) ? firstSessionByte + Int(number) : nil
     }
 
-    /// Open for its locks; shares them with the descriptor that it was made from.
+    /// A descriptor for the file's locks; it shares them with the descriptor that it was duplicated from.
     private let descriptor: OwnedDescriptor
     private let map: MappedFile
     package let header: ControlHeader
     package let identity: FileInfo
 
-    /// For opening, enrolling, leaving, reaping.
+    /// The lock for opening, enrolling, leaving and reaping.
     ///
-    /// Taken before the gate.
+    /// A process that needs both locks takes it before the gate.
     package let door: ProcessLock
-    /// For writing, and for new reader slots.
+    /// The lock for writing, and for new reader slots.
     package let gate: ProcessLock
 
-    /// Set once, under the door, by whoever reaps.
+    /// Set once, under the door, by the reaper.
     package let dead: SharedWord32
     /// Whether the namespace stays without owners.
     ///
-    /// Changed under the door.
+    /// It is changed under the door.
     package let persistent: SharedWord32
-    /// Set when the namespace was adopted, until its claims have returned: `adoptedElsewhere`, or `adoptedHere` if the PIDs of
-    /// before mean the same processes now.
+    /// Set when the namespace was adopted, and cleared when its claims have returned.
+    ///
+    /// It is `adoptedHere` if the PIDs from before the adoption still mean the same processes, else `adoptedElsewhere`.
     package let isAdopted: SharedWord32
-    /// Set while the gate was taken over from a killed holder and what he left is not yet mended.
+    /// Set when the gate is taken over from a killed holder, until the state that the holder left is repaired.
     package let gateNeedsRecovery: SharedWord32
-    /// Whether somebody who listens to the bell has nothing left to read: the next writer with news takes it back and rings.
+    /// Whether a watcher that listens to the change signal has nothing left to read.
+    ///
+    /// The next writer with news clears the word and signals.
     let isSignalAwaited: SharedWord32
     /// The number that the next session gets.
     ///
-    /// Survives a kill, as mapped memory does; after a reboot no session lives.
+    /// The word survives the kill of a process, because it is mapped memory. It need not survive a reboot, after which
+    /// no session lives.
     package let nextSession: SharedWord64
-    /// Raised when a session claims for the first time, and when somebody claims for a process: who waits looks then whose
-    /// end to listen for.
+    /// Raised when a session claims for the first time, and when a process claims for another process.
+    ///
+    /// A waiter that sees it change looks for the processes whose ends it has to listen for.
     package let claimants: SharedWord32
-    /// The inode of the LMDB lock file that the namespace's users have open; 0: none has had one open yet.
+    /// The inode of the LMDB lock file that the namespace's users have open, or 0 if none has had one open yet.
     package let lockFile: SharedWord64
     /// The number of the last change whose commit was announced.
     ///
-    /// A hint: the database knows better.
+    /// It is a hint: the exact number is in the database.
     package let sequence: SharedWord64
     /// How far the data file's blocks are reserved, in bytes.
     package let reserved: SharedWord64
     package let slots: WaitSlots
 
-    /// With `isPrivate` the words are a copy of this process's own: for a file that can only be read.
+    /// Maps the file; if `isPrivate` is true, the words are this process's own copy, for a file that can only be read.
     package init(descriptor: CInt, header: ControlHeader, identity: FileInfo, isPrivate: Bool = false) throws(Errno) {
         self.descriptor = try OwnedDescriptor.duplicate(of: descriptor)
         if !isPrivate { try Blocks.unshare(descriptor, to: Self.firstSize) }
@@ -117,10 +124,10 @@ package final class ControlFile: Sendable {
         )
     }
 
-    /// How many bytes are reserved while there are so many segments of slots.
+    /// How many bytes are reserved for a number of segments of slots.
     private static func reservedSize(segments: Int) -> Int { slotsOffset + segments * WaitSlots.segmentByteCount }
 
-    /// Reserves what a new file needs, and gives it its length; the descriptor is the file's.
+    /// Reserves the blocks that a new file needs, and gives the file its length; `descriptor` is the file's.
     package static func reserve(_ descriptor: CInt) throws(Errno) {
         try Blocks.reserve(descriptor, from: 0, to: firstSize, keepSize: false)
         guard try FileInfo.of(descriptor).size < size else { return }
@@ -133,18 +140,18 @@ package final class ControlFile: Sendable {
         try Blocks.reserve(descriptor.raw, from: Self.firstSize, to: end, keepSize: false)
     }
 
-    /// Adds a segment of slots to `known` ones.
+    /// Reserves the blocks of one segment of slots more than `known`, and then announces it.
     package func addSegment(beyond known: Int) throws(Errno) {
         let start = Self.reservedSize(segments: known)
         try Blocks.reserve(descriptor.raw, from: start, to: start + WaitSlots.segmentByteCount, keepSize: false)
         slots.addSegment(beyond: known)
     }
 
-    /// Makes the volatile part anew: fresh mutexes, nobody waiting.
+    /// Makes the volatile part anew: fresh mutexes, and no waiters.
     ///
-    /// Only while nobody else can use the file.
+    /// The caller must know that no other process can use the file.
     ///
-    /// Whether the namespace is persistent is kept, without a moment in which it is not: a kill must not lose it.
+    /// Whether the namespace is persistent is never changed meanwhile, so that a kill can't lose it.
     package func initialiseVolatilePart() throws(Errno) {
         func clear(_ range: Range<Int>) {
             (map.base + range.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: range.count)
@@ -156,14 +163,15 @@ package final class ControlFile: Sendable {
         nextSession.store(1)
     }
 
-    /// Writes it to the disk (`.durable`, after a change that has to last).
+    /// Writes the mapping to the disk: in mode `durable`, after a change that has to last.
     package func sync() throws(Errno) {
         guard msync(map.base, Self.firstSize, MS_SYNC) == 0 else { throw Errno(rawValue: errno) }
     }
 
-    /// Takes the blocks that a file restored in place lacks; while no other process uses the namespace.
+    /// Reserves the blocks that a file restored in place lacks, while no other process uses the namespace.
     ///
-    /// The data file's are taken by the next writer, who is told to begin anew where some are missing.
+    /// The next writer reserves those of the data file: if some are missing, `reserved` becomes 0, so that it starts
+    /// from the beginning.
     package func reserveAgain(data: FileInfo?) throws(Errno) {
         let end = Self.reservedSize(segments: slots.segments)
         if try FileInfo.of(descriptor.raw).allocated < end {
@@ -174,23 +182,24 @@ package final class ControlFile: Sendable {
 
     // MARK: The kernel's locks
 
-    /// Whether another process has the namespace open, or another open file of this one.
+    /// Whether another process has the namespace open, or another open file of this process has.
     func isUsedByOthers() throws(Errno) -> Bool { try !Self.lockedSessions(in: descriptor.raw).isEmpty }
 
-    /// Whether the file still has a name: if not, the namespace's folder was removed.
+    /// Whether the file still has a name; if it has none, the namespace's folder was removed.
     ///
-    /// The name itself is not asked for: it may not be visible from here (chroot(2), another mount namespace), while others use it.
+    /// The name itself is not looked up: it may not be visible from here (chroot(2), another mount namespace) while
+    /// other processes use it.
     package var isLinked: Bool { ((try? FileInfo.of(descriptor.raw))?.linkCount ?? 1) > 0 }
 
-    /// Locks a session's byte for as long as this object and its descriptor last, or until `unlock(session:)`.
+    /// Locks a session's byte until this object and its descriptor end, or until `unlock(session:)`.
     ///
-    /// - Returns: `false` when another process has a session of that number.
+    /// - Returns: `false` if another process has a session with this number.
     package func lock(session number: UInt64) throws(Errno) -> Bool {
         guard let byte = Self.sessionByte(number) else { return false }
         return try FileLock.tryExclusive(descriptor.raw, byte: byte)
     }
 
-    /// Never called in a child made by fork, whose descriptor shares the parent's lock.
+    /// Must not be called in a child made by fork, whose descriptor shares the parent's lock.
     package func unlock(session number: UInt64) {
         if let byte = Self.sessionByte(number) { try? FileLock.unlock(descriptor.raw, byte: byte) }
     }
@@ -200,7 +209,7 @@ package final class ControlFile: Sendable {
         try Self.isLocked(session: number, in: descriptor.raw)
     }
 
-    /// Whether a session's lock is held by another, or can't be asked.
+    /// Whether another process may hold a session's lock: it does, or the kernel could not be asked.
     package func mayLive(session number: UInt64) -> Bool { (try? isLocked(session: number)) ?? true }
 
     package static func isLocked(session number: UInt64, in descriptor: CInt) throws(Errno) -> Bool {
@@ -208,14 +217,15 @@ package final class ControlFile: Sendable {
         return try FileLock.isHeldByAnother(descriptor, byte: byte)
     }
 
-    /// The sessions whose locks other open files hold; of very many, some.
+    /// The sessions whose locks other open files hold; if there are very many, only some of them.
     static func lockedSessions(in descriptor: CInt) throws(Errno) -> [UInt64] {
         try FileLock.heldByOthers(descriptor, from: firstSessionByte + 1, limit: 65_536).map {
             UInt64($0.lowerBound - firstSessionByte)
         }
     }
 
-    /// What a file says of whether its namespace is being deleted, and whether it stays without owners; read without mapping it.
+    /// Reads from the file, without mapping it, whether the namespace is being deleted and whether it stays without
+    /// owners.
     package static func marks(in descriptor: CInt) throws(Errno) -> (isDead: Bool, isPersistent: Bool) {
         let bytes = try FileBytes.readPrefix(descriptor, count: persistentOffset + 4)
         guard bytes.count == persistentOffset + 4 else { throw .ioError }
@@ -229,9 +239,10 @@ package final class ControlFile: Sendable {
 
     // MARK: The door
 
-    /// Takes the door by `acquire`, and says who stands in the way where that fails.
+    /// Takes the door by `acquire`; if that fails, it names the process that blocks the caller.
     ///
-    /// The door's holder may itself wait for the gate: then the gate's holder stands in the way of both, if it is stopped.
+    /// The door's holder may itself wait for the gate. In that case, if the gate's holder is stopped, that process
+    /// blocks both.
     package func enterDoor<R>(_ acquire: () throws(ProcessLock.Failure) -> R) throws(ProcessLock.Failure) -> R {
         let before = gate.progress
         do throws(ProcessLock.Failure) {
@@ -246,7 +257,7 @@ package final class ControlFile: Sendable {
 
     // MARK: Making it anew
 
-    /// The PID of the process that re-initialises the file, so that those who wait for it can name it; 0 if unknown.
+    /// The PID of the process that re-initialises the file, which waiting processes can name, or 0 if unknown.
     static func reinitialiserPID(in descriptor: CInt) -> Int32 {
         var pid: Int32 = 0
         let count = withUnsafeMutableBytes(of: &pid) {

@@ -5,10 +5,11 @@ import SystemPackage
 /// What an opener learns from a control file before it takes any lock.
 package struct ControlFinding: ~Copyable {
     package enum Standing: Equatable {
-        /// Made by this boot, on this file, for this PID namespace.
+        /// Made in this boot, on this file, for this PID namespace.
         case current
-        /// Made by another system, or on another file, as far as identifiers tell: whether its locks and sessions mean
-        /// anything, only the kernel's locks show.
+        /// Made by another system or on another file, as far as identifiers can tell.
+        ///
+        /// Only the kernel's locks show whether the file's mutexes and sessions mean anything.
         case foreign(Difference)
     }
 
@@ -22,10 +23,10 @@ package struct ControlFinding: ~Copyable {
 
     /// Reads and checks the header.
     ///
-    /// `flags`: How the file is opened; for reading alone it can be neither locked nor shared.
+    /// `flags` says how the file is opened. A file opened only for reading can be neither locked nor shared.
     ///
-    /// - Throws: `damaged`, `incompatible`, or an error of the system. `namespaceNotFound` when the file has gone with its
-    ///   folder.
+    /// - Throws: `damaged`, `incompatible`, or an error of the system; `namespaceNotFound` if the file has gone with
+    ///   its folder.
     package static func look(
         at folder: borrowing NamespaceFolder,
         host: HostIdentity,
@@ -63,11 +64,12 @@ package struct ControlFinding: ~Copyable {
         return header.inode == info.inode && header.device == info.device ? nil : .file
     }
 
-    /// Locks the file against an `Adoption` until the last descriptor that stems from this one is closed; to be done before it
-    /// is mapped.
+    /// Locks the file against an `Adoption`, until the last descriptor that stems from this one is closed.
     ///
-    /// - Returns: `false` when the header is no longer the one that was found.
-    /// - Throws: `holderStopped` or `holderBusy` when an adoption takes longer than the time-out.
+    /// An opener does this before it maps the file.
+    ///
+    /// - Returns: `false` if the header is no longer the one that was found.
+    /// - Throws: `holderStopped` or `holderBusy` if an adoption takes longer than the time-out.
     package func enter(timeout: Duration, _ operation: String, _ name: String) throws(SpaceError) -> Bool {
         let file = descriptor.raw
         let deadline = MonotonicInstant.now.advanced(by: timeout)
@@ -80,13 +82,13 @@ package struct ControlFinding: ~Copyable {
             }
         ) {
             guard !deadline.hasPassed else { throw Self.adopterError(file, operation, name) }
-            // Rare, and bounded: a lock of the kernel's has no time-out.
+            // This is rare, and the deadline bounds it: a lock of the kernel has no time-out.
             usleep(10_000)
         }
         return try Self.header(in: file, operation, name).0 == header
     }
 
-    /// The error of a process that has waited in vain for another that makes the file usable.
+    /// The error of a process that waited in vain for another process to make the file usable.
     package static func adopterError(_ file: CInt, _ operation: String, _ name: String) -> SpaceError {
         let pid = ControlFile.reinitialiserPID(in: file)
         let halt = ProcessIdentity.halt(of: pid)
@@ -137,13 +139,13 @@ extension ControlFinding.Difference {
 }
 
 extension ControlFile {
-    /// Refuses a namespace in whose folder lies another LMDB lock file than its users have open; under the door.
+    /// Refuses a namespace if its folder holds another LMDB lock file than its users have open; called under the door.
     ///
-    /// Two lock files would be two reader tables and two counts of commits: the users of one would overwrite what those of the
-    /// other have committed.
+    /// Two lock files would be two reader tables and two counts of commits, and the users of one would overwrite the
+    /// commits of the other's users.
     ///
     /// - Returns: Whether another process has the namespace open.
-    /// - Throws: `damaged` when its lock file was removed or replaced meanwhile.
+    /// - Throws: `damaged` if the lock file was removed or replaced while other processes use it.
     @discardableResult
     package func checkLockFile(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) -> Bool {
         let (name, directory, known) = (folder.name.text, folder.descriptor.raw, lockFile.load())

@@ -2,13 +2,14 @@ package import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// The immutable beginning of a control file: what an opener must know before it takes any lock and before LMDB opens
-/// anything, because the mode decides LMDB's flags and the boot id decides whether the mutexes behind it mean anything.
+/// The immutable start of a control file: what an opener must know before it takes a lock and before LMDB opens
+/// anything.
 ///
-/// 256 bytes, little-endian, the last eight a checksum (`hash64` of what precedes).
+/// The mode decides LMDB's flags. The boot id decides whether the mutexes behind the header mean anything. The header
+/// has 256 bytes, little-endian; the last eight are a checksum (`hash64` of the bytes before them).
 package struct ControlHeader: Equatable, Sendable {
     package static let size = 256
-    /// Raised with every change of the on-disk format; an older or newer one is refused.
+    /// Raised with every change of the on-disk format; a header with another version is refused.
     static let currentVersion: UInt32 = 5
     static let magic: UInt64 = 0x4543_4150_5344_4853  // "SHDSPACE", read as little-endian
 
@@ -20,21 +21,21 @@ package struct ControlHeader: Equatable, Sendable {
     package var byteLimit: UInt64
     package var bootID: [UInt8]
     package var pidNamespace: UInt64
-    /// Start times in /proc, by which a PID that is used again is told, differ between time namespaces.
+    /// The time namespace: the start times in /proc, which show that a PID was reused, differ between time namespaces.
     package var timeNamespace: UInt64
     package var mutexABI: UInt32
     package var device: UInt64
     package var inode: UInt64
-    /// The group that shares the namespace; `UInt32.max`: none.
+    /// The group that shares the namespace, or `UInt32.max` for none.
     package var group: UInt32
     package var createdMilliseconds: Int64
-    /// Kept as long as the namespace is: a copy stands in the data file (`LifeRow`).
+    /// The namespace's life, of which a copy is in the data file (`LifeRow`).
     package var life: NamespaceLife
-    /// The first number of a claim in this life: smaller ones are of earlier lives.
+    /// The first number of a claim in this life; smaller numbers belong to earlier lives.
     package var firstClaim: UInt64
-    /// Real time less the namespace's, in milliseconds: as it was at the creation, and what an adopter reckons with.
+    /// Real time less the namespace's time, in milliseconds, at the creation; an adopter computes with it.
     var clockBase: Int64
-    /// The namespace's time less the time since boot, in milliseconds: fixed by who creates or adopts it.
+    /// The namespace's time less the time since boot, in milliseconds, set by the process that creates or adopts it.
     var clockOffset: Int64
 
     package func encoded() -> [UInt8] {
@@ -67,14 +68,14 @@ package struct ControlHeader: Equatable, Sendable {
         return bytes
     }
 
-    /// Why bytes are no header that this version of the library can use.
+    /// Why this version of the library can't use bytes as a header.
     package enum Refusal: Error, Equatable {
         case notAControlFile
         case version(UInt32)
         case damaged(String)
     }
 
-    /// Whether a file that begins with these bytes is a control file, whole or damaged, of any version.
+    /// Whether a file that starts with these bytes is a control file, whole or damaged, of any version.
     static func isMarked(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: withUnsafeBytes(of: magic.littleEndian) { Array($0) })
     }
@@ -120,12 +121,12 @@ package struct ControlHeader: Equatable, Sendable {
         else { throw .damaged("the header's sizes make no sense") }
     }
 
-    /// Whether the time since boot is the same to a host as to who set the namespace's clock.
+    /// Whether the time since boot is the same on a host as for the process that set the namespace's clock.
     package func countsTime(as host: HostIdentity) -> Bool {
         bootID == host.bootID && timeNamespace == host.timeNamespace
     }
 
-    /// Sets the namespace's clock by the real time, which is read for that once in a boot.
+    /// Sets the namespace's clock by the real time, which is read for that once per boot.
     package mutating func setClock() { clockOffset = NamespaceClock.realtimeAtBoot &- clockBase }
 
     package init(
@@ -153,7 +154,7 @@ package struct ControlHeader: Equatable, Sendable {
         self.createdMilliseconds = createdMilliseconds
         life = .new
         self.firstClaim = firstClaim
-        // Real time in `.durable`, else the time since boot.
+        // The namespace's time is real time in `.durable`, else the time since boot.
         let realtimeAtBoot = NamespaceClock.realtimeAtBoot
         (clockBase, clockOffset) = mode == .durable ? (0, realtimeAtBoot) : (realtimeAtBoot, 0)
     }

@@ -2,7 +2,7 @@ import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// The running system, as far as mutexes, PIDs and locks in a file mean anything only on it.
+/// The identity of the running system; mutexes, PIDs and locks in a file mean nothing on another one.
 package struct HostIdentity: Equatable, Sendable {
     package var bootID: [UInt8]
     package var pidNamespace: UInt64

@@ -1,18 +1,19 @@
 import SpaceSystem
 import Synchronization
 
-/// Whether this process may open namespaces: not if it was forked from one that had opened any, and has not called exec since.
+/// Whether this process may open namespaces.
 ///
-/// Such a child can't be made safe. Its registries, hubs and queues say what its parent had open, the threads that
-/// served them are missing, and any lock may have been held by one of those at the fork, for good. And on Linux Swift's own
-/// locks know the thread that a child was forked with by its parent's number: they trap or hang as soon as another thread of
-/// the child waits for one, and the library starts threads. So opening is refused, before it takes any lock. A process that
-/// forks before it opens its first namespace is not concerned, nor are its children.
+/// It may not if it was forked from a process that had opened any, and has not called exec since. Such a child can't be
+/// made safe. Its registries, hubs and queues show what its parent had open, but the threads that served them are
+/// missing. One of those threads may have held any lock at the fork, and then the lock stays held forever. Besides, on
+/// Linux, Swift's own locks identify the child's first thread by the parent's thread number. They trap or hang as soon
+/// as another thread of the child waits for one, and the library starts threads. So opening is refused before it takes
+/// any lock. The rule does not affect a process that forks before it opens its first namespace, nor its children.
 package enum LibraryUse {
-    /// The fork generation in which the first namespace was opened; 0: none was.
+    /// The fork generation in which the first namespace was opened, or 0 if none was.
     private static let generation = Atomic<UInt32>(0)
 
-    /// What to do in a child; every error there says it.
+    /// The advice that every error in such a child gives.
     static let remedy =
         "start the child by exec or posix_spawn (swift-subprocess, Foundation's Process), or fork before this process opens "
         + "its first namespace"

@@ -4,19 +4,20 @@ import TupleCoding
 
 /// The clock of a namespace's expiries and deadlines.
 ///
-/// Guarantees: it runs with the time since boot (`CLOCK_BOOTTIME`, suspended time included), which nobody sets, so that setting the
-/// machine's clock ends nothing before its time. Whoever creates or adopts the namespace says how far it is ahead of that: after a
-/// reboot, or in another time namespace, it goes on by the real time that has passed.
+/// Guarantees: if the machine's clock is set, nothing ends early. The reason is that this clock runs with the time
+/// since boot (`CLOCK_BOOTTIME`, suspended time included), which no process can set. The process that creates or adopts
+/// the namespace sets how far its clock is ahead of that time. After a reboot, or in another time namespace, the clock
+/// continues by the real time that has passed.
 package struct NamespaceClock: Sendable {
-    /// What it is ahead of the time since boot, in milliseconds (`ControlHeader.clockOffset`).
+    /// How far the clock is ahead of the time since boot, in milliseconds (`ControlHeader.clockOffset`).
     package let offset: Int64
 
     package init(_ header: ControlHeader) { offset = header.clockOffset }
 
-    /// A clock that is so many milliseconds ahead of the time since boot.
+    /// Makes a clock that is a number of milliseconds ahead of the time since boot.
     package init(offset: Int64) { self.offset = offset }
 
-    /// The clock of a namespace that was made current elsewhere, as who adopts it here would set it.
+    /// Makes the clock of a namespace that is current elsewhere, as a process that adopts it here would set it.
     package init(_ header: ControlHeader, seenFrom host: HostIdentity) {
         var header = header
         if !header.countsTime(as: host) { header.setClock() }
@@ -26,16 +27,16 @@ package struct NamespaceClock: Sendable {
     /// The real time of the boot: now, less the time since boot.
     package static var realtimeAtBoot: Int64 { Clock.realtimeMilliseconds() &- Clock.boottimeMilliseconds() }
 
-    /// Milliseconds since the boot in which the namespace was created, or since 1970 in `.durable`.
+    /// The time now: milliseconds since the boot in which the namespace was created, or since 1970 in `.durable`.
     package var milliseconds: Int64 { Clock.boottimeMilliseconds() &+ offset }
 
-    /// A time of this clock as milliseconds since 1970, for people.
+    /// Converts a time of this clock to milliseconds since 1970, for people.
     package func realtime(_ milliseconds: Int64) -> Int64 {
-        // What stands in a damaged file may be any number.
+        // In a damaged file, the time may be any number.
         milliseconds &- self.milliseconds &+ Clock.realtimeMilliseconds()
     }
 
-    /// A time since 1970 on this clock.
+    /// Converts milliseconds since 1970 to a time of this clock.
     package func time(ofRealtime milliseconds: Int64) -> Int64 {
         milliseconds &- Clock.realtimeMilliseconds() &+ self.milliseconds
     }

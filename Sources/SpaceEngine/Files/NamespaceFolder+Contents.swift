@@ -2,18 +2,19 @@ import Glibc
 package import SpaceSystem
 package import SystemPackage
 
-/// What lies in a folder of the root: a namespace, damaged or not, or something that only shares the root with namespaces.
+/// Whether a folder of the root is a namespace, damaged or not, or only shares the root with namespaces.
 ///
-/// A namespace's folder has five entries: `control`, `bell`, `data.mdb`, `lock.mdb` and `sessions`. A folder is a namespace's if
-/// its control file begins with this library's mark, or if at least three of the five names are there: LMDB's two files alone
-/// are any program's database. Damage can take one or two names away; a folder that was never a namespace has none of them.
+/// A namespace's folder has five entries: `control`, `bell`, `data.mdb`, `lock.mdb` and `sessions`. A folder is a
+/// namespace's if its control file starts with this library's mark, or if at least three of the five names exist.
+/// LMDB's two files alone could be any program's database. Damage can remove one or two of the names; a folder that was
+/// never a namespace has none of them.
 extension NamespaceFolder {
     private static let names: Set<String> = [control, bell, data, lock, SessionFolder.name]
     private static let fewestNames = 3
 
-    /// Whether a folder of the root is a namespace's; one that can't be looked into counts as one.
+    /// Whether a folder of the root is a namespace's; one that can't be read counts as one.
     ///
-    /// - Returns: `nil` when no folder has this name.
+    /// - Returns: `nil` if no folder has this name.
     package static func isNamespace(_ name: String, in rootFolder: borrowing OwnedDescriptor) -> Bool? {
         do throws(Errno) {
             let folder = try OwnedDescriptor.directory(at: rootFolder.raw, name)
@@ -25,7 +26,7 @@ extension NamespaceFolder {
         }
     }
 
-    /// Whether this folder is a namespace's; one that can't be looked into counts as one.
+    /// Whether this folder is a namespace's; one that can't be read counts as one.
     package var isNamespace: Bool { (try? Self.isNamespace(descriptor.raw)) ?? true }
 
     private static func isNamespace(_ folder: CInt) throws(Errno) -> Bool {
@@ -37,21 +38,21 @@ extension NamespaceFolder {
         return ControlHeader.isMarked(try FileBytes.readPrefix(file.raw, count: ControlHeader.size))
     }
 
-    /// An entry of the folder that no namespace has, as a path within the folder; `nil` when all of them are a namespace's.
+    /// The path within the folder of an entry that no namespace has, or `nil` if all entries belong to a namespace.
     package func foreignEntry() throws(Errno) -> String? {
         for name in try Directory.allNames(descriptor.raw) {
             let isSessions = name == SessionFolder.name
-            // A folder `sessions` that a killed process had not renamed yet.
+            // A killed process can leave a folder `sessions` under a draft's name.
             guard Self.names.contains(name) || name.hasPrefix(".\(SessionFolder.name).") else { return name }
             let entries: [String]
             do throws(Errno) {
                 let inner = try OwnedDescriptor.directory(at: descriptor.raw, name)
                 entries = try Directory.allNames(inner.raw)
             } catch .notDirectory, .noSuchFileOrDirectory, .tooManySymbolicLinkLevels {
-                // A file, a link, or gone.
+                // The entry is a file or a link, or has gone.
                 continue
             }
-            // In the place of a file a folder is a namespace's only if it is empty.
+            // A folder with the name of a file belongs to a namespace only if it is empty.
             if let foreign = entries.first(where: { !isSessions || !SessionFile.isName($0) }) {
                 return "\(name)/\(foreign)"
             }
@@ -61,9 +62,10 @@ extension NamespaceFolder {
 }
 
 extension NamespaceFolder {
-    /// Runs what reserves blocks for the folder's files; where the file system can't reserve any, the error says so.
+    /// Runs a body that reserves blocks for the folder's files; if the file system can't reserve any, the error says
+    /// so.
     ///
-    /// `subject` is what is reserved for, in words.
+    /// `subject` says in words what the blocks are for.
     package func reserving<R: ~Copyable>(
         _ operation: String,
         _ subject: String,

@@ -2,7 +2,7 @@ import SpaceSystem
 import SystemPackage
 
 extension NamespaceFolder {
-    /// None where the folder of sessions is missing: a copy may lack it, and a clean-up may have removed it.
+    /// Looks at all sessions; there are none if their folder is missing, as in a copy or after a clean-up.
     package func sightings(_ operation: String) throws(SpaceError) -> [SessionFolder.Sighting] {
         do throws(Errno) {
             _ = try Directory.info(at: descriptor.raw, SessionFolder.name)

@@ -2,9 +2,9 @@ import Glibc
 package import SpaceSystem
 import SystemPackage
 
-/// A namespace's folder, opened and checked: whose it is, and that no symbolic link led here.
+/// A namespace's folder, opened and checked: its owner is trusted, and no symbolic link led to it.
 ///
-/// All files are reached through its descriptor, so a path swapped in between can't mix two namespaces.
+/// All files are opened through its descriptor, so a path that is swapped meanwhile can't mix two namespaces.
 package struct NamespaceFolder: ~Copyable {
     package static let control = "control"
     package static let bell = "bell"
@@ -16,7 +16,7 @@ package struct NamespaceFolder: ~Copyable {
     package let descriptor: OwnedDescriptor
     package let info: FileInfo
 
-    /// - Returns: `nil` when there is no such namespace.
+    /// Opens a namespace's folder, or returns `nil` if the namespace does not exist.
     package static func open(
         _ name: NamespaceName,
         in rootFolder: borrowing OwnedDescriptor,
@@ -66,16 +66,16 @@ package struct NamespaceFolder: ~Copyable {
 
     package var id: ID { ID(device: info.device, inode: info.inode) }
 
-    /// Whether the path still leads here.
+    /// Whether the path still leads to this folder.
     package func isInPlace(in rootFolder: borrowing OwnedDescriptor) -> Bool {
         guard let now = try? Directory.info(at: rootFolder.raw, name.encoded) else { return false }
         return now.inode == info.inode && now.device == info.device
     }
 
-    /// Its files, to be opened only if they are what the library makes there.
+    /// The folder's files, which are opened only if they are what the library makes there.
     var files: TrustedFolder { TrustedFolder(descriptor.raw, info, checks: Safeguard.ownFiles.stands) }
 
-    /// Whether other users may put something else in a file's place.
+    /// Whether other users may replace a file of the folder.
     package var isShared: Bool { info.mode & 0o020 != 0 }
 
     package func openControl(_ operation: String, flags: CInt = O_RDWR) throws(SpaceError) -> OwnedDescriptor {
@@ -95,7 +95,8 @@ package struct NamespaceFolder: ~Copyable {
         }
     }
 
-    /// `makingAnew`: Makes the folder if it is missing: a clean-up may have removed it.
+    /// Opens the folder of sessions; if it is missing and `makingAnew` is true, makes it, because a clean-up may have
+    /// removed it.
     package func sessions(_ operation: String, makingAnew: Bool = false) throws(SpaceError) -> SessionFolder {
         let mode = info.mode & 0o2770
         return try system(operation, "the folder of sessions", namespace: name.text) { () throws(Errno) in
@@ -113,14 +114,15 @@ package struct NamespaceFolder: ~Copyable {
         }
     }
 
-    /// Raises an event for everybody whose inotify watches the bell.
+    /// Sends the change signal: raises an event for each process whose inotify watches the file `bell`.
     package func signalChange() {
-        // write(2): beyond RLIMIT_FSIZE it raises SIGXFSZ. A limit of nothing leaves the watchers to the tick.
+        // write(2): beyond RLIMIT_FSIZE it raises SIGXFSZ. If the limit is 0, the watchers learn of the change at the
+        // tick.
         guard ResourceLimits.fileSize != 0 else { return }
         guard let bell = try? files.open(Self.bell, flags: O_WRONLY) else { return }
         try? FileBytes.write([1], to: bell.raw)
     }
 
-    /// The permissions of its files: shared with a group or not, as the folder is.
+    /// The permissions of the folder's files: shared with a group if the folder is.
     package var fileMode: UInt32 { info.mode & 0o660 }
 }

@@ -4,15 +4,16 @@ import TupleCoding
 
 /// One life of a namespace: from its creation to its deletion.
 ///
-/// A namespace that is deleted and created again under the same name begins a new life, in which the numbers of its changes
-/// begin anew. A reboot, and the adoption of a durable namespace after it, ends no life. The text is 16 hexadecimal digits.
+/// If a namespace is deleted and created again under the same name, it begins a new life, in which the numbers of its
+/// changes start again. Neither a reboot nor the adoption of a durable namespace after it ends a life. A life's text is
+/// 16 hexadecimal digits.
 public struct NamespaceLife: Sendable, Hashable, LosslessStringConvertible, Codable {
     /// A random number, never 0.
     package let number: UInt64
 
     package init(number: UInt64) { self.number = number }
 
-    /// A new life: random, so that two are alike only once in 2⁶⁴.
+    /// A new life: random, so two lives are equal only once in 2⁶⁴.
     package static var new: NamespaceLife { NamespaceLife(number: .random(in: 1...UInt64.max)) }
 
     /// Reads a life from its 16 hexadecimal digits; `nil` for any other text.

@@ -4,7 +4,7 @@ package import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// The nursery's folders, named for their makers: `<pid>.<start>.<pid namespace>.<number>`.
+/// The nursery's folders, named after their makers: `<pid>.<start>.<pid namespace>.<number>`.
 package enum Nursery {
     private static let counter = Atomic<UInt64>(0)
 
@@ -21,22 +21,22 @@ package enum Nursery {
         "\(process.pid).\(process.startTime).\(pidNamespace).\(number)"
     }
 
-    /// Removes what makers left who died before they were done.
+    /// Removes the folders of makers that died before they had finished.
     ///
-    /// Deleting twice is harmless.
+    /// Removing a folder twice is harmless.
     package static func clean(_ nursery: borrowing OwnedDescriptor, host: HostIdentity) {
         for name in (try? Directory.list(nursery.raw)) ?? [] where isLeft(name[...], host) {
             try? Directory.removeTree(at: nursery.raw, name)
         }
     }
 
-    /// A name for a folder of the root while it is made.
+    /// The name of a folder of the root while it is being made.
     static func draft(of name: String, number: UInt64) throws(Errno) -> String {
         let maker = try self.name(for: .current, pidNamespace: SystemIdentity.pidNamespace(), number: number)
         return "\(name).\(maker)"
     }
 
-    /// Removes the drafts of folders that dead makers left in the root.
+    /// Removes drafts of folders that dead makers left in the root.
     package static func cleanDrafts(_ rootFolder: borrowing OwnedDescriptor, _ entries: [String], host: HostIdentity) {
         for entry in entries {
             for name in [SpaceRoot.nursery, SpaceRoot.graveyard]
@@ -46,7 +46,7 @@ package enum Nursery {
         }
     }
 
-    /// Whether a name names a maker that is shown dead.
+    /// Whether a name names a maker that is known to be dead.
     private static func isLeft(_ name: Substring, _ host: HostIdentity) -> Bool {
         let parts = name.split(separator: ".")
         guard parts.count == 4, let pid = Int32(parts[0]), let start = UInt64(parts[1]), let space = UInt64(parts[2])

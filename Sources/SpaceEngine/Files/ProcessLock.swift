@@ -4,14 +4,16 @@ package import SystemPackage
 
 /// A lock between processes with a time-out, which knows its holder: the door and the gate.
 ///
-/// Guarantees: nobody waits longer than its time-out (against stopped holders), a killed holder is noticed at once
-/// (`pthread_mutexattr_setrobust(3)`), the holder can be named, and nobody starves. The mutex itself is unfair: a thread that
-/// writes in a loop takes it again before one that sleeps on it has woken. So whoever has waited for 10 ms asks
-/// for politeness by writing a time into `politeUntil`, and for that long every releaser lets another go first. A time, not
-/// a count: a waiter that is killed leaves nothing to undo.
+/// Guarantees: no thread waits longer than its time-out, even if the holder is stopped. A killed holder is noticed at
+/// once (`pthread_mutexattr_setrobust(3)`). The holder can be named. No waiter starves. The mutex itself is unfair: a
+/// thread that writes in a loop takes it again before a thread that sleeps on it has woken. So a thread that has waited
+/// for 10 ms asks the others to be polite by writing a time into `politeUntil`. Until that time, every process that
+/// releases the lock lets another go first. The word is a time, not a count, so a waiter that is killed leaves nothing
+/// to undo.
 ///
-/// A crowd must not be kept busy by its own waiting. So of the threads of a process one at a time waits for the mutex; the
-/// others queue up within the process, asleep. And that one asks for politeness after 10 ms, then 20, 40, up to 160.
+/// Many waiters must not keep each other busy. So only one thread of a process waits for the mutex at a time; the other
+/// threads sleep in a queue within the process. The one that waits asks for politeness after 10 ms, then after 20 ms,
+/// 40 ms, and so on up to 160 ms.
 package struct ProcessLock: Sendable {
     package enum Name: String, Sendable { case door, gate }
 
@@ -19,23 +21,23 @@ package struct ProcessLock: Sendable {
     package struct Failure: Error, Sendable {
         package let lock: Name
         package let pid: Int32
-        /// Why the holder, which has not moved, does not run; `nil`: it does, or that can't be told.
+        /// Why the holder, which has not changed, does not run; `nil` if it runs or this can't be found out.
         package let halt: ProcessIdentity.Halt?
-        /// Others took the lock and released it meanwhile.
+        /// Whether other threads took and released the lock during the wait.
         package let hasMoved: Bool
         package let errno: Errno?
-        /// The thread that holds it, if that thread doesn't exist any more; 0: it does, or none holds it.
+        /// The thread that holds the lock, if it no longer exists, or 0 if it exists or no thread holds the lock.
         package var orphanedBy: Int32 = 0
     }
 
     private static let mutexSpan = 64
     private static let patience = Duration.milliseconds(10)
     private static let longestPatience = Duration.milliseconds(160)
-    /// How many times its time-out an opener waits at the door of a namespace as long as others pass through it.
+    /// How many time-outs an opener waits at a namespace's door while others pass through it.
     private static let patienceAtTheDoor = 12
 
     package let name: Name
-    /// getpid(2) is a system call; a child made by fork uses no lock that its parent mapped.
+    /// Kept here, because getpid(2) is a system call; a child made by fork uses no lock that its parent mapped.
     private let pid = getpid()
     let mutex: SharedMutex
     private let holder: SharedWord32
@@ -54,21 +56,23 @@ package struct ProcessLock: Sendable {
 
     func initialise() throws(Errno) { try mutex.initialise() }
 
-    /// The PID of who holds the lock now, 0 if nobody.
+    /// The PID of the process that holds the lock now, or 0 if none does.
     ///
-    /// The mutex names its holder's thread at every instant; the word beside it does not yet, or no longer, when a process
-    /// is stopped between the two. The word serves where /proc doesn't show the thread. Reads files, so not for who gets it.
+    /// The mutex names its holder's thread at every instant. The word beside it is not set yet, or no longer set, if a
+    /// process is stopped between the two steps. The word is used if /proc doesn't show the thread. This property reads
+    /// files, so a caller that takes the lock doesn't use it.
     var holderPID: Int32 {
         (Safeguard.lockWord.stands ? ProcFS.process(ofThread: mutex.owner) : nil) ?? Int32(bitPattern: holder.load())
     }
 
     /// Takes the lock.
     ///
-    /// - Returns: Whether the last holder was killed while he held it. The lock is consistent again then; what it protects
-    ///   is the caller's to mend.
+    /// - Returns: Whether the last holder was killed while it held the lock. The lock is then consistent again, and the
+    ///   caller has to repair what it protects.
     package func acquire(timeout: Duration) throws(Failure) -> Bool {
         if let abandoned = try tryAcquire() { return abandoned }
-        // The door of a crowd is busy for longer than one time-out: an opener waits as long as it moves, with a limit.
+        // The door of a namespace with many users is busy for longer than one time-out. An opener waits as long as the
+        // door changes hands, up to a limit.
         for _ in 1..<(name == .door ? Self.patienceAtTheDoor : 1) {
             do throws(Failure) {
                 return try acquireWhileItStands(timeout: timeout)
@@ -95,7 +99,7 @@ package struct ProcessLock: Sendable {
             ?? Failure(lock: name, pid: holderPID, halt: nil, hasMoved: hasMoved, errno: nil)
     }
 
-    /// What shows that a lock has changed hands: its holder's thread, and how often it was taken.
+    /// What shows that a lock has changed hands: its holder's thread, and how often the lock was taken.
     struct Progress: Equatable, Sendable {
         let thread: Int32
         let count: UInt64
@@ -105,16 +109,16 @@ package struct ProcessLock: Sendable {
 
     /// The failure that names the holder, if it is stopped and has held the lock without a break since an earlier look.
     ///
-    /// A time-out alone is no proof of that: a busy lock can starve one caller.
+    /// A time-out alone does not prove that, because a busy lock can starve one caller.
     func stoppedHolder(since before: Progress) -> Failure? {
         let pid = holderPID
         guard progress == before, let halt = ProcessIdentity.halt(of: pid) else { return nil }
         return Failure(lock: name, pid: pid, halt: halt, hasMoved: false, errno: nil)
     }
 
-    /// Takes the lock if nobody holds it.
+    /// Takes the lock if it is free.
     ///
-    /// - Returns: `nil` if somebody does, else whether the last holder was killed.
+    /// - Returns: `nil` if another thread holds it, else whether the last holder was killed.
     package func tryAcquire() throws(Failure) -> Bool? {
         do throws(Errno) {
             switch try mutex.tryLock() {
@@ -131,7 +135,8 @@ package struct ProcessLock: Sendable {
         let taken = acquisitions.loadRelaxed()
         holder.store(0)
         CrashPoint.reach(.lockForgotten)
-        // EPERM, the only error, would mean that this thread does not hold it: a caller's bug, without a remedy here.
+        // EPERM is the only error. It would mean that this thread does not hold the lock: a bug of the caller that
+        // can't be mended here.
         try? mutex.unlock()
         if politeUntil.loadRelaxed() != 0 { letAnotherGoFirst(after: taken) }
     }
@@ -179,7 +184,7 @@ package struct ProcessLock: Sendable {
     }
 }
 
-/// Where the threads of this process that want one lock wait for their turn to wait for it.
+/// The queue in which threads of this process wait for their turn to wait for one lock.
 ///
 /// Unchecked Sendable: the memory belongs to the mutex in it, which is made for many threads.
 private final class ThreadQueue: @unchecked Sendable {
@@ -194,19 +199,20 @@ private final class ThreadQueue: @unchecked Sendable {
 
     deinit { memory.deallocate() }
 
-    /// - Returns: Whether it is the thread's turn; not when the deadline has passed.
+    /// Waits for the thread's turn, and returns `false` if the deadline passed first.
     func enter(until deadline: MonotonicInstant?) throws(Errno) -> Bool {
         let distantFuture = MonotonicInstant.now.advanced(by: .seconds(86_400))
         switch try mutex.lock(until: deadline ?? distantFuture) {
         case .acquired: return true
         case .abandoned:
-            // A thread ended in the queue (pthread_exit in a signal handler, say): there is nothing to mend.
+            // A thread ended while it was in the queue (by pthread_exit in a signal handler, say): there is nothing to
+            // repair.
             try mutex.markConsistent()
             return true
         case .timedOut: return false
         }
     }
 
-    // EPERM, the only error, would mean that this thread has not entered.
+    // EPERM is the only error. It would mean that this thread has not entered.
     func leave() { try? mutex.unlock() }
 }

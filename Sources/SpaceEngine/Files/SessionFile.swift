@@ -3,16 +3,17 @@ package import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// What a file in `sessions/` says: who uses the namespace, and whether that keeps it alive.
+/// The contents of a file in `sessions/`: which process uses the namespace, and whether that keeps the namespace alive.
 ///
-/// Two kinds. `<number>`: a session of a process that has the namespace open, which holds the session's lock (see `ControlFile`)
-/// for as long as it does. `<pid>.<start>.for`: a process that another enrolled as owner; no lock, and a name that can't be mistaken for a later
-/// process with the same PID. 64 bytes, little-endian, the last eight a checksum.
+/// There are two kinds. `<number>` is a session of a process that has the namespace open; the process holds the
+/// session's lock meanwhile (see `ControlFile`). `<pid>.<start>.for` is a process that another process enrolled as
+/// owner: it has no lock, and its name can't be mistaken for that of a later process with the same PID. A file has 64
+/// bytes, little-endian; the last eight are a checksum.
 ///
-/// On a full disk the 64 bytes have no block. Then the file stays empty, and needs none: an empty enrolment says all in its name,
-/// and an empty session's record is the text of a symbolic link beside it, `.<number>`, which lies in the link's inode
-/// (ext4 keeps up to 59 bytes there, tmpfs 127). So a full namespace can be opened, and emptied, by any number of
-/// processes.
+/// On a full disk there is no block for the 64 bytes, and the file stays empty. An empty enrolment needs none, because
+/// its name says everything. An empty session's record is the text of a symbolic link beside it, `.<number>`. That text
+/// lies in the link's inode (ext4 keeps up to 59 bytes there, tmpfs 127). So any number of processes can open a full
+/// namespace, and empty it.
 package struct SessionFile: Equatable, Sendable {
     package static let size = 64
     private static let magic: UInt32 = 0x5353_4853  // "SHSS"
@@ -25,7 +26,7 @@ package struct SessionFile: Equatable, Sendable {
     package var kind: Kind
     package var process: ProcessIdentity
     package var isOwning: Bool
-    /// Whether the session has ever claimed: who waits listens for its end.
+    /// Whether the session has ever claimed; if it has, waiters listen for its end.
     package var isClaimant = false
     package var sinceMilliseconds: Int64
 
@@ -42,8 +43,9 @@ package struct SessionFile: Equatable, Sendable {
         "\(process.pid).\(process.startTime)\(enrolledSuffix)"
     }
 
-    /// Whether a file of `sessions/` can have this name: a session's or an enrolment's, the link beside a session's file, or
-    /// the draft of an enrolment.
+    /// Whether a file of `sessions/` can have this name.
+    ///
+    /// It can be the name of a session, an enrolment, the link beside a session's file, or the draft of an enrolment.
     package static func isName(_ name: String) -> Bool {
         let name = name.hasPrefix(".") ? name.dropFirst() : name[...]
         if UInt64(name) != nil { return true }
@@ -67,7 +69,7 @@ package struct SessionFile: Equatable, Sendable {
 
     /// Reads a file of `sessions/`.
     ///
-    /// - Returns: `nil` for a name that is none, or contents that are none: a process was killed while writing them.
+    /// The result is `nil` if the name or the contents are invalid: a process may have been killed while it wrote them.
     package init?(name: String, contents: [UInt8]) {
         guard contents.count == Self.size else { return nil }
         let fields = contents.withUnsafeBytes { bytes in
@@ -101,7 +103,7 @@ package struct SessionFile: Equatable, Sendable {
     /// The longest text of a link.
     static let linkTextSize = 59
 
-    /// The name of the link that has a session's record on a full disk.
+    /// The name of the link that keeps a session's record on a full disk.
     static func linkName(_ name: String) -> String { ".\(name)" }
 
     /// Reads the record of a session whose file is empty.
@@ -117,7 +119,7 @@ package struct SessionFile: Equatable, Sendable {
         sinceMilliseconds = since
     }
 
-    /// Reads an enrolment whose file is empty: its name says who, and an enrolled process owns.
+    /// Reads an enrolment whose file is empty: its name names the process, and an enrolled process is an owner.
     package init?(enrolledName name: String, sinceMilliseconds since: Int64) {
         let words = name.split(separator: ".", omittingEmptySubsequences: false)
         guard words.count == 3, let pid = Int32(words[0]), pid > 0, let start = UInt64(words[1]) else { return nil }
@@ -137,6 +139,6 @@ package struct SessionFile: Equatable, Sendable {
 }
 
 extension Errno {
-    /// Whether there is no room for a block or an inode: none on the file system, or none for the user.
+    /// Whether there is no space for a block or an inode, either on the file system or for the user.
     package var isOfFullDisk: Bool { self == .noSpace || self == Errno(rawValue: 122) /* EDQUOT */ }
 }

@@ -3,21 +3,23 @@ package import SpaceSystem
 package import SystemPackage
 import TupleCoding
 
-/// A namespace's folder of sessions, opened for the time of one operation.
+/// A namespace's folder of sessions, opened for one operation.
 package struct SessionFolder: ~Copyable {
     package static let name = "sessions"
 
     private let descriptor: OwnedDescriptor
     private let files: TrustedFolder
 
-    /// `namespace`: The namespace's folder.
+    /// Opens the folder; `namespace` is the namespace's folder.
     package init(in namespace: borrowing OwnedDescriptor) throws(Errno) {
         let opened = try OwnedDescriptor.directory(at: namespace.raw, Self.name)
         files = TrustedFolder(opened.raw, try FileInfo.of(opened.raw))
         descriptor = opened
     }
 
-    /// The control file, opened to ask for its locks: an open file of its own, so that this process's sessions show as held, too.
+    /// Opens the control file to ask for its locks.
+    ///
+    /// It is an open file of its own, so the locks of this process's sessions show as held too.
     private func openLocks() throws(Errno) -> OwnedDescriptor {
         try OwnedDescriptor.openat(
             directory: descriptor.raw,
@@ -26,7 +28,7 @@ package struct SessionFolder: ~Copyable {
         )
     }
 
-    /// Makes the file of a new session, whose lock is held.
+    /// Makes the file of a new session, whose lock the caller holds.
     package func create(_ file: SessionFile, mode: UInt32) throws(Errno) {
         let target = try OwnedDescriptor.openat(
             directory: descriptor.raw,
@@ -43,13 +45,13 @@ package struct SessionFolder: ~Copyable {
         }
     }
 
-    /// Writes a session's record into its file, or beside it where there is no block for it.
+    /// Writes a session's record into its file, or into a link beside it if there is no block for it.
     private func fill(_ target: CInt, with file: SessionFile) throws(Errno) {
         do throws(Errno) {
             try FileBytes.write(file.encoded(), to: target)
         } catch  where error.isOfFullDisk {
             let link = SessionFile.linkName(file.name)
-            // Also what stands there of an earlier session with this number.
+            // The link may still exist from an earlier session with this number.
             try Directory.unlink(at: descriptor.raw, link)
             try Directory.link(at: descriptor.raw, link, to: file.linkText)
         }
@@ -57,7 +59,7 @@ package struct SessionFolder: ~Copyable {
 
     /// Writes a session's file, which may be missing.
     ///
-    /// A reader may find it empty, or half new and half old: until it decodes, the session counts as owning.
+    /// A reader may find the file empty, or half new and half old. Until it decodes, the session counts as owning.
     package func write(_ file: SessionFile, mode: UInt32) throws(Errno) {
         let target: OwnedDescriptor
         do throws(TrustedFolder.Refusal) {
@@ -72,13 +74,13 @@ package struct SessionFolder: ~Copyable {
         try fill(target.raw, with: file)
     }
 
-    /// Writes an enrolled process's file; enrolling twice is one enrolment.
+    /// Writes an enrolled process's file; if the process is already enrolled, nothing changes.
     package func enrol(_ file: SessionFile, mode: UInt32) throws(Errno) {
-        // One enrolment, from its first time on: commands enrol their caller again and again.
+        // The first enrolment stays as it is: commands enrol their caller again and again.
         if contains(file.name) { return }
-        // Written under another name and renamed, so that nobody ever reads half of it.
+        // The file is written under another name and then renamed, so that no process ever reads half of it.
         let draft = ".\(file.name)"
-        // Under the door, so an old one is that of a killed process; or another user put it there.
+        // The caller holds the door, so an existing draft is a killed process's, or another user put it there.
         try remove(draft)
         let target = try OwnedDescriptor.openat(
             directory: descriptor.raw,
@@ -91,7 +93,7 @@ package struct SessionFolder: ~Copyable {
             do throws(Errno) {
                 try FileBytes.write(file.encoded(), to: target.raw)
             } catch  where error.isOfFullDisk {
-                // Empty: the name says all.
+                // The file stays empty: its name says everything.
             }
             try Directory.rename(from: descriptor.raw, draft, to: descriptor.raw, file.name)
         } catch {
@@ -100,15 +102,16 @@ package struct SessionFolder: ~Copyable {
         }
     }
 
-    /// Removes a file, and before it the link that may have its record.
+    /// Removes a file, and before it the link that may hold its record.
     ///
-    /// A process killed in between leaves a file without a lock, which counts as dead, and no link that is never removed.
+    /// A process killed between the two steps leaves a file without a lock, which counts as dead. It never leaves a
+    /// link without its file, which would never be removed.
     package func remove(_ name: String) throws(Errno) {
         if UInt64(name) != nil { try Directory.unlink(at: descriptor.raw, SessionFile.linkName(name)) }
         try Directory.unlink(at: descriptor.raw, name)
     }
 
-    /// What a file stands for that is empty, as on a full disk, or damaged.
+    /// Reads the record of a file that is empty, as on a full disk, or damaged.
     private func recordBeside(_ name: String, _ file: CInt) throws(Errno) -> SessionFile? {
         if name.hasSuffix(SessionFile.enrolledSuffix) {
             return SessionFile(enrolledName: name, sinceMilliseconds: try FileInfo.modificationMilliseconds(of: file))
@@ -125,16 +128,17 @@ package struct SessionFolder: ~Copyable {
 
     package func names() throws(Errno) -> [String] { try Directory.list(descriptor.raw) }
 
-    /// Looks at one file: what it says, and whether its process lives.
+    /// Looks at one file: what it says, and whether its process is alive.
     ///
-    /// A session is alive when its lock is held and nothing shows its PID dead; an enrolled process when nothing shows its PID
-    /// dead. So a forked child that inherited the descriptor keeps no dead owner alive, and exec, which drops the
-    /// lock, ends a session.
+    /// A session is alive if its lock is held and nothing shows that its PID is dead. An enrolled process is alive if
+    /// nothing shows that its PID is dead. So a forked child that inherited the descriptor keeps no dead owner alive,
+    /// and exec, which drops the lock, ends a session.
     ///
-    /// - Returns: `nil` when there is no such file. A session whose file does not decode counts as alive while its lock is held.
+    /// - Returns: `nil` if there is no such file. A session whose file does not decode counts as alive while its lock
+    ///   is held.
     package func look(at name: String) throws(Errno) -> Sighting? { try look(at: name, locks: try openLocks()) }
 
-    /// `isForOwners`: Whether it does not matter if a session lives that owns nothing; it then counts as dead.
+    /// Looks at one file; if `isForOwners` is true, a session that owns nothing counts as dead without a further look.
     private func look(
         at name: String,
         locks: borrowing OwnedDescriptor,
@@ -147,7 +151,7 @@ package struct SessionFolder: ~Copyable {
             switch error {
             case .system(.noSuchFileOrDirectory): return nil
             case .system(let error): throw error
-            // A link, a FIFO, a folder, a file of another folder: no session. An enrolment says all in its name.
+            // A link, a FIFO, a folder, or a file of another folder is no session. An enrolment's name says everything.
             case .kind, .hardLink, .foreign:
                 let record = SessionFile(enrolledName: name, sinceMilliseconds: 0)
                 return Sighting(name: name, record: record, isAlive: record?.process.life == .alive)
@@ -177,14 +181,14 @@ package struct SessionFolder: ~Copyable {
         package let name: String
         package let record: SessionFile?
         package let isAlive: Bool
-        /// Whether the session's lock is held, be it by a child that a dead process has forked.
+        /// Whether the session's lock is held, if only by a forked child of a dead process.
         package var isLocked = false
 
         var keepsAlive: Bool { isAlive && record?.isOwning ?? true }
         package var isEnrolled: Bool { record?.kind == .enrolled }
     }
 
-    /// All of them.
+    /// Looks at all files of the folder.
     package func sightings() throws(Errno) -> [Sighting] {
         var all: [Sighting] = []
         let locks = try openLocks()
@@ -196,15 +200,14 @@ package struct SessionFolder: ~Copyable {
 
     /// How many files an opener looks at for dead sessions.
     ///
-    /// An opener that looked at all would make a crowd of n openers look n² times, one after the other under the door.
+    /// If each of n openers looked at all n files, there would be n² looks, one after the other under the door.
     private static let looksOfAnOpener = 16
 
-    /// Removes the files of dead sessions, as far as an opener looks: `turn`, which each opener has its own of, says at which.
+    /// Removes the files of some dead sessions; called under the door.
     ///
-    /// Under the door.
-    ///
-    /// The file of a dead process whose lock a forked child still holds stays: it alone says that the session is dead.
-    /// What is none of ours and can't be removed (a folder, say) owns nothing, and is in nobody's way.
+    /// An opener looks at a few files only; `turn`, which differs between openers, selects them. If a forked child
+    /// still holds the lock of a dead process's session, the session's file stays, because only the file shows that the
+    /// session is dead. A foreign entry that can't be removed, such as a folder, owns nothing and does no harm.
     package func removeSomeDead(turn: UInt64) throws(Errno) {
         let names = try names().filter { !$0.hasPrefix(".") }
         guard !names.isEmpty else { return }
@@ -218,9 +221,10 @@ package struct SessionFolder: ~Copyable {
         }
     }
 
-    /// Whether a living owner is there; looks no further than the first.
+    /// Whether a living owner exists; the search ends at the first one.
     ///
-    /// Enrolled processes first: in a crowd of commands one of them owns the namespace, and the sessions do not.
+    /// Enrolled processes come first: if many commands use the namespace, one of their enrolled callers owns it, and
+    /// the sessions do not.
     package func hasLivingOwner() throws(Errno) -> Bool {
         let locks = try openLocks()
         let names = try names().filter { !$0.hasPrefix(".") }
@@ -233,8 +237,10 @@ package struct SessionFolder: ~Copyable {
         return try hasUnfiledSession(locks)
     }
 
-    /// Whether a session's lock is held whose file has gone: it lives, and whether it owns is not known before it has written
-    /// a new one, so it does.
+    /// Whether a session's lock is held although its file has gone.
+    ///
+    /// Such a session is alive. Until it has written a new file it is not known whether it owns the namespace, so it
+    /// counts as an owner.
     private func hasUnfiledSession(_ locks: borrowing OwnedDescriptor) throws(Errno) -> Bool {
         for number in try ControlFile.lockedSessions(in: locks.raw) where !contains(String(number)) { return true }
         return false

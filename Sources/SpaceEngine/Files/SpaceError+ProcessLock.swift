@@ -4,7 +4,7 @@ import SystemPackage
 import TupleCoding
 
 extension SpaceError {
-    /// A lock that could not be had in time.
+    /// Makes an error for a lock that could not be taken in time.
     package init(_ failure: ProcessLock.Failure, _ operation: String, namespace: String?) {
         if let errno = failure.errno {
             self.init(errno, operation, namespace: namespace, subject: "the \(failure.lock.rawValue)")

@@ -3,26 +3,30 @@ package import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// The root folder of a space: where its namespaces, its nursery and its graveyard lie.
+/// The root folder of a space, with its namespaces, its nursery and its graveyard.
 ///
-/// It is opened anew for each use, so that a root removed and made again (logind does that in /dev/shm at logout) is the
-/// new one, and no descriptor is held for it. Opening checks who owns it and follows no symbolic link.
+/// The folder is opened anew for each use. So if a root was removed and made again (logind removes it from /dev/shm at
+/// logout), the new one is used, and no descriptor is held for the old one. Opening checks the folder's owner, and
+/// follows no symbolic link.
 package final class SpaceRoot: Sendable {
     package static let nursery = ".nursery"
     package static let graveyard = ".graveyard"
     static let doorbells = ".doorbells"
     package static let variable = "SHARED_SPACE_ROOT"
 
-    /// Absolute: a process that changes its working directory stays in the space that it has opened.
+    /// The absolute path, so a process that changes its working directory stays in the space that it has opened.
     package let path: String
-    /// Whether a caller or the environment named it.
+    /// Whether a caller or the environment named the root.
     package let isNamed: Bool
 
     private static let counter = Atomic<UInt64>(0)
     private let wakeupCache = Mutex<TaskWakeupFile?>(nil)
 
-    /// - Parameter path: `nil`: `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`, whatever else the environment
-    ///   says (`XDG_RUNTIME_DIR` is missing under cron, sudo and services, and processes would silently meet elsewhere).
+    /// Makes a root from a path.
+    ///
+    /// - Parameter path: The path, or `nil` for `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`. No other
+    ///   variable is read: `XDG_RUNTIME_DIR` is missing under cron, sudo and services, so with it some processes would
+    ///   silently use another root.
     package init(path: String?) {
         if let path {
             (self.path, isNamed) = (Self.absolute(path), true)
@@ -41,7 +45,7 @@ package final class SpaceRoot: Sendable {
         return name.isEmpty ? base : base == "/" ? "/\(name)" : "\(base)/\(name)"
     }
 
-    /// The error of a look into a root that does not exist.
+    /// The error for a root that does not exist.
     package func missing(_ operation: String) -> SpaceError {
         SpaceError(
             .namespaceNotFound,
@@ -51,8 +55,10 @@ package final class SpaceRoot: Sendable {
         )
     }
 
-    /// Refuses a root that may not be used; and, if it must exist, one that was named and does not: the default one then is an
-    /// empty one.
+    /// Refuses a root that may not be used.
+    ///
+    /// If `mustExist` is true, it also refuses a named root that does not exist. The default root, if missing, counts
+    /// as an empty one.
     package func check(mustExist: Bool, for operation: String) throws(SpaceError) {
         guard let folder = try open(create: false, for: operation) else {
             if mustExist, isNamed { throw missing(operation) }
@@ -61,9 +67,9 @@ package final class SpaceRoot: Sendable {
         _ = consume folder
     }
 
-    /// Opens the root, and makes it if asked.
+    /// Opens the root, and makes it if `create` is true.
     ///
-    /// - Returns: `nil` when it does not exist and `create` is false.
+    /// - Returns: `nil` if it does not exist and `create` is false.
     package func open(create: Bool, for operation: String) throws(SpaceError) -> OwnedDescriptor? {
         let path = path
         if path.isEmpty || path.utf8.contains(0) {
@@ -98,10 +104,10 @@ package final class SpaceRoot: Sendable {
         return descriptor
     }
 
-    /// Makes sure that the default root is this user's alone.
+    /// Makes sure that only this user can access the default root.
     ///
-    /// `/dev/shm` is open to all users, so another user can make the folder first, for a group that both belong to: it would
-    /// read what this user writes, and feed it tuples. A root that a group shares has to be named.
+    /// `/dev/shm` is open to all users. So another user could make the folder first, for a group that both users belong
+    /// to, and could then read what this user writes, and feed it tuples. A root that a group shares has to be named.
     private func makePrivate(_ folder: borrowing OwnedDescriptor, _ info: FileInfo, _ operation: String)
         throws(SpaceError)
     {
@@ -125,7 +131,7 @@ package final class SpaceRoot: Sendable {
         }
         guard info.mode & 0o077 != 0 else { return }
         let raw = folder.raw
-        // Others could only look, so nothing in it is theirs.
+        // Others could only read the folder, so nothing in it is theirs.
         try system(operation, path.quotedForPeople) { () throws(Errno) in try Directory.setMode(raw, 0o700) }
     }
 
@@ -150,7 +156,7 @@ package final class SpaceRoot: Sendable {
         return SpaceError(error, operation, subject: "the root folder \(path.quotedForPeople)")
     }
 
-    /// A folder is used if it is ours, or shared with one of our groups, and nobody else may write in it.
+    /// Refuses a folder unless it is ours or shared with one of our groups, and no other user may write in it.
     package static func check(_ info: FileInfo, _ path: String, _ operation: String) throws(SpaceError) {
         let isShared = info.mode & 0o070 == 0o070 && belongsToGroup(info.group)
         guard info.owner == geteuid() || isShared else {
@@ -182,16 +188,16 @@ package final class SpaceRoot: Sendable {
 
     // MARK: Folders in the root
 
-    /// Opens one of the root's own folders, made if need be.
+    /// Opens one of the root's own folders, and makes it if it is missing.
     ///
-    /// It is open to the group from its first moment on. One that is not is mended: by its owner, or, as long as it is empty, by
-    /// any member, who replaces it.
+    /// The group can access it from its first moment on. If a folder is not accessible to the group, its owner repairs
+    /// it; while the folder is empty, any member can do so by replacing it.
     package func ownFolder(_ name: String, in root: borrowing OwnedDescriptor, for operation: String) throws(SpaceError)
         -> OwnedDescriptor
     {
         try system(operation, "\(path)/\(name)") { () throws(Errno) in
             let mode = try FileInfo.of(root.raw).mode & 0o770
-            // Each further turn is caused by another process's progress.
+            // Another turn is needed only if another process made progress.
             for _ in 0..<16 {
                 do throws(Errno) {
                     let folder = try OwnedDescriptor.directory(at: root.raw, name)
@@ -223,7 +229,7 @@ package final class SpaceRoot: Sendable {
         }
     }
 
-    /// Where processes with waiting tasks are rung; `nil` as long as no process ever had one.
+    /// The file with the wake-up words of processes with waiting tasks, or `nil` if no process ever had one.
     package var wakeupFile: TaskWakeupFile? {
         wakeupCache.withLock { cache in
             if let file = cache, !file.isLinked { cache = nil }
@@ -232,7 +238,7 @@ package final class SpaceRoot: Sendable {
         }
     }
 
-    /// The same, made if need be.
+    /// The same file, made if it is missing.
     package func makeWakeupFile() throws(SpaceError) -> TaskWakeupFile {
         if let file = wakeupFile { return file }
         let file = try TaskWakeupFile.open(in: self, create: true)

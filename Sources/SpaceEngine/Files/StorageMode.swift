@@ -1,14 +1,19 @@
 /// How a namespace keeps its data.
 ///
-/// Fixed when the namespace is created, and checked by every opener.
+/// The mode is fixed when the namespace is created, and every opener checks it.
 public enum StorageMode: String, Sendable, Hashable, CaseIterable {
-    /// Written through a shared map, and never synced: the fastest. Survives the kill of any process; a persistent one on a disk
-    /// survives an orderly reboot, and may be torn by a power failure. Needs tmpfs, ext4 or xfs.
+    /// The fastest mode: data is written through a shared map, and never synced.
+    ///
+    /// Data survives the kill of any process. A persistent namespace on a disk survives an orderly reboot, but a power
+    /// failure may tear it. The mode needs tmpfs, ext4 or xfs.
     case fast
-    /// Like ``fast``, but no stray pointer of a client can touch the data: pages are written by system calls. For any local
-    /// file system.
+    /// Like ``fast``, but no stray pointer of a client can touch the data, because pages are written by system calls.
+    ///
+    /// The mode works on any local file system.
     case guarded
-    /// Every commit is synced to the disk: survives a reboot and power loss. For persistent namespaces on a disk.
+    /// Every commit is synced to the disk, so data survives a reboot and power loss.
+    ///
+    /// The mode is for persistent namespaces on a disk.
     case durable
 
     package var number: UInt32 {

@@ -34,12 +34,14 @@ extension TaskWakeupFile {
     ) throws(SpaceError) -> TaskWakeupFile {
         let raw = file.raw
         try system(operation, path) { () throws(Errno) in
-            // Reserved before it is mapped by anybody: a hole on a full disk would be a SIGBUS. fallocate(2) also lengthens.
+            // The blocks are reserved before any process maps the file: a hole on a full disk would raise SIGBUS.
+            // fallocate(2) also lengthens the file.
             if try FileInfo.of(raw).size < Self.size {
                 guard create else { throw .noSuchFileOrDirectory }
             }
             if create {
-                // Whatever the umask says. Only its maker may; for the others it is as it should be.
+                // Sets the mode regardless of the umask. Only the file's maker may set it; for other processes it is
+                // already right.
                 try? Directory.setMode(raw, mode)
                 try Blocks.reserve(raw, from: 0, to: Self.size, keepSize: false)
             }
