@@ -8,7 +8,7 @@ package struct Match: Sendable {
     package let isRecord: Bool
     /// The encoded tuple.
     package let bytes: [UInt8]
-    /// When it expires, on the namespace's clock; 0: never.
+    /// When the tuple expires, on the namespace's clock, or 0 for never.
     package let expiry: Int64
     package let deliveries: UInt32
 

@@ -2,18 +2,18 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// Finding the tuples that match a template, in order.
+/// Finds the tuples that match a template, in order.
 ///
-/// Where the template's shape has an index, the candidates are the index's rows for its hash: O(log n) whichever fields are bound.
-/// Everything that the index can't know (a hash shared by chance, types, ranges, patterns) is settled by looking at the
-/// tuple. While an index is being built, the ids below its watermark are looked through as well. Without an index all
-/// tuples are, and how many that were is told, so that the shape can earn one.
+/// If the template's shape has an index, the candidates are the index's rows for the template's hash: O(log n),
+/// whichever fields are bound. Everything that the index can't know (a hash shared by chance, types, ranges, patterns)
+/// is checked on the tuple itself. While an index is being built, the search also walks through all ids below its
+/// watermark. Without an index it walks through all tuples, and counts them, so that the shape can earn an index.
 package struct Search {
     package let snapshot: Snapshot
     package let shapes: ShapeTable
     package let template: Template
     package let order: MatchOrder
-    /// How many tuples were looked at.
+    /// How many tuples the search has looked at.
     package private(set) var examined = 0
 
     package init(_ snapshot: Snapshot, _ shapes: ShapeTable, _ template: Template, _ order: MatchOrder) {
@@ -25,9 +25,9 @@ package struct Search {
 
     package typealias Visit = (UInt64, TupleRow) throws(SpaceError) -> Bool
 
-    /// Calls `visit` for each match, in order, until it says false.
+    /// Calls `visit` for each match, in order, until it returns `false`.
     ///
-    /// The rows are valid as long as nothing is changed.
+    /// The rows stay valid until something is changed.
     package mutating func forEach(_ visit: Visit) throws(SpaceError) {
         guard let index = shapes.index(for: template.shape) else {
             _ = try scan(0..<UInt64.max, visit)
@@ -43,7 +43,7 @@ package struct Search {
         }
     }
 
-    /// Looks through all tuples of a range of ids.
+    /// Walks through all tuples in a range of ids.
     private mutating func scan(_ ids: Range<UInt64>, _ visit: Visit) throws(SpaceError) -> Bool {
         let (access, tuples) = (snapshot.access, snapshot.tables.tuples)
         var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tuples) }

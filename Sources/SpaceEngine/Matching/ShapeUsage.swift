@@ -3,17 +3,17 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-/// Which shapes this process has looked for by looking through everything, and how often.
+/// How often this process has searched for a shape by walking through all tuples.
 ///
-/// A shape earns an index by use: when takes of one process have looked at enough tuples in vain, the shape is registered,
-/// and every writer keeps it up from then on. Reads and one-off commands never create one: they can't have scanned
-/// repeatedly.
+/// A shape earns an index by use: when takes of one process have looked at enough tuples in vain, the shape is
+/// registered, and from then on every writer maintains its index. Reads never create an index, because they are not
+/// counted. One-off commands never create one, because they don't scan repeatedly.
 package final class ShapeUsage: Sendable {
-    /// Registered after this many scans.
+    /// A shape is registered after this many scans at the earliest.
     private static let scans = 4
-    /// Registered once the scans looked at this many tuples together.
+    /// The scans of a shape must have looked at this many tuples together before it is registered.
     private static let examined = 2000
-    /// A scan shorter than this is as quick as an index.
+    /// A scan of fewer tuples than this is as quick as an index.
     private static let worthwhile = 64
 
     private let usage = Mutex<[Shape: (scans: Int, examined: Int)]>([:])
@@ -24,7 +24,7 @@ package final class ShapeUsage: Sendable {
     func note(_ shape: Shape, examined: Int) -> Bool {
         guard examined >= Self.worthwhile, shape != .anything else { return false }
         return usage.withLock { usage in
-            // Templates are made from data at times: forget rather than grow.
+            // Some programs make templates from data, so the table is cleared before it grows too large.
             if usage.count > 256 { usage.removeAll() }
             var entry = usage[shape] ?? (0, 0)
             entry.scans += 1

@@ -4,8 +4,9 @@ import TupleCoding
 package struct Appearance {
     private let tuple: EncodedTuple
     private var pairHashes: [UInt64]?
-    /// The last kind of fields that was looked at, and what it came to: many wait for one shape, and a writer's scan of a
-    /// thousand slots is made of this comparison.
+    /// The kind of fields that was looked at last, and the result for it.
+    ///
+    /// Many waiters wait for one shape, and a writer's scan of a thousand slots consists of this comparison.
     private var lastKind: UInt64 = 0
     private var lastFits = false
     private var lastHash: UInt64 = 0
@@ -14,7 +15,7 @@ package struct Appearance {
 
     /// Whether a waiter may match.
     ///
-    /// False positives are handed on; false negatives don't exist.
+    /// A false positive costs a grant that is handed on; there are no false negatives.
     @inline(__always)
     mutating func mayMatch(_ interest: Interest) -> Bool {
         interest.kind == lastKind
@@ -22,7 +23,7 @@ package struct Appearance {
             : mayMatch(kind: interest.kind) { $0 == interest.hash }
     }
 
-    /// Whether a waiter of a kind may match, if its hash is among those that are wanted.
+    /// Whether a waiter of a kind may match, if its hash is one that `isWanted` accepts.
     mutating func mayMatch(kind: UInt64, where isWanted: (UInt64) -> Bool) -> Bool {
         let interest = Interest(selector: kind, hash: 0)
         switch interest.form {

@@ -1,8 +1,8 @@
 package import SpaceSystem
 
-/// A word of this process with an address that stays, for its threads to sleep on; 0 at first.
+/// A word of this process at a fixed address, on which its threads sleep; 0 at first.
 ///
-/// Unchecked Sendable: accessed by atomic operations alone.
+/// Unchecked Sendable: it is accessed only by atomic operations.
 package final class FutexWord: @unchecked Sendable {
     package let value: SharedWord32
     private let address = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)

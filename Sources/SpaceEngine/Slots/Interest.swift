@@ -1,13 +1,12 @@
 import TupleCoding
 
-/// What a waiter waits for, in 16 bytes that a writer can compare without reading the template: enough to skip most
-/// waiters that can't match, never one that can.
+/// What a waiter waits for, in 16 bytes that a writer can compare without reading the template.
 ///
-/// Types, ranges and patterns can't be seen here.
+/// It lets a writer skip most waiters that can't match, and never one that can. Types, ranges and patterns are not in
+/// it.
 ///
 /// A shape of field tuples is its arity and the mask of its bound positions; the hash is the sum of the bound fields'
-/// hashes. For records the hash is that of one bound name and value, so that no table of shapes is needed between the
-/// processes.
+/// hashes. For records, the hash is that of one bound name and value, so the processes need no common table of shapes.
 package struct Interest: Equatable, Sendable {
     package var selector: UInt64
     package var hash: UInt64
@@ -48,22 +47,24 @@ package struct Interest: Equatable, Sendable {
         }
     }
 
-    /// Waits for a cell to be set.
+    /// Makes the interest of a waiter that waits for a cell to be set.
     package init(cell key: String) {
         var key = key
         self.init(.cell, hash: key.withUTF8 { Hash64.hash(UnsafeRawBufferPointer($0)) }, isTaking: false)
     }
 
-    /// Waits until something becomes of a place in a queue: it is served, or gone.
+    /// Makes the interest of a waiter in a queue, which waits until its place is served or gone.
     package init(hold ticket: UInt64) { self.init(.hold, hash: ticket, isTaking: false) }
 
-    /// Waits until something changes about a named object; its hash may be a ticket too, which costs a look.
+    /// Makes the interest of a waiter that waits for any change of a named object.
+    ///
+    /// Its hash may equal a ticket, which costs one look.
     package init(object name: String) {
         var name = name
         self.init(.hold, hash: name.withUTF8 { Hash64.hash(UnsafeRawBufferPointer($0)) }, isTaking: false)
     }
 
-    /// What waiters are counted by: all but whether it takes, and the hash.
+    /// The key under which waiters are counted: everything but the hash and whether the waiter takes.
     package var kind: UInt64 { selector & ~Self.taking }
     package var form: Form { Form(rawValue: selector >> 58 & 0xF) ?? .none }
     package var isTaking: Bool { selector & Self.taking != 0 }

@@ -2,7 +2,8 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// Lets another thread, or a signal handler, end a thread's wait: it then throws `cancelled`, and nothing was taken.
+/// Lets another thread, or a signal handler, end a thread's wait: the wait then throws `cancelled`, and nothing was
+/// taken.
 package final class Interruption: Sendable {
     private let word = FutexWord()
 
@@ -10,8 +11,8 @@ package final class Interruption: Sendable {
 
     package var isTriggered: Bool { word.value.load() != 0 }
 
-    /// Async-signal-safe: one atomic store.
+    /// Ends the wait; async-signal-safe, because it is one atomic store.
     ///
-    /// A wait notices it when the signal interrupts it, or at its next tick.
+    /// The wait notices it when the signal interrupts it, or at its next tick.
     package func trigger() { word.value.store(1) }
 }

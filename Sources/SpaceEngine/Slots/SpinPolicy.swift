@@ -1,14 +1,16 @@
 import Synchronization
 
-/// Whether waiting in hope has been worth it of late, in one namespace of this process: spinning before a sleep, and
-/// collecting writes before a sync.
+/// Whether waiting briefly for an answer has paid lately, in one namespace of this process.
 ///
-/// Spinning pays when the other runs on another processor and answers soon. Where both share one, as on a busy machine, it
-/// only keeps the other from running, for as long as it lasts. Which of the two it is can't be asked, so it is learnt: each
-/// hope in vain doubles the number of times until the next, up to 64, and one that is answered makes every time hope again.
-/// Two that answer each other so come to spin both, or neither.
+/// There are two such waits: spinning before a sleep, and collecting writes before a sync.
 ///
-/// Threads share it without a lock: at worst one hopes once too often.
+/// Spinning pays if the other thread runs on another processor and answers soon. If both threads share one processor,
+/// as on a busy machine, spinning only keeps the other thread from running. A thread can't ask which case it is in, so
+/// the policy learns it. After a wait in vain, threads wait half as often as before, down to one occasion in 64. After
+/// a wait that is answered, they wait on every occasion again. Two threads that answer each other thus come to spin
+/// both, or neither.
+///
+/// Threads share the policy without a lock: at worst, one waits once too often.
 package final class SpinPolicy: Sendable {
     private static let mostDoublings: UInt32 = 6
 
@@ -17,14 +19,14 @@ package final class SpinPolicy: Sendable {
 
     package init() {}
 
-    /// Whether to hope this time.
+    /// Whether to try this time.
     package func isDue() -> Bool {
         let vain = vain.load(ordering: .relaxed)
         guard vain > 0 else { return true }
         return times.wrappingAdd(1, ordering: .relaxed).newValue & (1 << vain - 1) == 0
     }
 
-    /// Notes what a hope came to.
+    /// Notes whether a wait was answered.
     package func note(isAnswered: Bool) {
         let next = isAnswered ? 0 : min(vain.load(ordering: .relaxed) + 1, Self.mostDoublings)
         vain.store(next, ordering: .relaxed)

@@ -2,11 +2,11 @@ import Glibc
 package import SpaceSystem
 package import SystemPackage
 
-/// The doorbells of a root: one word for each process whose tasks wait, because a thread can't sleep on the futexes of
-/// five hundred namespaces at once (`futex_waitv(2)` takes 128).
+/// The task wake-up words of a root: one for each process with waiting tasks.
 ///
-/// Which doorbell is whose is told by the kernel: a process holds an OFD lock on the byte with its doorbell's number, so
-/// the doorbell of a killed process is free again at once. Ringing one that nobody has any more is harmless.
+/// A process has one because a thread can't sleep on the futexes of five hundred namespaces at once (`futex_waitv(2)`
+/// takes 128). The kernel shows which process has which word: the process holds an OFD lock on the byte with the word's
+/// number. So a killed process's word is free again at once. Waking a word that no process has any more is harmless.
 package final class TaskWakeupFile: Sendable {
     private static let capacity = 4096
     private static let stride = 64
@@ -20,10 +20,10 @@ package final class TaskWakeupFile: Sendable {
         self.file = file
     }
 
-    /// Whether it still has a name: if not, the root was removed, and others ring another.
+    /// Whether the file still has a name; if it has none, the root was removed, and other processes use another file.
     package var isLinked: Bool { ((try? FileInfo.of(file.raw))?.linkCount ?? 1) > 0 }
 
-    /// Takes a doorbell for this process, for as long as it lives; `nil` when all are taken.
+    /// Takes a word for this process for the rest of its life and returns its number, or `nil` if all words are taken.
     package func acquire() throws(Errno) -> UInt32? {
         let start = Int(getpid()) % Self.capacity
         for offset in 0..<Self.capacity {
@@ -34,7 +34,7 @@ package final class TaskWakeupFile: Sendable {
     }
 
     package func word(_ number: UInt32) -> SharedWord32 { SharedWord32(at: map.base + Int(number) * Self.stride) }
-    /// Set while somebody sleeps on the word: ringing one who is awake costs no system call.
+    /// Set while a thread sleeps on the word: if none does, waking it costs no system call.
     package func isSleeping(_ number: UInt32) -> SharedWord32 {
         SharedWord32(at: map.base + Int(number) * Self.stride + 4)
     }

@@ -4,15 +4,12 @@ import TupleCoding
 extension WaitSlots {
     var overflowFutex: Futex { Futex(at: overflow.address) }
 
-    /// Whether a commit has anybody to wake.
-    ///
-    /// Asked after the commit and a fence.
+    /// Whether a commit may have a waiter to wake; asked after the commit and a fence.
     package var isAnybodyWaiting: Bool { inUse.load() != 0 || hasOverflowWaiters }
 
-    /// Grants a visible tuple to the oldest active taker that may match and whose ticket is younger than `ticket`, and
-    /// wakes every active reader that may match.
+    /// Grants a visible tuple to the oldest active taker that may match, and wakes every active reader that may match.
     ///
-    /// Called under the gate, after the commit.
+    /// Only takers whose tickets are younger than `ticket` count. The caller holds the gate, and has committed.
     package func grant(
         _ id: UInt64,
         _ appearance: inout Appearance,
@@ -25,7 +22,8 @@ extension WaitSlots {
             for index in range {
                 let slot = slot(index)
                 guard appearance.mayMatch(slot.interest) else { continue }
-                // The word first, then ticket and key: if word and ticket are still the same after the exchange, so was the key.
+                // The word is read first, then the ticket and the key. If word and ticket are still the same after the
+                // exchange, so was the key.
                 let word = slot.current
                 guard word.state == .active else { continue }
                 let candidate = slot.ticket.load()
@@ -46,16 +44,17 @@ extension WaitSlots {
                     wakes.add(oldest.slot)
                     break
                 }
-                // A later tenant's, whose word looks the same: where it has not taken the grant up, it never learns of it.
+                // The slot belongs to a later tenant, whose word looks the same. If that tenant has not taken up the
+                // grant, it never learns of it.
                 _ = oldest.slot.change(from: granted, to: granted.next(.active))
             }
         }
         wakes.addOverflow(of: self)
     }
 
-    /// Whether a waiter was granted a tuple, be it one that has not woken yet.
+    /// Whether a waiter was granted a tuple, even if the waiter has not woken yet.
     ///
-    /// Looks at all slots, those of waiters that have left since, too.
+    /// It looks at all slots, including those of waiters that have left since.
     package func hasGranted(_ id: UInt64) -> Bool { range.contains { slot($0).lastGrant.load() == id } }
 
     /// Wakes every active reader that waits for the cell.
@@ -69,7 +68,7 @@ extension WaitSlots {
         wakes.addOverflow(of: self)
     }
 
-    /// Wakes everybody: after a recovery, and when the namespace is deleted.
+    /// Wakes all waiters: after a recovery, and when the namespace is deleted.
     package func wakeEverybody(into wakes: WakeList) {
         SharedWord64.fence()
         for index in range where slot(index).current.state != .free { wakes.add(slot(index)) }

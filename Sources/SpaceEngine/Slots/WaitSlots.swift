@@ -2,34 +2,36 @@ package import SpaceSystem
 
 /// The slots in the control file in which waiting takers and readers say what they wait for.
 ///
-/// Guarantees: a tuple that becomes visible wakes the oldest taker that may match, and every reader that may match; who is
-/// woken for nothing, or leaves, hands the grant on. Waking merely "the oldest that matches" loses wake-ups with nobody
-/// killed (an exhaustive model shows it); granting, with a re-arm before the look, loses none.
+/// Guarantees: a tuple that becomes visible wakes the oldest taker that may match, and every reader that may match. A
+/// taker that is woken in vain, or leaves, hands the grant on. Merely waking "the oldest that matches" loses wake-ups
+/// even if no process is killed, as an exhaustive model shows. Granting, with a re-arm before the look, loses none.
 ///
-/// Each slot has one atomic word, changed by compare-and-swap only:
+/// Each slot has one atomic word, which is changed only by compare-and-swap:
 ///
 ///     FREE → FILLING(session) → ACTIVE → GRANTED(tuple id) → ACTIVE …  → FREE
 ///
-/// - A waiter publishes its slot (ACTIVE), then a sequentially consistent fence, then looks. A writer commits, then the
-///   fence, then scans. So either the waiter sees the tuple or the writer sees the slot.
-/// - A granted waiter re-arms (GRANTED → ACTIVE) *before* it looks, so that a tuple written during its look can be granted
+/// - A waiter publishes its slot (ACTIVE), then has a sequentially consistent fence, then looks. A writer commits, then
+///   has the fence, then scans. So either the waiter sees the tuple or the writer sees the slot.
+/// - A granted waiter re-arms (GRANTED → ACTIVE) *before* it looks, so a tuple written during its look can be granted
 ///   to it again.
-/// - A grant that ends without its tuple being removed is offered to younger tickets.
-/// - FILLING carries the session's number, so that a slot whose owner was killed while filling it can be swept.
+/// - If a grant ends and its tuple was not removed, the tuple is offered to younger tickets.
+/// - FILLING carries the session's number, so a slot can be swept if its owner was killed while filling it.
 ///
-/// What a slot waits for lies apart from the words, packed: a writer's scan reads 24 bytes a slot. Counts of who waits for
-/// what spare it most scans (`WaitCounts`).
+/// What a slot waits for is stored apart from the words, packed: a writer's scan reads 24 bytes per slot. Counts of
+/// what the waiters wait for spare a writer most scans (`WaitCounts`).
 ///
-/// The slots lie in segments of 1,024. The blocks of the first are reserved with the file, those of each further one by
-/// the first waiter that finds the table full (`NamespaceCore.growSlots`), before `segments` says that it is there. All
-/// of them are mapped from the beginning on, so a writer needs to do nothing to see a new one. What was not yet added is
-/// all zeros, which is free slots.
+/// The slots are in segments of 1,024. The blocks of the first segment are reserved with the file. Those of each
+/// further one are reserved by the first waiter that finds the table full (`NamespaceCore.growSlots`), before
+/// `segments` counts that segment. All segments are mapped from the start, so a writer needs to do nothing to see a new
+/// one. A segment that was not added yet is all zeros, which means free slots.
 ///
-/// The 14 bits of a word's generation come again after 4,096 waits, so a process that was stopped between its look at a
-/// word and its compare-and-swap may change the slot of a later tenant. The ticket, which is given out once, shows that:
-/// whoever changes the word of another's slot compares the ticket afterwards, and undoes the change if it differs.
+/// The 14 bits of a word's generation repeat after 4,096 waits. So a process that was stopped between its look at a
+/// word and its compare-and-swap may change the slot of a later tenant. The ticket shows that, because each ticket is
+/// given out once: a process that changes the word of another's slot compares the ticket afterwards, and undoes the
+/// change if it differs.
 ///
-/// Unchecked Sendable: everything is reached by atomic words; a slot's text and key are written only by who fills it.
+/// Unchecked Sendable: everything is accessed by atomic words; only the process that fills a slot writes its text and
+/// key.
 package struct WaitSlots: @unchecked Sendable {
     static let segmentCapacity = 1024
     /// How many segments a table has at most.
@@ -42,25 +44,25 @@ package struct WaitSlots: @unchecked Sendable {
 
     /// How many slots are not free.
     ///
-    /// Zero lets a writer skip everything: the usual case.
+    /// Usually it is 0, and then a writer skips everything.
     package let inUse: SharedWord32
     /// One more than the highest slot ever used.
     private let end: SharedWord32
     private let nextTicket: SharedWord64
-    /// Those who found the table full sleep on this word, and every commit wakes them all.
+    /// Waiters that found the table full sleep on this word, and every commit wakes them all.
     package let overflow: SharedWord32
-    /// Until when somebody may sleep on `overflow`, monotonic ns; 0: nobody.
+    /// Until when a waiter may sleep on `overflow`, in monotonic ns, or 0 if none does.
     ///
-    /// A time, not a count: a waiter that is killed leaves nothing to undo.
+    /// It is a time, not a count, so a waiter that is killed leaves nothing to undo.
     private let overflowUntil: SharedWord64
-    /// When slots of dead sessions were last swept, monotonic ns: one process a tick does it.
+    /// When the slots of dead sessions were last swept, in monotonic ns; one process does it per tick.
     package let lastSweep: SharedWord64
-    /// How many segments there are beyond the first; only ever raised.
+    /// How many segments there are beyond the first; the number only rises.
     private let moreSegments: SharedWord32
     package let counts: WaitCounts
     private let base: UnsafeMutableRawPointer
 
-    /// `segments`: The address of the first of `mostSegments`.
+    /// Makes the table; `segments` is the address of the first of `mostSegments` segments.
     package init(
         summary: UnsafeMutableRawPointer,
         kinds: UnsafeMutableRawPointer,
@@ -78,24 +80,25 @@ package struct WaitSlots: @unchecked Sendable {
         base = segments
     }
 
-    /// How many segments there are, whatever a damaged file says.
+    /// How many segments there are, bounded in case the file is damaged.
     package var segments: Int { 1 + min(Int(moreSegments.load()), Self.mostSegments - 1) }
 
-    /// Says that the blocks of one segment more than `known` are there; does nothing if that is known already.
+    /// Announces that the blocks of one segment more than `known` are reserved; does nothing if that is announced
+    /// already.
     package func addSegment(beyond known: Int) {
         _ = moreSegments.compareExchange(expected: UInt32(known - 1), desired: UInt32(known))
     }
 
     // MARK: One slot
 
-    /// What a slot's word says.
+    /// The contents of a slot's word.
     package struct Word: Equatable, Sendable {
         package enum State: UInt64, Sendable { case free, filling, active, granted }
         package var raw: UInt64
 
         init(raw: UInt64) { self.raw = raw }
 
-        /// `payload` is the tuple id of a grant, or the session's number while filling: 48 bits.
+        /// Makes a word; `payload` has 48 bits: the tuple's id in a grant, the session's number while filling.
         init(_ state: State, generation: UInt64, payload: UInt64 = 0) {
             raw = state.rawValue | (generation & 0x3FFF) << 2 | payload << 16
         }
@@ -115,18 +118,18 @@ package struct WaitSlots: @unchecked Sendable {
         fileprivate let key: UnsafeMutableRawPointer
 
         package var word: SharedWord64 { SharedWord64(at: block) }
-        /// What the waiter sleeps on; raised with every wake-up.
+        /// The word on which the waiter sleeps, raised with every wake-up.
         package var bell: SharedWord32 { SharedWord32(at: block + 8) }
         var bellFutex: Futex { Futex(at: bell.address) }
-        /// Whether a thread sleeps on `bell`; while it spins, waking it costs no system call.
+        /// Whether a thread sleeps on `bell`; if it only spins, waking it costs no system call.
         package var isSleeping: SharedWord32 { SharedWord32(at: block + 12) }
         package var session: SharedWord64 { SharedWord64(at: block + 16) }
-        /// The doorbell of the process, plus one, when a task waits and not a thread; else 0.
+        /// The number of the process's task wake-up word plus 1 if a task waits, or 0 if a thread does.
         package var doorbell: SharedWord32 { SharedWord32(at: block + 24) }
-        /// Where the waiter is counted (`WaitCounts`).
+        /// The place at which the waiter is counted (`WaitCounts`).
         fileprivate var countedAt: SharedWord32 { SharedWord32(at: block + 28) }
         package var sinceMilliseconds: SharedWord64 { SharedWord64(at: block + 32) }
-        /// The tuple that was last granted to the slot, or about to be; for `hasGranted`.
+        /// The tuple that was last granted to the slot, or is about to be, for `hasGranted`.
         var lastGrant: SharedWord64 { SharedWord64(at: block + 120) }
         package var ticket: SharedWord64 { SharedWord64(at: key + 16) }
 
@@ -134,7 +137,7 @@ package struct WaitSlots: @unchecked Sendable {
             Interest(selector: SharedWord64(at: key).loadRelaxed(), hash: SharedWord64(at: key + 8).loadRelaxed())
         }
 
-        /// The template as text, as much as fits, for those who look on.
+        /// The template as text, cut to the space there is, for commands that show the waiters.
         package var text: String {
             get {
                 let count = min(Int(SharedWord32(at: block + 40).load()), textCapacity)
@@ -167,14 +170,14 @@ package struct WaitSlots: @unchecked Sendable {
         )
     }
 
-    /// The slots that have ever been used.
+    /// The indexes of the slots that have ever been used.
     package var range: Range<Int> { 0..<min(Int(end.load()), segments * Self.segmentCapacity) }
 
     // MARK: Publishing and leaving
 
-    /// A slot for the time of one wait.
+    /// A slot for the duration of one wait.
     ///
-    /// The ticket, given out once, tells it from the slot's earlier and later tenants.
+    /// The ticket, which is given out once, distinguishes this tenancy from the slot's earlier and later ones.
     package struct Tenancy: Sendable {
         package let slot: Slot
         package let ticket: UInt64
@@ -182,13 +185,11 @@ package struct WaitSlots: @unchecked Sendable {
         package var isCurrent: Bool { slot.ticket.load() == ticket }
     }
 
-    /// Publishes that `session` waits for `interest`.
-    ///
-    /// `nil` when the table is full.
+    /// Publishes that `session` waits for `interest`; returns `nil` if the table is full.
     package func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Tenancy?
     {
-        // Counted before a slot is had, and discounted after it is given back: a kill in between leaves the count too
-        // high, which costs writers a scan; too low, they would skip somebody who waits.
+        // The count rises before a slot is taken, and falls after the slot is given back. So a kill between the two
+        // leaves it too high, which costs writers a scan. If it were too low, they would skip a waiter.
         inUse.add(1)
         for index in 0..<segments * Self.segmentCapacity {
             let slot = slot(index)
@@ -204,7 +205,7 @@ package struct WaitSlots: @unchecked Sendable {
             slot.sinceMilliseconds.store(sinceMilliseconds)
             slot.text = ""
             SharedWord64(at: slot.key + 8).store(interest.hash)
-            // From 1: "younger than 0" is everybody.
+            // Tickets start at 1, so "younger than 0" means every ticket.
             let ticket = nextTicket.add(1) + 1
             slot.ticket.store(ticket)
             SharedWord64(at: slot.key).store(interest.selector)
@@ -212,7 +213,7 @@ package struct WaitSlots: @unchecked Sendable {
             slot.countedAt.store(place)
             CrashPoint.reach(.slotCounted)
             guard slot.change(from: filling, to: filling.next(.active)) else {
-                // Swept meanwhile, and discounted: somebody took this session for dead.
+                // The slot was swept meanwhile, and taken off the count: another process took this session for dead.
                 counts.subtract(interest, at: place)
                 inUse.add(1)
                 continue
@@ -225,9 +226,9 @@ package struct WaitSlots: @unchecked Sendable {
         return nil
     }
 
-    /// Takes a wait's slot out of the table; does nothing if it is another's by now.
+    /// Takes a wait's slot out of the table; does nothing if the slot has another tenant by now.
     ///
-    /// - Returns: The tuple that was granted to it and not yet looked at, which is to be offered on.
+    /// - Returns: The tuple that was granted to the slot and not looked at yet; the caller has to offer it to others.
     package func withdraw(_ tenancy: Tenancy, session: UInt64) -> UInt64? {
         while true {
             let word = tenancy.slot.current
@@ -238,26 +239,27 @@ package struct WaitSlots: @unchecked Sendable {
         }
     }
 
-    /// Frees a slot if its word and ticket are still what the caller judged it by.
+    /// Frees a slot if its word and ticket are still those that the caller has seen.
     ///
-    /// Through FILLING: what the slot waits for is wiped while it is nobody's, never under a new tenant.
+    /// The slot passes through FILLING, so its interest is wiped while no waiter has the slot, never under a new
+    /// tenant.
     package func free(_ slot: Slot, in word: Word, ticket: UInt64, session: UInt64) -> Bool {
         let emptying = word.next(.filling, payload: session)
         guard slot.change(from: word, to: emptying) else { return false }
-        // A slot that is being filled has no ticket yet; the session in its word tells it from others.
+        // A slot that is being filled has no ticket yet; the session in its word distinguishes it from others.
         guard word.state == .filling || slot.ticket.load() == ticket else {
             giveBack(slot, emptying)
             return false
         }
-        // Whoever was killed while it was FILLING may not have counted it yet, or no longer.
+        // If the tenant was killed in FILLING, it may not have counted the slot yet, or no longer.
         if word.state != .filling { counts.subtract(slot.interest, at: slot.countedAt.load()) }
         SharedWord64(at: slot.key).store(0)
-        // Swept while we were at it? Then whoever did has counted it.
+        // If the slot was swept meanwhile, the process that swept it has counted it down.
         if slot.change(from: emptying, to: emptying.next(.free)) { inUse.subtract(1) }
         return true
     }
 
-    /// Leaves the slot to the later tenant from which it was taken by mistake; that one looks again.
+    /// Returns the slot to the later tenant from which it was taken by mistake, and lets that tenant look again.
     private func giveBack(_ slot: Slot, _ emptying: Word) {
         _ = slot.change(from: emptying, to: emptying.next(.active))
         _ = slot.bell.add(1)
@@ -268,7 +270,7 @@ package struct WaitSlots: @unchecked Sendable {
 
     var hasOverflowWaiters: Bool { overflowUntil.loadSequential() != 0 }
 
-    /// Says that somebody sleeps on `overflow` for the next tick.
+    /// Announces that a waiter sleeps on `overflow` for the next tick.
     package func announceOverflowWaiter() {
         let until = MonotonicInstant.now.advanced(by: Limits.tick + Limits.tick)
         overflowUntil.storeSequential(UInt64(bitPattern: until.nanoseconds))

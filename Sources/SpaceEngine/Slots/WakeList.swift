@@ -1,22 +1,22 @@
 import SpaceSystem
 import TupleCoding
 
-/// Whom a commit, or a grant handed on, has to wake.
+/// The waiters that a commit, or a grant handed on, has to wake.
 ///
-/// Filled under the gate, carried out after its release: no system call that a stopped process could draw out happens
-/// while others wait.
+/// The list is filled under the gate and carried out after its release. So while other processes wait for the gate, its
+/// holder makes no system call during which it could be stopped.
 package final class WakeList {
-    /// The same, for the time after the release, when the list is the next holder's.
+    /// The contents of the list, carried out after the release, when the list itself belongs to the gate's next holder.
     package struct Taken {
-        /// Mostly it is one; -1: none.
+        /// The one sleeper that there usually is, or -1 for none.
         fileprivate var sleeper = -1
         fileprivate var otherSleepers: [Int] = []
         fileprivate var doorbells: [UInt32] = []
         fileprivate var wakesOverflow = false
 
-        /// Wakes them.
+        /// Wakes the waiters of the list.
         ///
-        /// A wake-up that fails is a lost hint, which costs its waiter one tick.
+        /// A wake-up that fails costs its waiter one tick.
         package func carryOut(_ slots: WaitSlots, _ wakeupFile: TaskWakeupFile?) {
             if sleeper >= 0 { _ = slots.slot(sleeper).bellFutex.wake() }
             for index in otherSleepers { _ = slots.slot(index).bellFutex.wake() }
@@ -30,7 +30,7 @@ package final class WakeList {
 
     package init() {}
 
-    /// Empties the list.
+    /// Returns the list, and empties it.
     package func takeAlong() -> Taken {
         let taken = list
         list = Taken()
@@ -38,7 +38,7 @@ package final class WakeList {
         return taken
     }
 
-    /// Raises the slot's bell at once, which a spinning waiter sees, and notes who has to be woken by the kernel.
+    /// Raises the slot's bell at once, which a spinning waiter sees, and notes the waiter if the kernel has to wake it.
     package func add(_ slot: WaitSlots.Slot) {
         _ = slot.bell.add(1)
         if slot.isSleeping.loadSequential() != 0 {

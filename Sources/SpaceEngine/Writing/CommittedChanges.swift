@@ -1,9 +1,9 @@
 import TupleCoding
 
-/// What a write transaction made visible, for those who wait: tuples, and cells, holds and objects by what is awaited of them.
+/// What a write transaction made visible to waiters: tuples, and the interests that wait for cells, holds and objects.
 ///
-/// One object, used again and again by the holder of the gate. The first tuple stands in words of its own, and the lists are
-/// touched only when they have something: the usual write makes one tuple visible, and each access to a list that is
+/// The holder of the gate uses one object again and again. The first tuple is kept in words of its own, and the lists
+/// are touched only if they have contents: the usual write makes one tuple visible, and each access to a list that is
 /// changed in place is checked at run time.
 package final class CommittedChanges {
     private(set) var tupleCount = 0
@@ -12,9 +12,9 @@ package final class CommittedChanges {
     private(set) var hasInterests = false
     private(set) var interests: [Interest] = []
 
-    /// Whether somebody waited when the transaction began, so that bytes are worth keeping.
+    /// Whether a process waited when the transaction began; otherwise the bytes are not worth keeping.
     private var isAwaited = false
-    /// The tuple whose bytes are kept: the first, if it can't expire and wasn't removed again; 0: none's are.
+    /// The tuple whose bytes are kept, or 0 for none: the first one, if it can't expire and was not removed again.
     private var keptTuple: UInt64 = 0
     private var keptIsRecord = false
     private var kept: [UInt8] = []
@@ -45,21 +45,19 @@ package final class CommittedChanges {
         hasInterests = true
     }
 
-    /// Notes that a tuple was removed, perhaps one that had appeared.
+    /// Notes that a tuple was removed, which may have appeared in this transaction.
     package func remove(_ id: UInt64) {
         if keptTuple == id { keptTuple = 0 }
     }
 
-    /// Runs `body` on the tuple, if it is only one and its bytes are at hand.
-    ///
-    /// Returns: whether it was.
+    /// Runs `body` on the tuple if there is only one and its bytes are at hand, and returns whether it ran.
     func withOnlyTuple(_ body: (UInt64, EncodedTuple) -> Void) -> Bool {
         guard tupleCount == 1, keptTuple != 0 else { return false }
         kept.withUnsafeBytes { body(keptTuple, EncodedTuple(bytes: $0, isRecord: keptIsRecord)) }
         return true
     }
 
-    /// The ids of all tuples, in order; the bytes are looked up only if somebody waits.
+    /// Calls `body` with the ids of all tuples, in order; their bytes are looked up only if a process waits.
     func forEachTuple(_ body: (UInt64) throws(SpaceError) -> Void) throws(SpaceError) {
         guard tupleCount > 0 else { return }
         try body(firstTuple)

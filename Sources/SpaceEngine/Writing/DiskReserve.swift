@@ -2,58 +2,60 @@ package import LMDB
 import SpaceSystem
 import SystemPackage
 
-/// Room to write: the data file's blocks, reserved ahead of use.
+/// The disk space for writing: the data file's blocks, reserved before they are used.
 ///
-/// Guarantees: a full disk is an error before anything was changed, never a SIGBUS. With a writable map the kernel raises
-/// SIGBUS when a page can't be had, so every page that a transaction could touch has its block before the transaction
-/// touches it. The last 4 MiB are for takes and deletes alone: a full namespace can still be emptied.
+/// Guarantees: if the disk is full, a write fails with an error before anything has changed, never by SIGBUS. With a
+/// writable map the kernel raises SIGBUS if it can't provide a page. So every page that a transaction could touch has
+/// its block before the transaction touches it. The last 4 MiB are for takes and deletes alone, so a full namespace can
+/// still be emptied.
 ///
-/// How many pages a transaction could add is not to be had from LMDB (inside a write transaction `mdb_env_info` shows the
-/// last *committed* page), so it is bounded: each change of a row copies at most the path to it and splits every page on
-/// it, `2·(depth + 1)` pages a tree, those of the free pages and the main database included; plus large values, plus the list
-/// of freed pages; and never more than a tree has and gets. Twice that is asked for, but for the large values, whose pages are
-/// exactly as many as they need. The usual case is one comparison
-/// against a still more generous bound that needs no statistics.
+/// LMDB does not tell how many pages a transaction could add (inside a write transaction `mdb_env_info` shows the last
+/// *committed* page). So the number is bounded. Each change of a row copies at most the path to it and splits every
+/// page on that path: `2·(depth + 1)` pages per tree, the trees of the free pages and the main database included. Large
+/// values and the list of freed pages are added. No tree counts for more pages than it has and can get. The reserve
+/// asks for twice that bound, except for large values, which need exactly as many pages as they have. The usual case is
+/// one comparison with a still more generous bound, which needs no statistics.
 ///
 /// Everything here happens under the gate.
 package final class DiskReserve {
-    /// What a transaction is about to do, for the bound.
+    /// What a transaction is about to do, from which the bound is computed.
     package struct Demand {
-        /// Tuples or cells added or changed.
+        /// How many tuples or cells are added or changed.
         package var additions = 0
-        /// Their bytes, rows' headers included.
+        /// The bytes of these additions, rows' headers included.
         package var bytes = 0
-        /// Tuples or cells removed or moved.
+        /// How many tuples or cells are removed or moved.
         package var removals = 0
-        /// How many of all these are cells, which lie scattered and have rows nowhere else but in the journal.
+        /// How many of all these are cells; they lie scattered, and have rows only in their own table and the journal.
         package var cells = 0
-        /// Rows of `elements` added, changed or removed, which lie scattered.
+        /// How many rows of `elements`, which lie scattered, are added, changed or removed.
         package var elements = 0
-        /// The bytes of tuples that are removed, which the journal keeps a copy of.
+        /// The bytes of the removed tuples, of which the journal keeps a copy.
         package var removedBytes = 0
-        /// Cells whose old values the journal keeps a copy of; `nil`: none.
+        /// The cells whose old values the journal copies, or `nil` for none.
         ///
-        /// Not an empty array, which is an object: a demand is copied often, and each copy would count a reference.
+        /// It is not an empty array, because an array is an object: a demand is copied often, and each copy would count
+        /// a reference.
         package var replaced: [String]?
         /// Whether the journal gets rows, and loses old ones.
         private(set) var isJournaled = false
-        /// Whether the journal may be emptied, and all its pages be freed.
+        /// Whether the journal may be emptied, so that all its pages are freed.
         private(set) var mayEmptyJournal = false
 
-        /// Additions may not touch the reserve for removals.
+        /// Whether nothing is added; only then may the demand use the reserve for removals.
         package var isRemoval: Bool { additions == 0 }
 
-        /// Nothing yet: the transaction asks for more as it goes.
+        /// No demand yet: the transaction asks for more as it runs.
         package static var none: Demand { Demand() }
 
         package static func adding(_ count: Int, bytes: Int) -> Demand { Demand(additions: count, bytes: bytes) }
 
-        /// `bytes`: Of tuples that are moved, to `claims` or back.
+        /// A demand for removals; `bytes` is the size of the tuples that are moved to `claims` or back.
         package static func removing(_ count: Int, bytes: Int = 0, removed: Int = 0) -> Demand {
             Demand(bytes: bytes, removals: count, removedBytes: removed)
         }
 
-        /// Upkeep after which nobody may be left for whom the journal is kept.
+        /// A demand for upkeep after which no watcher may be left that needs the journal.
         package static var emptyingJournal: Demand {
             var demand = removing(1, bytes: 1024)
             demand.mayEmptyJournal = true
@@ -66,7 +68,7 @@ package final class DiskReserve {
             return demand
         }
 
-        /// The same, with the journal's rows.
+        /// The same demand plus the journal's rows.
         func journaled(_ snapshot: Snapshot) throws(SpaceError) -> Demand {
             var demand = self
             demand.bytes += bytes + removedBytes + (additions + removals) * (JournalRow.headerSize + 64)
@@ -76,7 +78,8 @@ package final class DiskReserve {
                 let pages = try snapshot.lmdb { () throws(LMDBError) in
                     try snapshot.access.statistics(snapshot.tables.journal).pages
                 }
-                // mdb.c, mdb_freelist_save: the list of what a transaction freed is one value, eight bytes a page.
+                // mdb.c, mdb_freelist_save: the list of the pages that a transaction freed is one value, eight bytes
+                // per page.
                 demand.bytes += 2 * 8 * min(max(pages, 0), Limits.mapBytes / 4096)
             }
             return demand
@@ -99,20 +102,21 @@ package final class DiskReserve {
 
     private let pageSize: Int
     private static let deepestTree = 8
-    /// Through how many lists of free pages LMDB looks for pages in a row, for each of these pages (mdb.c, mdb_page_alloc).
+    /// How many lists of free pages LMDB searches for contiguous pages, per page (mdb.c, mdb_page_alloc).
     private static let listsLookedThrough = 60
-    /// What is reserved at once: an eighth of the file, within these bounds. (285 ms a GiB on tmpfs, under the gate.)
+    /// How much is reserved at once: an eighth of the file, within these bounds. (On tmpfs, 1 GiB takes 285 ms, under
+    /// the gate.)
     private static let steps = (1 << 20)...(64 << 20)
 
     private let environment: Environment
     private let control: ControlFile
     private let tables: Tables
     private let pagesAhead: PagesAhead?
-    /// Pages of the free list that can be used without growing, as last counted; spent with every demand.
+    /// The free list's pages that can be used without growing, as last counted, less what demands have used since.
     private var freePages = FreePages(count: 0, longestRun: 0, lists: 0)
-    /// The transaction that they were last counted or spent in.
+    /// The transaction in which they were last counted or used.
     private var countedFor = -1
-    /// From which transaction on it may be tried again to reserve ahead of need.
+    /// The first transaction in which reserving ahead of need may be tried again.
     private var growsAheadFrom = 0
     /// How many transactions pass after a failure to reserve ahead.
     private static let aheadPause = 1024
@@ -127,7 +131,7 @@ package final class DiskReserve {
             ? PagesAhead(descriptor: environment.descriptor, pageSize: pageSize) : nil
     }
 
-    /// Sees that the blocks for a demand are there, or throws before anything was changed.
+    /// Makes sure that a demand has its blocks, or throws before anything has changed.
     func ensure(_ demand: Demand, shapes: Int, _ access: Access) throws(SpaceError) {
         guard Safeguard.room.stands else { return }
         let end = environment.info.lastPage + 1
@@ -149,10 +153,10 @@ package final class DiskReserve {
         try ensureExactly(demand, shapes: shapes, access, end: end, reserve: reserve)
     }
 
-    /// Reserves so much that the next transactions need no statistics, which cost as much as a write; without it the bound of
-    /// the usual case would hardly ever hold in a namespace that grows.
+    /// Reserves so much that the next transactions need no statistics, which cost as much as a write.
     ///
-    /// Returns: `false` where it can't be had; what is there may be enough all the same.
+    /// Without it, the usual case's bound would hardly ever be met in a namespace that grows. The result is `false` if
+    /// the blocks can't be reserved; the existing ones may be enough even so.
     private func growAhead(to pages: Int, for demand: Demand, _ transaction: Int) -> Bool {
         guard transaction >= growsAheadFrom, pages * pageSize <= Int(control.header.byteLimit) else { return false }
         try? environment.forgetDeadReaders()
@@ -167,11 +171,11 @@ package final class DiskReserve {
 
     /// The bound for a demand, in pages.
     private struct Need {
-        /// Pages of the trees, each to be had anywhere.
+        /// Pages of the trees; each of them can lie anywhere.
         var single: Int
-        /// Pages of values that have pages of their own, each value's in a row.
+        /// Pages of values that have pages of their own; those of one value are contiguous.
         var large: Int
-        /// How many values these can be.
+        /// How many such values there can be.
         var rows: Int
 
         var all: Int { single + large }
@@ -192,15 +196,15 @@ package final class DiskReserve {
         }
         let wanted = end + need.all + reserve
         if wanted * pageSize <= Int(clamping: control.reserved.load()) { return }
-        // They pin every page freed since, until somebody looks.
+        // The slots of dead readers pin every page that was freed since, until a process checks the readers.
         try? environment.forgetDeadReaders()
         do throws(SpaceError) {
             try grow(to: wanted, for: demand)
             return
         } catch  where error.code == .limitReached || error.code == .storageFull {
-            // No more blocks. But pages that were freed lie within those that are there.
+            // There are no more blocks to reserve. But the reserved blocks contain pages that were freed.
             let tail = max(0, Int(clamping: control.reserved.load()) / pageSize - end)
-            // Counted anew when anybody else has written since: they spend the same pages.
+            // They are counted anew if another process has written since, because it uses the same pages.
             if access.id != countedFor &+ 1 || !suffices(tail, for: need, reserve: reserve) {
                 do throws(LMDBError) {
                     freePages = try countReusablePages(lastPage: end - 1)
@@ -217,22 +221,22 @@ package final class DiskReserve {
         }
     }
 
-    /// Whether a demand can be met by pages that were freed, and by those that have blocks behind the last one.
+    /// Whether freed pages, and pages with blocks after the last one, are enough for a demand.
     ///
-    /// The bound of single pages is doubled once more, since LMDB takes them from wherever it looks first. The count for
-    /// large values is exact: a namespace that was emptied has room for as many as it had when it was new.
+    /// The bound for single pages is doubled once more, because LMDB takes them from wherever it looks first. The count
+    /// for large values is exact: a namespace that was emptied has space for as many as it had when it was new.
     ///
-    /// A large value needs pages in a row. LMDB looks for them among all that were freed, the lowest first, and goes beyond the
-    /// last page where it finds none. So a row must be free that is long enough, also when single pages are taken from
-    /// it, or there must be as many pages behind the last one.
+    /// A large value needs contiguous pages. LMDB looks for them among all freed pages, the lowest first; if it finds
+    /// none, it goes beyond the last page. So there must be a free run that is long enough, even if single pages are
+    /// taken from it, or there must be as many pages after the last one.
     ///
-    /// The last page never becomes a lower one, so what is taken behind it is gone from there for good. An addition goes
-    /// beyond it only while the whole reserve is left there. Otherwise a row must be free, and the pages behind the last one are for
-    /// the case that LMDB does not find it; and somewhere a row stays free into which a tuple of its size can be moved
-    /// when it is claimed.
+    /// The number of the last page never falls, so pages that are taken after it are gone from there for good. An
+    /// addition goes beyond the last page only if the whole reserve is left there. Otherwise there must be a free run,
+    /// and the pages after the last one are for the case that LMDB does not find it. Besides, a run must stay free
+    /// somewhere into which a tuple of the same size can be moved when it is claimed.
     private func suffices(_ tail: Int, for need: Need, reserve: Int) -> Bool {
         guard freePages.count + tail >= need.single + need.all + reserve else { return false }
-        // LMDB gives up after so many lists for each page of a value, and goes beyond the last page.
+        // LMDB searches a limited number of lists for each page of a value, and then goes beyond the last page.
         let row = tail >= need.rows * (freePages.lists / Self.listsLookedThrough) ? freePages.longestRun : 0
         if reserve == 0 { return need.large == 0 || tail >= need.large || row >= need.all }
         if tail >= need.large + reserve { return true }
@@ -241,9 +245,9 @@ package final class DiskReserve {
             || row >= need.all + spare
     }
 
-    /// In a read transaction of its own: LMDB shows the list of free pages in no other.
+    /// Counts free pages in a read transaction of its own, because LMDB shows the list of free pages in no other.
     ///
-    /// Nobody has changed anything yet, so it is the list that the write transaction began with.
+    /// Nothing has been changed yet, so it is the list with which the write transaction began.
     private func countReusablePages(lastPage: Int) throws(LMDBError) -> FreePages {
         let oldest = oldestReader() ?? environment.lastTransaction
         let reader = try environment.beginRead()
@@ -252,11 +256,11 @@ package final class DiskReserve {
 
     private func need(for demand: Demand, shapes: Int, _ access: Access) throws(LMDBError) -> Need {
         let changes = demand.additions + demand.removals
-        // Cells have rows in their own table and in the journal alone.
+        // Cells have rows only in their own table and in the journal.
         let others = max(1, changes - demand.cells)
         let removals = max(1, min(demand.removals, others))
         let free = try access.freeListStatistics()
-        // Tuples are appended: a batch shares the path, and fills pages. All else is scattered.
+        // Tuples are appended, so a batch shares the path, and fills pages. All other rows are scattered.
         var changed = touched(try access.statistics(tables.tuples), rows: removals, bytes: 32)
         changed += touched(try access.statistics(tables.index), rows: others * max(1, shapes), bytes: 32)
         changed += touched(try access.statistics(tables.expiries), rows: others, bytes: 32)
@@ -264,12 +268,12 @@ package final class DiskReserve {
         if demand.elements > 0 {
             changed += touched(try access.statistics(tables.elements), rows: demand.elements, bytes: 32)
         }
-        // A row at the end for each change, and up to four dropped at the beginning.
+        // Each change adds a row at the end, and drops up to four at the beginning.
         changed += touched(try access.statistics(tables.journal), rows: 5 * max(1, changes), bytes: 0)
-        // Large rows drop as many bytes of small ones, which lie in a row; LMDB's pages are a quarter full at least.
+        // A large row drops as many bytes of small, contiguous ones; LMDB's pages are at least a quarter full.
         if demand.isJournaled { changed += 4 * (demand.bytes / pageSize) }
         changed += touched(try access.statistics(tables.elements), rows: others, bytes: 64)
-        // Claims and holds; the counters; a watcher, two objects and a shape.
+        // These are claims and holds, the counters, a watcher, two objects and a shape.
         changed += touched(try access.statistics(tables.main), rows: removals + others + 5, bytes: 64)
         changed += touched(free, rows: 1, bytes: 0)
         changed += demand.additions / 16
@@ -278,15 +282,17 @@ package final class DiskReserve {
         let rows = (demand.isJournaled ? 2 : 1) * max(1, changes)
         return Need(
             single: 2 * (changed + changed / 500 + 1) + 2 * free.pages,
-            // Half full pages at worst; a value in pages of its own leaves less than two of them unused, and so does each
-            // row of the journal.
+            // At worst, pages are half full. A value in pages of its own leaves less than two of them unused, and so
+            // does each row of the journal.
             large: values == 0 ? 0 : min(4 * (values + 1), values + 2 * rows),
             rows: min(rows, values)
         )
     }
 
-    /// How many pages of a table a number of changes can touch: a path, and a split on each of its levels, for each, but no
-    /// more than there are and can come.
+    /// How many pages of a table a number of changes can touch.
+    ///
+    /// Each change touches a path and splits each of its levels. There are never more than the pages that the table has
+    /// and can get.
     private func touched(_ table: Statistics, rows: Int, bytes: Int) -> Int {
         let path = 2 * (table.depth + 1)
         return min(rows * path, table.pages + rows * bytes / (pageSize / 4) + path)
@@ -298,7 +304,8 @@ package final class DiskReserve {
         let wanted = pages * pageSize
         let step = min(max(start / 8, Self.steps.lowerBound), Self.steps.upperBound)
         guard wanted <= limit else {
-            // What little the limit leaves is of use all the same. And where the disk hasn't even that, it is what is full.
+            // The little that the limit leaves is useful all the same. If the disk has not even that much, the disk is
+            // what is full.
             let rest = limit / pageSize * pageSize
             if start < rest, rest - start <= step {
                 do throws(Errno) {
@@ -341,17 +348,18 @@ package final class DiskReserve {
     }
 
     private func reserve(from start: Int, to end: Int) throws(Errno) {
-        // Without a writable map the file ends where something was last written; the blocks behind it are only kept.
+        // Without a writable map, the file ends where something was last written, and the blocks after the end are only
+        // reserved.
         try Blocks.reserve(environment.descriptor, from: start, to: end, keepSize: control.header.mode != .fast)
         control.reserved.store(UInt64(end))
     }
 
-    /// The oldest snapshot that anybody reads; `nil` when nobody does.
+    /// The oldest snapshot that is being read, or `nil` if none is.
     private func oldestReader() -> Int? {
         (try? environment.readers())?.compactMap(\.transaction).min()
     }
 
-    /// Names the living reader that pins freed pages, if one does: the limit is not reached by what is alive then.
+    /// Names the living reader that pins freed pages, if there is one: then the limit is not reached by living data.
     private func explain(_ error: SpaceError) -> SpaceError {
         let readers = (try? environment.readers()) ?? []
         let last = environment.lastTransaction

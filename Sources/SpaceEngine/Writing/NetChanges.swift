@@ -1,12 +1,12 @@
 import SpaceSystem
 import TupleCoding
 
-/// What a transaction's body has changed, as far as anybody outside will ever see it.
+/// The changes of a transaction's body, as far as any other process will ever see them.
 ///
-/// The changes of a body are kept here until it has returned, and only then numbered and journaled: what it wrote and took
-/// itself, and values of cells that it replaced itself, never were in the space, so no watcher is told of them.
+/// They are kept here until the body has returned, and only then numbered and journaled. Tuples that the body itself
+/// wrote and took, and cell values that it set and replaced, never were in the space, so watchers do not see them.
 ///
-/// An object, so that it is added to without checks of exclusive access to who keeps it.
+/// It is an object, so that adding to it needs no checks of exclusive access to its owner.
 package final class NetChanges {
     package struct Entry {
         package let kind: ChangeKind
@@ -18,16 +18,16 @@ package final class NetChanges {
         package let endsVisibility: Bool
     }
 
-    /// Tuples from this id on were written by the body itself.
+    /// The tuples from this id on were written by the body itself.
     private let firstNew: UInt64
     private var entries: [Entry?] = []
-    /// The places of what happened to the body's own tuples, and to cells.
+    /// The places of the entries about the body's own tuples, and about cells.
     private var ofTuples: [UInt64: [Int]] = [:]
     private var ofCells: [Name: Int] = [:]
 
     init(firstNew: UInt64) { self.firstNew = firstNew }
 
-    /// What is left, in order.
+    /// The remaining entries, in order.
     package var all: some Sequence<Entry> { entries.lazy.compactMap { $0 } }
 
     package func add(_ entry: Entry) {
@@ -43,7 +43,7 @@ package final class NetChanges {
         case .take, .expire, .complete:
             for place in ofTuples.removeValue(forKey: entry.id) ?? [] { entries[place] = nil }
         case .return:
-            // Claimed and released by the body: as if it had only been written.
+            // The body claimed and released the tuple, so the result is the same as if it had only written it.
             for place in ofTuples[entry.id]?.dropFirst() ?? [] { entries[place] = nil }
         default:
             ofTuples[entry.id, default: []].append(entries.count)
@@ -65,10 +65,10 @@ package final class NetChanges {
 }
 
 extension WriteScope {
-    /// From now on changes are kept back, until ``settle()``.
+    /// Holds changes back from now on, until ``settle()``.
     package func beginNet() { net = NetChanges(firstNew: counters.nextTuple) }
 
-    /// Numbers and journals what a body's changes come to.
+    /// Numbers and journals the net changes of a body.
     package func settle() throws(SpaceError) {
         guard let changes = net else { return }
         net = nil

@@ -1,9 +1,9 @@
 package import LMDB
 import TupleCoding
 
-/// Cursors that stay where the last tuple's rows went: the next one's are found from there, and not from the root.
+/// Cursors that stay at the last tuple's rows, so the next tuple's rows are found from there and not from the root.
 ///
-/// For a batch, in which nothing else is changed meanwhile.
+/// They are for a batch, in which nothing else is changed meanwhile.
 package struct TupleCursors: ~Copyable {
     package var tuples: Cursor
     package var index: Cursor

@@ -4,11 +4,12 @@ import TupleCoding
 
 /// Claims: takes that can be undone.
 ///
-/// Guarantees: a claimed tuple is in `claims` and nowhere else, moved there and back within one transaction; it
-/// returns when its holder ends, however it ends, and at its deadline. Completing, releasing, extending and setting aside
-/// re-check holder and claim number inside their write transaction: who overran a deadline can't end what another has
-/// claimed since, nor return a tuple twice. A tuple that has returned as often as the namespace's limit says stays in
-/// `claims`, held by nobody: set aside, out of every taker's way, until it is kicked back.
+/// Guarantees: a claimed tuple is in `claims` and nowhere else; each move there or back is one transaction. The tuple
+/// returns when its holder ends, however it ends, and at its deadline. Completing, releasing, extending and setting
+/// aside re-check the holder and the claim's number inside their write transaction. So a process that overran a
+/// deadline can't end what another process has claimed since, nor return a tuple twice. A tuple that has returned as
+/// often as the namespace's limit allows stays in `claims` without a holder. It is set aside, and no taker finds it
+/// until it is kicked back.
 extension WriteScope {
     /// Moves a visible tuple to `claims`.
     package func claim(_ id: UInt64, _ row: TupleRow, _ terms: ClaimTerms) throws(SpaceError) -> ClaimMade {
@@ -24,14 +25,13 @@ extension WriteScope {
         return ClaimMade(number: number, deliveries: Int(deliveries))
     }
 
-    /// The claim on a tuple; `nil` when there is none.
+    /// The claim on a tuple, or `nil` if there is none.
     package func claimRow(_ id: UInt64) throws(SpaceError) -> ClaimRow? { try snapshot.claimRow(id) }
 
-    /// The claim of this number on a tuple, if the session may end it.
+    /// Finds the claim with this number on a tuple, if the session may end it.
     ///
-    /// Claims held for a process are ended by whoever knows their number: they are handed from command to command.
-    ///
-    /// Throws: `claimLost` when it has returned.
+    /// A claim held for a process can be ended by any process that knows its number, because such claims are passed
+    /// from command to command. If the tuple has returned, the call throws `claimLost`.
     private func claimRow(_ id: UInt64, number: UInt64, session: UInt64) throws(SpaceError) -> ClaimRow {
         if let row = try claimRow(id), row.number == number {
             switch row.holder {
@@ -60,7 +60,7 @@ extension WriteScope {
 
     /// Moves a claim's deadline to `duration` from now, if that is later.
     ///
-    /// One without a deadline stays without.
+    /// A claim without a deadline stays without one.
     package func extend(_ id: UInt64, session: UInt64, number: UInt64, by duration: Duration) throws(SpaceError) {
         let row = try claimRow(id, number: number, session: session)
         let (holder, old) = (row.holder, row.deadline)
@@ -72,12 +72,11 @@ extension WriteScope {
         noteUpkeep()
     }
 
-    /// Returns a claimed tuple to its place, if `condition` still holds of the claim; sets it aside if it has returned too
-    /// often.
+    /// Returns a claimed tuple to its place if `condition` is true of the claim, or sets it aside if it has returned
+    /// too often.
     ///
-    /// `wasDelivered`: Whether it counts: what nobody got to see was not delivered.
-    ///
-    /// Returns: Whether it did.
+    /// `wasDelivered` says whether this delivery counts: a tuple that no process got to see was not delivered. The
+    /// result says whether the claim ended.
     @discardableResult
     package func returnClaim(
         _ id: UInt64,
@@ -107,7 +106,7 @@ extension WriteScope {
 
     // MARK: Setting aside
 
-    /// Sets a claimed tuple aside at the wish of who holds it.
+    /// Sets a claimed tuple aside at its holder's request.
     package func bury(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
         let claim = try claimRow(id, number: number, session: session)
         let deliveries = TupleRow(claim.tupleBytes)?.deliveries ?? 0
@@ -138,9 +137,8 @@ extension WriteScope {
         }
     }
 
-    /// Puts a tuple that was set aside back in its place, as if it had never been claimed.
-    ///
-    /// Returns: Whether it was set aside.
+    /// Puts a tuple that was set aside back in its place, as if it had never been claimed, and returns whether it was
+    /// set aside.
     package func kick(_ id: UInt64) throws(SpaceError) -> Bool {
         guard let claim = try claimRow(id), claim.holder == .nobody, let row = TupleRow(claim.tupleBytes) else {
             return false
@@ -176,8 +174,9 @@ extension Snapshot {
         return row
     }
 
-    /// Looks through the rows of `claims`, in the order of writing, until `visit` says false; those that don't decode are
-    /// left out.
+    /// Walks through the rows of `claims` in the order of writing, until `visit` returns `false`.
+    ///
+    /// Rows that don't decode are left out.
     package func forEachClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
         var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.claims) }
         while true {

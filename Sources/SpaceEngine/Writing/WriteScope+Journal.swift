@@ -6,9 +6,9 @@ import TupleCoding
 extension WriteScope {
     package var isJournaling: Bool { counters.isJournaling }
 
-    /// Notes a change: the sequence rises, and while somebody watches, or history is kept, the journal gets a row.
+    /// Notes a change: the sequence rises, and the journal gets a row if a watcher is registered or history is kept.
     ///
-    /// What is passed must not lie in a page of the database: it is read after a page was changed.
+    /// The buffers must not point into a page of the database, because they are read after a page has changed.
     package func note(
         _ kind: ChangeKind,
         id: UInt64 = 0,
@@ -19,7 +19,7 @@ extension WriteScope {
         endsVisibility: Bool = false
     ) throws(SpaceError) {
         if net != nil {
-            // Bytes are kept only if anybody is to be told.
+            // Bytes are kept only if the change will be journaled.
             let copies = isJournaling ? (old.map { Array($0) }, new.map { Array($0) }) : (nil, nil)
             net?.add(
                 NetChanges.Entry(
@@ -53,7 +53,7 @@ extension WriteScope {
         let (oldLength, newLength) = (old?.count ?? 0, new?.count ?? 0)
         let size = JournalRow.headerSize + nameLength + oldLength + newLength
         let (sequence, time) = (counters.sequence, time)
-        // Numbers rise, so the row is the last: its page is filled without being split.
+        // The numbers rise, so the row is the last one: its page is filled without being split.
         let row = try lmdb { () throws(LMDBError) in
             try access.reserve(tables.journal, sequence, size: size, flags: .append)
         }
@@ -82,8 +82,9 @@ extension WriteScope {
         try trimJournal(after: size)
     }
 
-    /// Drops the oldest rows beyond the bound: bounded work for each row written, but more for a large one, which may have to
-    /// make the room of many small ones.
+    /// Drops the oldest rows beyond the bound.
+    ///
+    /// The work for each row is bounded, but a large row may have to replace many small ones.
     private func trimJournal(after size: Int) throws(SpaceError) {
         let bound = JournalBound(counters, limit: byteLimit)
         for _ in 0..<4 + size / JournalRow.headerSize {
@@ -101,7 +102,7 @@ extension WriteScope {
         }
     }
 
-    /// When nobody watches any more and no history is kept: no rows are kept for nobody.
+    /// Empties the journal once no watcher is registered and no history is kept.
     package func emptyJournalOfNobody() throws(SpaceError) {
         guard !isJournaling, counters.journalFirst != 0 else { return }
         try lmdb { () throws(LMDBError) in try access.empty(tables.journal) }

@@ -15,7 +15,10 @@ extension WriteScope {
         try noteShapesChanged()
     }
 
-    /// From here on this transaction's own tuples are indexed as the changed table says: others may share it.
+    /// Notes that the table of shapes changed.
+    ///
+    /// From here on, this transaction's own tuples are indexed by the changed table, because other operations may share
+    /// the transaction.
     func noteShapesChanged() throws(SpaceError) {
         counters.shapesGeneration += 1
         noteUpkeep()

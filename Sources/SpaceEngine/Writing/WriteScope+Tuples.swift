@@ -2,13 +2,13 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-// The rows of a tuple: one in `tuples`, one in `index` for each shape it has a hash for, one in `expiries` if it expires.
-// Every way in and out of visibility goes through here, so the three agree.
+// The rows of a tuple: one in `tuples`, one in `index` for each shape that it has a hash for, and one in `expiries` if
+// it expires. Every change that makes a tuple visible or invisible goes through here, so the three tables agree.
 
 extension WriteScope {
-    /// Adds a tuple that nobody has seen yet.
+    /// Adds a new tuple.
     ///
-    /// `expiry`: On the namespace's clock; 0: never.
+    /// `expiry` is a time on the namespace's clock, or 0 for never.
     package func insert(
         _ encoded: UnsafeRawBufferPointer,
         isRecord: Bool,
@@ -29,7 +29,7 @@ extension WriteScope {
         try note(.write, id: id, isRecord: isRecord, new: encoded)
         let size = TupleRow.headerSize + encoded.count
         let row = try lmdb { () throws(LMDBError) in
-            // Ids rise, so the row is the last: its page is filled without being split.
+            // Ids rise, so the row is the last one: its page is filled without being split.
             if let row = try cursors?.tuples.reserve(id, size: size, flags: .append) { return row }
             return try access.reserve(tables.tuples, id, size: size, flags: .append)
         }
@@ -42,7 +42,7 @@ extension WriteScope {
 
     /// Puts a tuple back under its old id.
     func putBack(_ id: UInt64, _ row: TupleRow, deliveries: UInt32) throws(SpaceError) {
-        // The row lies in a page of `claims`, which the put may move.
+        // The row lies in a page of `claims`, which writing the new row may move.
         let bytes = Array(row.encoded.bytes)
         let (expiry, isRecord) = (row.expiry, row.isRecord)
         try bytes.withBytes { (bytes) throws(SpaceError) in try note(.return, id: id, isRecord: isRecord, new: bytes) }
@@ -60,16 +60,17 @@ extension WriteScope {
 
     /// Removes a visible tuple.
     ///
-    /// `row` is its row; it is not valid afterwards.
+    /// `row` is its row, which is not valid afterwards.
     package func remove(_ id: UInt64, _ row: TupleRow, as kind: ChangeKind = .take) throws(SpaceError) {
-        // References first: the row's bytes stay valid until something is changed.
+        // The references go first: the row's bytes stay valid until something is changed.
         let copy = isJournaling ? Array(row.encoded.bytes) : []
         let isRecord = row.isRecord
         try removeReferences(id, row)
         try copy.withBytes { (bytes) throws(SpaceError) in
             try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
         }
-        // A walk may have found what its key does not lead to; it would be given again and again.
+        // In a damaged tree, a walk may find a tuple that its key does not lead to; without this check it would be
+        // taken again and again.
         let wasThere = try lmdb { () throws(LMDBError) in try access.delete(tables.tuples, id) }
         guard wasThere || !Safeguard.secondLook.stands else {
             throw snapshot.damaged("tuple \(id) is not found by its id")
@@ -100,13 +101,13 @@ extension WriteScope {
         let indexed = shapes.indexed
         try withUnsafeTemporaryAllocation(of: UInt64?.self, capacity: indexed.count) {
             (hashes) throws(SpaceError) in
-            // Hashes first: the rows' bytes stay valid only until something is changed.
+            // The hashes come first: the row's bytes stay valid only until something is changed.
             for (place, index) in indexed.enumerated() {
                 hashes.initializeElement(at: place, to: tuple.hash(of: index.shape))
             }
             for (place, index) in indexed.enumerated() {
                 guard let hash = hashes[place] else { continue }
-                // While an index is built, a tuple below the watermark may have no row.
+                // While an index is being built, a tuple below the watermark may have no row in it.
                 _ = try lmdb { () throws(LMDBError) in
                     try IndexKey(shape: index.number, hash: hash, id: id).withBytes { (key) throws(LMDBError) in
                         try access.delete(tables.index, key)
@@ -117,7 +118,7 @@ extension WriteScope {
         if expiry != 0 { try removeExpiry(ExpiryKey(kind: .tuple, deadline: expiry, id: id)) }
     }
 
-    // MARK: What passes with time
+    // MARK: What is due
 
     func addExpiry(_ expiry: ExpiryKey) throws(SpaceError) {
         try lmdb { () throws(LMDBError) in
@@ -133,14 +134,14 @@ extension WriteScope {
         if wasThere { counters.expiring -= min(1, counters.expiring) }
     }
 
-    /// The bytes of claimed tuples among what is due, which return to `tuples`.
+    /// The bytes of the claimed tuples that are due and return to `tuples`.
     func returningBytes(_ due: [ExpiryKey]) throws(SpaceError) -> Int {
         var bytes = 0
         for key in due where key.kind == .claim { bytes += try claimRow(key.id)?.bytes.count ?? 0 }
         return bytes
     }
 
-    /// Of all that is due, the first, at most `most`, and no claim of a tuple larger than `bytes`.
+    /// The first keys of all that are due: at most `most`, and no claim of a tuple larger than `bytes`.
     package func due(_ all: [ExpiryKey], _ most: Int, claimsUpTo bytes: Int) throws(SpaceError) -> [ExpiryKey] {
         var due: [ExpiryKey] = []
         for key in all where due.count < most {
@@ -150,7 +151,7 @@ extension WriteScope {
         return due
     }
 
-    /// Removes tuples and returns claims that are due.
+    /// Removes the tuples and returns the claims that are due.
     package func remove(due: [ExpiryKey]) throws(SpaceError) {
         for key in due {
             try removeExpiry(key)
@@ -169,7 +170,7 @@ extension WriteScope {
 }
 
 extension Snapshot {
-    /// What is due: tuples whose time has passed, claims whose deadline has; at most `limit` of each, the oldest first.
+    /// The tuples and claims whose time has come: at most `limit` of each, the oldest first.
     package func due(limit: Int) throws(SpaceError) -> [ExpiryKey] {
         let now = clock.milliseconds
         var due: [ExpiryKey] = []

@@ -3,40 +3,41 @@ package import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// A write transaction in progress: what writing operations are written against.
+/// A write transaction in progress, on which writing operations work.
 ///
-/// It keeps the counters, knows the shapes that are indexed, and remembers what became visible, so that the commit can wake
-/// who waits for it. One object per process and namespace is used again and again: only the holder
-/// of the gate touches it.
+/// It keeps the counters, knows the indexed shapes, and remembers what became visible, so that the commit can wake the
+/// waiters. Each process has one such object per namespace and reuses it: only the holder of the gate touches it.
 package final class WriteScope {
     package let tables: Tables
     package let clock: NamespaceClock
     package let namespace: String
-    /// How large the data file may grow: what the journal keeps is a part of that.
+    /// How large the data file may grow; the journal's share is a part of that.
     package let byteLimit: UInt64
 
     private let names: SnapshotNames
-    // Not checked at run time for overlapping accesses, which cost each write a thousand instructions: within this module the
-    // compiler would prove that there are none, but of a property that other modules see it can't. No access to one of these
-    // spans a call that comes to another.
+    // These properties are not checked at run time for overlapping accesses, because the checks cost each write a
+    // thousand instructions. For a property seen only in this module, the compiler would prove that accesses don't
+    // overlap; for one that other modules see, it can't. No access to one of these properties lasts over a call that
+    // accesses it again.
     @exclusivity(unchecked) package private(set) var snapshot: Snapshot
     @exclusivity(unchecked) package var counters = Counters()
     @exclusivity(unchecked) package var shapes: ShapeTable = .empty
-    /// The transaction that is, or was last, in progress.
+    /// The transaction in progress, or the last one.
     private var transaction = 0
-    /// The last commit, if it is of this process and nothing was undone since: `counters` and `shapes` are as it left them.
+    /// The last commit, if this process made it and nothing was undone since; `counters` and `shapes` are then up to
+    /// date.
     private var committed: Int?
     /// Whether anything was changed; a transaction without changes is not committed.
     private(set) var hasChanges = false
-    /// Whether anything was removed or returned because its time had come.
+    /// Whether anything was removed or returned because it was due.
     @exclusivity(unchecked) package private(set) var hasRemovedDue = false
-    /// What became visible, for those who wait.
+    /// What became visible to waiters.
     package let appeared = CommittedChanges()
-    /// While a transaction's body runs: its changes, not yet numbered.
+    /// The changes of a transaction's body while it runs, not numbered yet.
     var net: NetChanges?
-    /// What room was made for before the body.
+    /// The demand for which disk space was reserved before the body.
     @exclusivity(unchecked) package var demand = DiskReserve.Demand.none
-    /// This process, and the time of the transaction, for the journal.
+    /// This process's PID, for the journal.
     package let process: Int32 = getpid()
     private var journalTime: Int64 = 0
     private var sequenceAtBegin: UInt64 = 0
@@ -53,10 +54,10 @@ package final class WriteScope {
     package var access: Access { snapshot.access }
     package var operation: String { snapshot.operation }
 
-    /// Begins with what the last commit left.
+    /// Begins a transaction with what the last commit left.
     ///
-    /// A transaction's id is one above the last commit's, whoever's that was (mdb.c, mdb_txn_renew0): if that was ours, there
-    /// is nothing to be read that isn't known.
+    /// A transaction's id is one above that of the last commit of any process (mdb.c, mdb_txn_renew0). If this process
+    /// made that commit, everything is known and nothing needs to be read.
     package func begin(_ access: Access, operation: String, isAwaited: Bool, _ cache: ShapeCache) throws(SpaceError) {
         names.begin(operation)
         snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
@@ -84,28 +85,28 @@ package final class WriteScope {
         cache.confirm(generation: counters.shapesGeneration, at: transaction)
     }
 
-    /// When the transaction took place, milliseconds since 1970: one time for all of its changes.
+    /// The time of the transaction, in milliseconds since 1970: the same for all of its changes.
     package var time: Int64 {
         if journalTime == 0 { journalTime = Clock.realtimeMilliseconds() }
         return journalTime
     }
 
-    /// The sequence rises with every change.
+    /// Notes a change, which raises the sequence.
     func noteChange() {
         counters.sequence += 1
         hasChanges = true
     }
 
-    /// Whether there is something for watchers to read.
+    /// Whether watchers have something to read.
     package var hasNews: Bool { counters.watchers != 0 && counters.sequence != sequenceAtBegin }
 
-    /// Once in 4,096 changes.
+    /// Whether the transaction has passed a multiple of 4,096 changes.
     var passesMark: Bool { counters.sequence / 4096 != sequenceAtBegin / 4096 }
 
-    /// Notes upkeep that is no change in anybody's eyes: indexes, flags.
+    /// Notes upkeep, such as of indexes or flags, that no watcher sees as a change.
     package func noteUpkeep() { hasChanges = true }
 
-    /// Notes that something's time had come, and it was removed or returned.
+    /// Notes that something due was removed or returned.
     func noteRemovedDue() {
         hasRemovedDue = true
         noteUpkeep()
