@@ -2,9 +2,10 @@ import Glibc
 import SpaceSystem
 import Synchronization
 
-/// The threads on which the bodies of transactions run: what would wait for the gate there waits for itself.
+/// The threads on which bodies of transactions run: a call there that needs the gate would wait for its own thread.
 extension Engine {
-    /// Threads on which a body runs, of whatever namespace: who waits there keeps everybody else out of it.
+    /// The threads on which a body runs, in any namespace: a wait in a body keeps all other writers out of its
+    /// namespace.
     private static let threadsInTransaction = Mutex<[UInt: Int]>([:])
 
     @inline(__always)
@@ -23,12 +24,12 @@ extension Engine {
         )
     }
 
-    /// Whether a transaction's body runs on this thread, of whatever namespace.
+    /// Whether a transaction's body runs on this thread, in any namespace.
     package static var isInTransactionOnThisThread: Bool {
         threadsInTransaction.withLock { $0[UInt(pthread_self())] != nil }
     }
 
-    /// Refuses what would wait within a transaction's body, for whatever namespace.
+    /// Refuses a call that would wait within a transaction's body of any namespace.
     package func checkMayWait(_ operation: String) throws(SpaceError) {
         if Self.isInTransactionOnThisThread { throw SpaceError(waitingWithinTransaction: operation, name.text) }
     }
@@ -52,7 +53,7 @@ extension Engine {
 }
 
 extension SpaceError {
-    /// What would wait within a transaction's body is refused.
+    /// Makes the error for a call that would wait within a transaction's body.
     package init(waitingWithinTransaction operation: String, _ namespace: String) {
         self.init(
             .invalidArgument,

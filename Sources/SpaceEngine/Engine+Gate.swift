@@ -3,13 +3,15 @@ import SpaceSystem
 
 /// The gate: one lock under which a namespace's processes write, one after the other.
 extension Engine {
-    /// How long upkeep waits for the gate: it is done in others' time, and what it leaves is found at the next tick.
+    /// How long upkeep waits for the gate: it delays other operations, and what it leaves undone is found at the next
+    /// tick.
     package static let upkeepPatience = Duration.milliseconds(10)
 
-    /// Runs `body` under the gate, and afterwards, with the gate released, wakes whom it found to wake.
+    /// Runs `body` under the gate; once the gate is released, wakes the waiters that were found.
     ///
-    /// - `timeout`: `nil`: the space's.
-    /// - `evenAfterLeaving`: For what a waiter still owes to others when its process has left.
+    /// - `timeout`: How long to wait for the gate, or `nil` for the space's time-out.
+    /// - `evenAfterLeaving`: Whether the call works after this process has left, so that a waiter can still hand its
+    ///   grant on.
     package func underGate<R>(
         _ operation: String,
         timeout: Duration? = nil,
@@ -36,7 +38,7 @@ extension Engine {
     }
 
     private func releaseGate() {
-        // Taken along, and not read again: behind the gate the list is the next holder's.
+        // The list is taken along and not read again, because after the release it belongs to the gate's next holder.
         let wakes = wakes.isEmpty ? nil : wakes.takeAlong()
         control.gate.release()
         CrashPoint.reach(.gateReleased)
@@ -44,10 +46,10 @@ extension Engine {
         CrashPoint.reach(.woken)
     }
 
-    /// Hands a tuple that was granted and not taken on to a younger waiter, if it is still visible.
+    /// Hands a tuple that was granted and not taken to a younger waiter, if the tuple is still visible.
     ///
-    /// Where the gate is not had soon, everybody who waits is woken instead, which needs no gate: a hand-over that was merely
-    /// given up would leave a waiter asleep beside its tuple, with nobody killed.
+    /// If the gate can't be taken soon, all waiters are woken instead, which needs no gate. Merely giving up would
+    /// leave a waiter asleep beside its tuple although no process was killed.
     package func offer(_ id: UInt64, youngerThan ticket: UInt64) {
         let operation = "hand a tuple on"
         do throws(SpaceError) {
@@ -59,23 +61,21 @@ extension Engine {
                 }
             }
         } catch {
-            // Not `wakes`, which is the gate's holder's.
+            // Not `wakes`, which belongs to the holder of the gate.
             let others = WakeList()
             slots.wakeEverybody(into: others)
             others.takeAlong().carryOut(slots, root.wakeupFile)
         }
     }
 
-    /// Wakes everybody who waits here.
-    ///
-    /// Under the gate.
+    /// Wakes all waiters of the namespace; called under the gate.
     package func wakeEverybody() { slots.wakeEverybody(into: wakes) }
 
-    /// What a holder of the gate who was killed may have left: a commit that no reader sees, a sequence that was not
-    /// announced, grants that were not made.
+    /// Repairs what a killed holder of the gate may have left.
     ///
-    /// An empty write transaction makes LMDB look at its meta pages (a writer killed between the meta page and
-    /// `mti_txnid` has committed, but nobody sees it before the next one begins).
+    /// That can be a commit that no reader sees, a sequence that was not announced, or grants that were not made. An
+    /// empty write transaction makes LMDB look at its meta pages. (A writer killed between the meta page and
+    /// `mti_txnid` has committed, but no reader sees the commit before the next write transaction begins.)
     func recover(_ operation: String) throws(SpaceError) {
         use.abandonOrphans()
         do throws(LMDBError) {
@@ -87,12 +87,12 @@ extension Engine {
             throw SpaceError(error, operation, namespace: name.text)
         }
         wakeEverybody()
-        // Who was killed may have committed and not rung.
+        // The killed holder may have committed without signalling.
         signalChange()
         control.gateNeedsRecovery.store(0)
     }
 
-    /// Takes over an abandoned gate, if it is one: waiters and openers look for it.
+    /// Takes over the gate if it is abandoned; waiters and openers check for that.
     package func lookForAbandonedGate() {
         do throws(ProcessLock.Failure) {
             guard let abandoned = try control.gate.tryAcquire() else { return }

@@ -2,14 +2,14 @@ import Glibc
 import LMDB
 import SpaceSystem
 
-/// Snapshots: one whole commit each, on a reader that is kept and renewed.
+/// Snapshots: each shows one whole commit, on a reader that is kept and renewed.
 extension Engine {
     private static let renewals = 64
     private static let roundsOfRenewals = 32
 
     /// Lends a reader with the newest snapshot, until ``takeBack(_:)``.
     ///
-    /// What is read is copied out before then, and soon: a snapshot keeps freed pages from being used again.
+    /// The caller copies what it reads before then, and soon, because a snapshot keeps freed pages from being reused.
     package func lendReader(
         _ operation: String,
         holdsGate: Bool = false,
@@ -24,7 +24,7 @@ extension Engine {
         return reader
     }
 
-    /// Ends the snapshot of a reader that was lent.
+    /// Ends the snapshot of a reader that was lent, and puts the reader back into the pool.
     package func takeBack(_ reader: Reader) {
         reader.transaction.reset()
         readers.put(reader)
@@ -34,7 +34,7 @@ extension Engine {
         Snapshot(access: reader.transaction.access, tables: tables, clock: clock, names: reader.names)
     }
 
-    /// Throws if a page that was cut off while it was read has read as zeros; asked once all is read.
+    /// Throws if a page was cut off while it was read, because its bytes were read as zeros; called after all reads.
     package func checkUndamaged(_ reader: Reader, _ operation: String) throws(SpaceError) {
         if reader.transaction.access.isDamaged {
             throw SpaceError(LMDBError.damagedPage, operation, namespace: name.text)
@@ -53,19 +53,21 @@ extension Engine {
         try checkUndamaged(reader, operation)
     }
 
-    /// Takes the newest snapshot; the reader is reset, and goes back if this fails.
+    /// Takes the newest snapshot on a reader that was reset; if that fails, the reader goes back to the pool, or is
+    /// dropped.
     ///
-    /// A reader preempted between LMDB's look at the last id and its own entry in the table can see later pages than its id
-    /// says; so the id must be the last one, or it starts over. That ends after a round or two, unless a writer was
-    /// killed or stopped between the meta page, which says the last id, and the word that readers take theirs from: then
-    /// the gate recovers what he left, or tells who he is. Where that changes nothing, the meta pages or the lock file are damaged.
+    /// A reader may be preempted between LMDB's look at the last id and its own entry in the table; then it can see
+    /// later pages than its id says. So the id must be the last one, or the reader starts over. That ends after a round
+    /// or two, with one exception: a writer was killed or stopped between the meta page, which has the last id, and the
+    /// word from which readers take theirs. Then the gate recovers what a killed writer left, or names a stopped one.
+    /// If that changes nothing, the meta pages or the lock file are damaged.
     private func renew(_ reader: Reader, _ operation: String, holdsGate: Bool) throws(SpaceError) {
         for _ in 0..<Self.roundsOfRenewals {
             for _ in 0..<Self.renewals {
                 do throws(LMDBError) {
                     if try reader.transaction.renew() { return }
                 } catch {
-                    // The next read that took it would fail too.
+                    // The next read that took this reader would fail too.
                     readers.drop()
                     throw SpaceError(error, operation, namespace: name.text)
                 }
@@ -89,10 +91,10 @@ extension Engine {
         return try oneMoreReader(operation, holdsGate: holdsGate)
     }
 
-    /// A reader where none is idle; apart, so that the way of all reads stays short.
+    /// Gets a reader when none is idle; a separate function, so that the common path of reads stays short.
     @inline(never)
     private func oneMoreReader(_ operation: String, holdsGate: Bool) throws(SpaceError) -> Reader {
-        // A thread with a reader may wait for the gate: the gate's holder waits for no reader.
+        // A thread with a reader may wait for the gate, so the gate's holder must not wait for a reader.
         if let reader = readers.takeOrReserve(mayWait: !holdsGate) { return reader }
         do throws(SpaceError) {
             if holdsGate { return try newReader(operation) }
@@ -103,13 +105,13 @@ extension Engine {
         }
     }
 
-    /// A new reader slot, under the gate: LMDB waits on its reader mutex without a bound.
+    /// Makes a reader with a new slot; called under the gate, because LMDB waits for its reader mutex without bound.
     private func newReader(_ operation: String) throws(SpaceError) -> Reader {
         do throws(LMDBError) {
             do throws(LMDBError) {
                 return try beginReader()
             } catch .readersFull {
-                // mdb_txn_begin returns this without cleaning up after the dead.
+                // mdb_txn_begin returns this error without clearing the slots of dead readers.
                 try environment.forgetDeadReaders()
                 return try beginReader()
             }
@@ -118,7 +120,7 @@ extension Engine {
         }
     }
 
-    /// A reader that is to be renewed, like those in the pool.
+    /// Makes a reader that has to be renewed, like those in the pool.
     private func beginReader() throws(LMDBError) -> Reader {
         let reader = Reader(try environment.beginRead(), namespace: name.text)
         reader.transaction.reset()

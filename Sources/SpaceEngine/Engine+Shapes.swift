@@ -3,19 +3,20 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-/// Building an index, and taking one down, in slices that hold the gate for about a millisecond.
+/// Builds an index, or drops one, in slices that hold the gate for about a millisecond.
 ///
-/// Building goes from the newest tuple down: from the commit that registers the shape every writer indexes what it adds,
-/// and the watermark falls with each slice, so `index + everything below the watermark` is always complete. Any process
-/// that searches by the shape moves it along, so a builder that is killed is no loss.
+/// An index is built from the newest tuple down. From the commit that registers the shape, every writer indexes the
+/// tuples that it adds, and each slice lowers the watermark. So `index + everything below the watermark` is always
+/// complete. Any process that searches by the shape continues the building, so it does no harm if a builder is killed.
 extension Engine {
     private static let sliceLength = 256
     private static let slicesATake = 32
     private static let unusedAfter: Int64 = 3_600_000
 
-    /// What follows a take that searched: registers the shape if it has earned it, or moves a building index along.
+    /// Does the upkeep after a take that searched: registers the shape if it has earned an index, or continues building
+    /// one.
     ///
-    /// A failure (gate, full, limit) is no failure of the take: the next search scans.
+    /// If this fails (the gate, a full disk, a limit), the take does not fail: the next search scans.
     package func followUp(_ shape: Shape, _ shapes: ShapeTable, examined: Int) {
         guard let index = shapes.index(for: shape) else {
             if shapeUsage.note(shape, examined: examined) { try? register(shape) }
@@ -23,7 +24,8 @@ extension Engine {
             return
         }
         if index.state == .building {
-            // As much again as the search just looked through: the sooner it is done, the fewer such searches there are.
+            // Builds as much as the search just walked through: the sooner the index is ready, the fewer such searches
+            // there are.
             for _ in 0..<min(max(1, examined / Self.sliceLength), Self.slicesATake) {
                 guard (try? buildSlice(index.number)) ?? false else { break }
             }
@@ -68,7 +70,7 @@ extension Engine {
         }
     }
 
-    /// - Returns: Whether there is more to build.
+    /// Builds a slice, and returns whether there is more to build.
     private func buildSlice(_ number: UInt16) throws(SpaceError) -> Bool {
         var isMore = false
         try write("build an index", .adding(Self.sliceLength, bytes: 0)) { (scope) throws(SpaceError) in

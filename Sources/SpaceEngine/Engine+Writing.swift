@@ -3,12 +3,11 @@ import SpaceSystem
 
 /// Commits: every write of this process ends in ``commit(_:_:_:)``, and what it made visible is announced.
 extension Engine {
-    /// Runs `body` in a write transaction and commits it; undoes everything if it throws.
+    /// Runs `body` in a write transaction and commits it; if `body` throws, everything is undone.
     ///
-    /// Without a result and so without generics, which the compiler specializes within one module alone.
-    ///
-    /// `body` may run more than once (in `.durable`, when it shares a transaction with another that fails), so it has no
-    /// effects but on the scope and its result.
+    /// `body` may run more than once: in `.durable`, it may share a transaction with an operation that fails. So it
+    /// must have no effects except on the scope and on the result that its caller keeps. The method has no result, and
+    /// so no generics, which the compiler specializes only within one module.
     package func write(
         _ operation: String,
         _ demand: DiskReserve.Demand,
@@ -25,7 +24,7 @@ extension Engine {
         }
     }
 
-    /// One transaction, under the gate.
+    /// Runs one transaction; called under the gate.
     package func commit(
         _ operation: String,
         _ demand: DiskReserve.Demand,
@@ -62,14 +61,14 @@ extension Engine {
         scope.noteCommitted(shapeCache)
     }
 
-    /// Sees that there is room for a demand, and removes and returns what is due, as far as there is room for that too.
+    /// Reserves disk space for a demand, and removes and returns what is due as far as there is space for that too.
     ///
-    /// The tuple of a claim takes its bytes anew where it returns. Where those are not to be had, it stays claimed for now:
-    /// else nothing could be taken any more that would make the room.
+    /// When a claim's tuple returns, it needs space for its bytes again. If there is not enough, the tuple stays
+    /// claimed for now: failing instead would also stop the takes that free space.
     private func removeWhatIsDue(besides demand: DiskReserve.Demand) throws(SpaceError) {
         let all = scope.counters.expiring == 0 ? [] : try scope.snapshot.due(limit: 64)
         if !all.isEmpty {
-            // All, or without large claims, or one by one.
+            // The loop tries everything that is due, then everything but large claims, then a single one.
             for (most, bytes) in [(all.count, Int.max), (all.count, environment.pageSize), (1, environment.pageSize)] {
                 let due = try scope.due(all, most, claimsUpTo: bytes)
                 guard !due.isEmpty else { break }
@@ -87,9 +86,9 @@ extension Engine {
         try ensureRoom(demand)
     }
 
-    /// Sees that the blocks for all that a transaction does are there, from its beginning on; under the gate.
+    /// Reserves the blocks for all that a transaction does, from its start on; called under the gate.
     ///
-    /// Asked again with more, before that is done, while the transaction goes on.
+    /// A transaction in progress that is about to do more calls this again first, with the larger demand.
     package func ensureRoom(_ demand: DiskReserve.Demand) throws(SpaceError) {
         let shapes = scope.shapes.indexed.count
         if scope.isJournaling {
@@ -99,15 +98,17 @@ extension Engine {
         }
     }
 
-    /// After the commit, still under the gate: the sequence, and grants to those who wait.
+    /// Announces a commit, still under the gate: stores the sequence, signals the watchers, and grants tuples to
+    /// waiters.
     package func announce() {
         guard scope.hasChanges else { return }
         control.sequence.store(scope.counters.sequence)
         if scope.hasNews {
-            // A killed watcher must not be journaled for till the end of days, nor be looked for at every write.
+            // Dead watchers are collected once per 4,096 changes: never would keep the journal on forever, every write
+            // would cost too much.
             if scope.passesMark { notePassedMark() }
         }
-        // The waiter's side: publish, fence, look. Ours: commit, fence, scan.
+        // The waiter's side is: publish, fence, look. The writer's side is: commit, fence, scan.
         SharedWord64.fence()
         if scope.hasNews { signalIfAwaited() }
         CrashPoint.reach(.rung)
@@ -120,32 +121,33 @@ extension Engine {
         CrashPoint.reach(.granted)
     }
 
-    /// Rings the bell, if somebody waits for it.
+    /// Sends the change signal if a watcher awaits it.
     ///
-    /// A burst of writes so rings once for each time that its watchers have read all. Under the gate: a writer stopped
-    /// between taking the word back and ringing would leave the others to believe that the bell had rung; here they wait
-    /// for him, and learn who he is, and one who is killed here is noticed by the next, who rings.
+    /// So a burst of writes signals once each time that the watchers have read everything. This happens under the gate.
+    /// Without it, a writer could be stopped between clearing the word and signalling, and the other writers would
+    /// believe that the signal was sent. Under the gate, they wait for the stopped writer, and learn its PID. If the
+    /// writer is killed there, the next holder of the gate notices it and signals.
     private func signalIfAwaited() {
         guard control.isSignalAwaited.load() != 0, control.isSignalAwaited.exchange(0) != 0 else { return }
         signalChange()
     }
 
-    /// Rings the bell, whether or not a process waits for it.
+    /// Sends the change signal, whether or not a process waits for it.
     package func signalChange() { bell.ring { (try? self.openFolder("ring the bell")) ?? nil } }
 
-    /// Asks the next writer with news to ring.
+    /// Asks the next writer with news to signal.
     ///
-    /// The listener's side: ask, fence, look. What is committed before the look is seen by it, and what comes after sees
-    /// that the bell is awaited.
+    /// The listener's side is: ask, fence, look. A commit before the look is seen by it; a writer that commits later
+    /// sees that the signal is awaited.
     package func awaitSignal() {
         control.isSignalAwaited.storeSequential(1)
         SharedWord64.fence()
     }
 
-    /// Grants what became visible.
+    /// Grants the tuples that became visible.
     ///
-    /// Under the gate nobody else writes, so the rows are as the commit left them; should they not be had, everybody is
-    /// woken.
+    /// Under the gate no other process writes, so the rows are as the commit left them. If they can't be read, all
+    /// waiters are woken.
     private func grantAppeared() {
         guard scope.appeared.tupleCount > 0 else { return }
         let wasAtHand = scope.appeared.withOnlyTuple { id, tuple in

@@ -5,12 +5,12 @@ import SystemPackage
 
 /// One namespace's files, as this process has them open: the control file, the LMDB environment and the gate.
 ///
-/// Guarantees: every write runs under the gate, with room reserved, and wakes the processes that wait for it; every read sees
-/// one whole commit; nothing is read or written in a namespace that was deleted or left, or that this process inherited over
-/// fork. The engine knows rows and slots. What they are for is known above it.
+/// Guarantees: every write runs under the gate, with its disk space reserved, and wakes the processes that wait for it.
+/// Every read sees one whole commit. The engine neither reads nor writes in a namespace that was deleted or left, or
+/// that this process inherited over fork. The engine knows rows and slots; the targets above it know what they are for.
 ///
-/// Unchecked Sendable: what is mutable is atomic, behind a Mutex, or (`scope`, `room`, `wakes`) touched by the holder of the
-/// gate alone, and the gate is a mutex between threads as well as between processes.
+/// Unchecked Sendable: mutable state is atomic, or behind a Mutex, or touched only by the holder of the gate (`scope`,
+/// `room`, `wakes`). The gate is a mutex between threads as well as between processes.
 package final class Engine: @unchecked Sendable {
     package let name: NamespaceName
     package let root: SpaceRoot
@@ -21,7 +21,7 @@ package final class Engine: @unchecked Sendable {
     package let use: EnvironmentUse
     package let tables: Tables
     package let clock: NamespaceClock
-    /// How long an operation waits for the gate unless it says otherwise.
+    /// How long an operation waits for the gate unless it gives a time-out of its own.
     package let timeout: Duration
 
     package let readers = ReaderPool()
@@ -29,23 +29,23 @@ package final class Engine: @unchecked Sendable {
     let shapeUsage = ShapeUsage()
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
-    /// The thread on which a transaction's body runs; 0: none does.
+    /// The thread on which a transaction's body runs, or 0 if none runs.
     let transactionThread = Atomic<UInt>(0)
 
-    /// The write transaction in progress; for the holder of the gate.
+    /// The write transaction in progress, for the holder of the gate.
     package let scope: WriteScope
-    /// The blocks that are reserved; for the holder of the gate.
+    /// The disk reserve, for the holder of the gate.
     package let room: DiskReserve
-    /// The waiters that the holder of the gate has found to wake.
+    /// The waiters that the holder of the gate has found and has to wake.
     package let wakes = WakeList()
     package let bell = ChangeSignal()
     let combiner = WriteCombiner()
-    /// Whether a commit has passed a multiple of 4,096 changes since somebody last asked.
+    /// Whether a commit has passed a multiple of 4,096 changes since the last call of `takePassedMark()`.
     private let hasPassedMark = Atomic<Bool>(false)
 
-    /// Takes what opening the namespace has made; the engine has no reader then.
+    /// Makes an engine from the parts that opening the namespace has made; it has no reader yet.
     ///
-    /// `access`: A live transaction, from which the scope begins.
+    /// `access` is a live transaction with which the scope starts.
     package init(
         name: NamespaceName,
         root: SpaceRoot,
@@ -76,7 +76,7 @@ package final class Engine: @unchecked Sendable {
     }
 
     deinit {
-        // A reader in use keeps the engine, so every reader is in the pool.
+        // A reader in use keeps the engine alive, so every reader is in the pool.
         guard !isInherited else { return }
         readers.removeAll()
         use.end()
@@ -89,9 +89,7 @@ package final class Engine: @unchecked Sendable {
 
     package var isLeft: Bool { hasLeft.load(ordering: .acquiring) }
 
-    /// Marks the namespace as left by this process.
-    ///
-    /// `false` if it was already.
+    /// Marks the namespace as left by this process, and returns `false` if it was left already.
     package func markLeft() -> Bool { !hasLeft.exchange(true, ordering: .acquiringAndReleasing) }
 
     @inline(__always)
@@ -107,10 +105,11 @@ package final class Engine: @unchecked Sendable {
         }
     }
 
-    /// Whether this process is a child, made by fork, of the one that opened the namespace: nothing here is its own.
+    /// Whether this process is a child, made by fork, of the process that opened the namespace, so that nothing here is
+    /// its own.
     package var isInherited: Bool { ForkGuard.generation != forkGeneration }
 
-    /// The folder has gone, or another stands in its place.
+    /// The error if the folder has gone, or another has taken its place.
     package func goneError(_ operation: String) -> SpaceError {
         noticeRemoval()
         return unusable(operation)
@@ -145,11 +144,11 @@ package final class Engine: @unchecked Sendable {
         )
     }
 
-    /// Looks whether the namespace's folder was removed (logind does that in /dev/shm at logout): its control file has no name
-    /// any more.
+    /// Checks whether the namespace's folder was removed, as logind does in /dev/shm at logout: its control file then
+    /// has no name.
     ///
-    /// The namespace is marked dead then, so that all its processes learn of it at once. A session's file that is missing says
-    /// nothing about the namespace: clean-ups by age remove single files.
+    /// If so, the namespace is marked dead, so that all its processes learn of it at once. A session's file that is
+    /// missing says nothing about the namespace, because clean-ups by age remove single files.
     package func noticeRemoval() {
         if !control.isLinked { control.dead.store(1) }
     }

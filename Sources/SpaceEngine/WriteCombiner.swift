@@ -1,23 +1,29 @@
 import SpaceSystem
 import Synchronization
 
-/// Lets the threads of one process that write at the same time share a transaction, and its fsync: for `.durable`, where
-/// a sync costs three hundred times what the rest does.
+/// Lets threads of one process that write at the same time share a transaction, and its fsync.
 ///
-/// The first thread to come leads: it takes what has queued up by the time it has the gate, runs it all in one
-/// transaction, and hands the lead to the first who has queued meanwhile, if there is one. Left at that, threads that write
-/// in a loop would take turns: those whose sync it was come back too late for the next. So who has the lead and misses
-/// them collects: waits, without the gate, until as many have queued as there were, for half the time of a commit at most,
-/// and as long as that has been worth it of late. Whoever completes the queue leads, being awake. An operation that
-/// throws would leave the others half a transaction (LMDB's nested ones cost 3 MiB each), so the whole is undone and each
-/// runs on its own.
+/// It is for `.durable`, where a sync costs three hundred times as much as the rest of a write.
+///
+/// The first thread that comes leads. It takes all operations that have queued up by the time it has the gate, and runs
+/// them in one transaction. Then it hands the lead to the first thread that has queued meanwhile, if there is one.
+///
+/// With that alone, threads that write in a loop would take turns, because the threads whose sync has just ended come
+/// back too late for the next one. So if fewer threads have queued than before, the thread that has the lead collects:
+/// it waits, without the gate, until as many have queued as before. It waits for at most half the time of a commit, and
+/// only if collecting has paid lately. The thread that completes the queue leads, because it is awake.
+///
+/// If an operation throws, it leaves half a transaction to the others (LMDB's nested transactions cost 3 MiB each). So
+/// the whole transaction is undone, and each operation runs on its own.
 package final class WriteCombiner: Sendable {
     private struct Queue {
         var jobs: [Job] = []
-        /// Of this queue; the next one gets the next number, when a leader has taken the jobs.
+        /// The number of this queue; when a leader has taken the jobs, the next queue gets the next number.
         var number: UInt32 = 1
         var lead = Lead.free
-        /// How many would be there if all who wrote a moment ago wrote again, and until when that is to be waited for.
+        /// How many jobs the queue would have if every thread that has just written wrote again.
+        ///
+        /// A leader waits for them until `collectsUntil`.
         var expected = 0
         var collectsUntil = MonotonicInstant(nanoseconds: 0)
 
@@ -28,42 +34,47 @@ package final class WriteCombiner: Sendable {
     }
 
     private enum Lead {
-        /// The next to come has it.
+        /// The next thread that comes gets the lead.
         case free
-        /// The first in the queue is told that it has it; whoever completes the queue before takes it.
+        /// The first thread in the queue is told that it has the lead; a thread that completes the queue earlier takes
+        /// the lead.
         case handed
-        /// The first in the queue has it, and waits for more to come; whoever completes the queue takes it.
+        /// The first thread in the queue has the lead and waits for more; a thread that completes the queue takes the
+        /// lead.
         case collecting
-        /// A thread of this queue or of the one before has it.
+        /// A thread of this queue or of the previous one has the lead.
         case taken
     }
 
     /// What a thread does about the job that it has queued.
     private enum Part {
         case lead
-        /// `present`: How many are there already.
+        /// Waits for more jobs; `present` is how many there are already.
         case collect(present: Int, until: MonotonicInstant)
-        /// `isNext`: The first behind a leader, who will hand it the lead.
+        /// Waits for the leader; `isNext` says whether the thread is the first after a leader, which will hand it the
+        /// lead.
         case follow(isNext: Bool)
     }
 
     private let queue = Mutex(Queue())
     private let collecting = SpinPolicy()
-    /// The last queue that was ended, of those with even and of those with odd numbers: futexes on which its threads sleep,
-    /// and the first of the queue behind it.
+    /// The numbers of the last even and the last odd queue that were ended.
     ///
-    /// Two, so that the others of the queue behind it sleep on. They never go back: set under the queue's lock.
+    /// A queue's threads sleep on its word, and so does the first thread of the queue after it. There are two words, so
+    /// that the other threads of that next queue are not woken. The words are set under the queue's lock, so they never
+    /// go back.
     private let lastEnded = [FutexWord(), FutexWord()]
     private static let longestCollecting = Duration.milliseconds(20)
 
     /// An operation in the queue.
     ///
-    /// Unchecked: it belongs to its own thread until it is queued, then to the leader until its queue is ended; the
-    /// word that says so orders the two.
+    /// Unchecked Sendable: it belongs to its own thread until it is queued, and then to the leader until its queue is
+    /// ended. The word of `lastEnded` orders the two.
     private final class Job: @unchecked Sendable {
         let operation: String
         let demand: DiskReserve.Demand
-        /// Given up before the queue is ended: the job outlives its caller's closure, which must not escape.
+        /// The caller's closure, released before the queue is ended, because the job outlives the closure, which must
+        /// not escape.
         var body: ((WriteScope) throws(SpaceError) -> Void)?
         var failure: SpaceError?
 
@@ -101,7 +112,7 @@ package final class WriteCombiner: Sendable {
 
     // MARK: Who leads
 
-    /// The part of who comes last, or was handed the lead.
+    /// The part of the thread that came last, or was handed the lead.
     private func part(_ queue: inout Queue) -> Part {
         let count = queue.jobs.count
         switch queue.lead {
@@ -112,7 +123,7 @@ package final class WriteCombiner: Sendable {
             }
         case .handed, .collecting:
             guard count >= queue.expected else { return .follow(isNext: false) }
-            // Also where the one that was handed the lead had not yet begun to wait.
+            // This is also right if the thread that was handed the lead had not yet begun to wait.
             collecting.note(isAnswered: true)
         case .taken:
             return .follow(isNext: count == 1)
@@ -121,7 +132,7 @@ package final class WriteCombiner: Sendable {
         return .lead
     }
 
-    /// Plays a part until it comes to leading, or until its queue is ended: whether it is to lead.
+    /// Plays a part until the thread has to lead or its queue is ended, and returns whether it has to lead.
     private func comesToLead(_ part: Part, _ number: UInt32) -> Bool {
         switch part {
         case .lead:
@@ -131,17 +142,17 @@ package final class WriteCombiner: Sendable {
             let isOurs = queue.withLock { queue in
                 guard queue.number == number, queue.lead == .collecting else { return false }
                 queue.lead = .taken
-                // Half as long again is worth it for half as many again.
+                // Waiting half as long again pays if it brings half as many jobs again.
                 collecting.note(isAnswered: (queue.jobs.count - present) * 2 >= present)
                 return true
             }
-            // Or else somebody completed the queue meanwhile.
+            // If the lead is not ours, another thread completed the queue meanwhile.
             return isOurs || comesToLead(.follow(isNext: false), number)
         case .follow(isNext: true):
             waitForEnd(of: number &- 1)
             let part = queue.withLock { queue -> Part in
                 guard queue.number == number, queue.lead == .handed else { return .follow(isNext: false) }
-                // As if it came only now.
+                // The thread decides as if it came only now.
                 queue.lead = .free
                 return self.part(&queue)
             }
@@ -154,15 +165,15 @@ package final class WriteCombiner: Sendable {
 
     private func lastEnded(like number: UInt32) -> FutexWord { lastEnded[Int(number & 1)] }
 
-    /// Sleeps until a queue was ended; whether it was, in time.
+    /// Sleeps until a queue is ended, and returns whether it ended in time.
     ///
-    /// That is up to threads of this process, which wait for the gate with a time-out, and for the disk.
+    /// The end depends on threads of this process, which wait for the gate with a time-out, and for the disk.
     @discardableResult
     private func waitForEnd(of number: UInt32, until deadline: MonotonicInstant? = nil) -> Bool {
         let word = lastEnded(like: number)
         while true {
             let value = word.value.load()
-            // Later ones may have ended too, and numbers begin again some day.
+            // Later queues may have ended too, and the numbers wrap around at some time.
             if Int32(bitPattern: value &- number) >= 0 { return true }
             if let deadline {
                 guard (try? word.futex.wait(while: value, until: deadline)) ?? false else { return false }
@@ -185,22 +196,22 @@ package final class WriteCombiner: Sendable {
             }
             end(jobs, number, patience)
         } catch {
-            // The gate was not to be had, so nothing was taken: all who queued by now get the error.
+            // The leader could not take the gate, so no job was taken: all that have queued by now get the error.
             let (jobs, number) = queue.withLock { $0.take() }
             for job in jobs { job.failure = error.within(job.operation, namespace: engine.name.text) }
             end(jobs, number, .zero)
         }
     }
 
-    /// Lets go of a queue's threads, and of the lead.
+    /// Releases a queue's threads, and the lead.
     private func end(_ jobs: [Job], _ number: UInt32, _ patience: Duration) {
-        // First: a thread that sees the end returns at once, and its closure must not be held any longer.
+        // The bodies go first: a thread that sees the end returns at once, and its closure must not be kept any longer.
         for job in jobs { job.body = nil }
         let isFollowed = queue.withLock { queue in
             queue.expected = jobs.count + queue.jobs.count
             queue.collectsUntil = MonotonicInstant.now.advanced(by: patience)
             queue.lead = queue.jobs.isEmpty ? .free : .handed
-            // Under the lock: later queues may be ended before this thread runs again.
+            // This happens under the lock, because later queues may be ended before this thread runs again.
             lastEnded(like: number).value.storeSequential(number)
             return !queue.jobs.isEmpty
         }

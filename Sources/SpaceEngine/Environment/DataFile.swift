@@ -2,9 +2,9 @@ package import LMDB
 import SpaceSystem
 import SystemPackage
 
-/// Opening a namespace's LMDB environment.
+/// Opens a namespace's LMDB environment.
 package enum DataFile {
-    /// What LMDB wants in its lock file: a head and 64 bytes a reader (mdb.c: MDB_txninfo, MDB_reader).
+    /// The size of LMDB's lock file: a header, and 64 bytes per reader (mdb.c: MDB_txninfo, MDB_reader).
     package static let lockFileSize = 192 + 64 * Limits.readers
 
     package static func flags(for mode: StorageMode) -> Environment.Flags {
@@ -15,9 +15,9 @@ package enum DataFile {
         }
     }
 
-    /// Opens it through the folder's descriptor: a swapped path would mix two namespaces.
+    /// Opens the environment through the folder's descriptor, because a swapped path would mix two namespaces.
     ///
-    /// `timeout`: How long another process may keep LMDB's lock file locked.
+    /// `timeout` is how long another process may keep LMDB's lock file locked.
     package static func open(
         _ folder: borrowing NamespaceFolder,
         _ header: ControlHeader,
@@ -26,7 +26,8 @@ package enum DataFile {
         let operation = OpenEnvironment.operation
         let name = folder.name.text
         let place = try DataPlace(folder, creates: false, timeout: timeout, operation)
-        // With a writable map LMDB makes the file as long as the map; where it is cut, LMDB would go on with pages of zeros.
+        // With a writable map LMDB makes the file as long as the map. If the file was truncated, LMDB would continue
+        // with pages of zeros.
         if header.mode == .fast, let info = try? Directory.info(at: folder.descriptor.raw, NamespaceFolder.data),
             info.size < Int(clamping: header.mapSize)
         {
@@ -77,9 +78,11 @@ package enum DataFile {
         return environment
     }
 
-    /// Refuses a process that may not make files as long as the namespace's: a write beyond the limit is a SIGXFSZ.
+    /// Refuses a process that may not make files as long as the namespace's, because a write beyond the limit raises
+    /// SIGXFSZ.
     ///
-    /// To be called before the first file is written or made longer. With a writable map the data file is as long as the map.
+    /// The caller checks it before the first file is written or lengthened. With a writable map the data file is as
+    /// long as the map.
     package static func checkFileSizeLimit(
         mode: StorageMode,
         mapSize: UInt64,
@@ -99,7 +102,7 @@ package enum DataFile {
         )
     }
 
-    /// The same, for a namespace that exists.
+    /// Makes the same check for a namespace that exists.
     package static func checkFileSizeLimit(_ header: ControlHeader, _ operation: String, _ name: String)
         throws(SpaceError)
     {

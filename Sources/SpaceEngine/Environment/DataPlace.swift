@@ -3,17 +3,18 @@ package import LMDB
 import SpaceSystem
 import SystemPackage
 
-/// Where LMDB finds a namespace's data and lock file: LMDB opens both by path, follows links, and extends what it opens.
+/// The place where LMDB finds a namespace's data file and lock file.
 ///
-/// Guarantees: LMDB opens the very files that were checked (regular, one name, the folder's). In a private folder no other
-/// user can swap them after the check, and the path is the folder's own. In a folder that a group shares a member can; there
-/// LMDB is given a folder of this process alone, with two links to the descriptors of the checked files. That folder lies
-/// in the root's nursery under this process's name, so that a later process removes it if this one is killed.
+/// LMDB opens both by path, follows links, and extends what it opens. Guarantees: LMDB opens exactly the files that
+/// were checked (regular, with one name, the folder's own). In a private folder no other user can swap them after the
+/// check, so the path is the folder's own. In a folder that a group shares, a member can. There LMDB gets a folder of
+/// this process alone, with two links to the descriptors of the checked files. That folder is in the root's nursery
+/// under this process's name, so if this process is killed, a later process removes it.
 package struct DataPlace: ~Copyable {
     private let data: OwnedDescriptor?
     private let lock: OwnedDescriptor?
     private let links: LinkFolder?
-    /// For LMDB; good for as long as this value and the namespace's folder are there.
+    /// The path for LMDB, valid as long as this value and the namespace's folder exist.
     package let path: String
 
     /// Checks a folder's data file and lock file, and finds the path by which LMDB may open them.
@@ -21,12 +22,12 @@ package struct DataPlace: ~Copyable {
     /// - Parameters:
     ///   - folder: The namespace's folder.
     ///   - creates: Whether the files may be missing.
-    ///   - timeout: How long another process may hold LMDB's lock for a first opener; `nil` where LMDB takes no lock.
-    ///   - isReadOnly: Whether nothing can be made there, and LMDB is to read without a lock: then it is given the folder itself,
-    ///     and `check(_:_:_:)` alone shows that it has opened the file that was checked.
+    ///   - timeout: How long another process may hold LMDB's lock for a first opener, or `nil` if LMDB takes no lock.
+    ///   - isReadOnly: Whether nothing can be made there, and LMDB reads without a lock. Then LMDB gets the folder
+    ///     itself, and only `check(_:_:_:)` shows that it has opened the file that was checked.
     ///   - operation: What the caller attempts.
-    /// - Throws: `permissionDenied` for a file that is not the folder's own; `holderBusy` when another process holds LMDB's
-    ///   lock for too long; an error of the system.
+    /// - Throws: `permissionDenied` for a file that is not the folder's own; `holderBusy` if another process holds
+    ///   LMDB's lock for too long; an error of the system.
     package init(
         _ folder: borrowing NamespaceFolder,
         creates: Bool,
@@ -78,7 +79,7 @@ package struct DataPlace: ~Copyable {
         return links
     }
 
-    /// A switch borrows what `if let` would consume.
+    /// Returns a file's descriptor; a switch borrows what `if let` would consume.
     private static func number(of file: borrowing OwnedDescriptor?) -> CInt? {
         switch file {
         case .some(let file): file.raw
@@ -98,7 +99,7 @@ package struct DataPlace: ~Copyable {
         }
     }
 
-    /// - Returns: `nil` where LMDB is to make the file: in a private folder.
+    /// Finds a checked file, or returns `nil` if LMDB has to make it: in a private folder.
     private static func find(
         _ folder: borrowing NamespaceFolder,
         _ name: String,
@@ -127,7 +128,8 @@ package struct DataPlace: ~Copyable {
 
     /// Waits while a process holds LMDB's lock as only a first opener does; LMDB itself would wait without bound.
     ///
-    /// This process has no environment on the file: its POSIX locks would go with the descriptor (fcntl(2)).
+    /// This process has no environment open on the file: closing the descriptor would release the environment's POSIX
+    /// locks (fcntl(2)).
     private static func waitUntilUnlocked(
         _ lock: borrowing OwnedDescriptor?,
         _ timeout: Duration,

@@ -1,14 +1,15 @@
 import SpaceSystem
 
 extension EnvironmentUse {
-    /// Lets LMDB learn that a thread which held one of its locks doesn't exist any more.
+    /// Tells LMDB that a thread which held one of its locks no longer exists.
     ///
-    /// The process that takes over the gate calls this under the gate, before its first call that waits for one of LMDB's locks:
-    /// that call would wait without a bound. A writer that dies where the kernel can't tell of its death (`ProcessLock+Orphaned.swift`) leaves LMDB's
-    /// lock behind with the gate. LMDB mends what the lock protects when it learns of the death (mdb.c, mdb_mutex_failed).
+    /// The process that takes over the gate calls this under the gate, before its first call that waits for one of
+    /// LMDB's locks, because that call would wait without bound. If a writer dies and the kernel can't mark its locks
+    /// (`ProcessLock+Orphaned.swift`), it leaves LMDB's lock behind with the gate. LMDB repairs what the lock protects
+    /// when it learns of the death (mdb.c, mdb_mutex_failed).
     ///
-    /// LMDB doesn't say where its locks are. They lie in the lock file at the places below (mdb.c: MDB_txninfo), if what is there is
-    /// LMDB's head and two robust mutexes; nothing is done where it is not.
+    /// LMDB doesn't tell where its locks are. They are in the lock file at the places below (mdb.c: MDB_txninfo). If
+    /// LMDB's header and two robust mutexes are not found there, nothing is done.
     package func abandonOrphans() {
         guard Safeguard.orphans.stands, let head = ProcFS.mapping(device: lockFile.device, inode: lockFile.inode),
             // MDB_MAGIC

@@ -4,7 +4,7 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// That a namespace of this process uses an environment, which stays open until this ends.
+/// A namespace's use of an environment in this process; the environment stays open until its last use ends.
 package final class EnvironmentUse: Sendable {
     package let environment: Environment
     package let lockFile: OpenEnvironment.FileID
@@ -20,16 +20,17 @@ package final class EnvironmentUse: Sendable {
 
     deinit { end() }
 
-    /// The environment's tables, once a first user has opened them.
+    /// The environment's tables, once its first user has opened them.
     package var tables: Tables? { place.tables }
 
     package func set(_ tables: Tables) { place.set(tables) }
 
-    /// Ends it; no reader of this use may be left.
+    /// Ends the use; no reader of this use may be left.
     ///
-    /// A second time nothing happens.
+    /// A second call does nothing.
     package func end() {
-        // What a child made by fork inherited is its parent's; the place's lock may be held by a thread that the child hasn't got.
+        // What a child made by fork inherits belongs to its parent. The place's lock may be held by a thread that the
+        // child doesn't have.
         guard ForkGuard.generation == forkGeneration else { return }
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         place.end()

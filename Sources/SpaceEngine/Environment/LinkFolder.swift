@@ -5,7 +5,7 @@ import SystemPackage
 
 /// A folder of this process alone, for links to open files.
 ///
-/// Its end removes it.
+/// When this value ends, the folder is removed.
 struct LinkFolder: ~Copyable {
     private let parent: OwnedDescriptor
     private let name: String
@@ -30,7 +30,7 @@ struct LinkFolder: ~Copyable {
     }
 
     deinit {
-        // Emptied through its descriptor: another folder may have been put under its name.
+        // The folder is emptied through its descriptor, because another folder may have been put under its name.
         for name in [NamespaceFolder.data, NamespaceFolder.lock] { unlinkat(descriptor.raw, name, 0) }
         unlinkat(parent.raw, name, AT_REMOVEDIR)
     }

@@ -6,41 +6,44 @@ import SystemPackage
 
 /// The LMDB environments that this process has open, each once.
 ///
-/// Guarantees: at every instant a process has at most one environment open on a lock file, whatever its threads open and leave at
-/// once, and however many copies of the library it has loaded. LMDB relies on that (lmdb.h: "Do not have open an LMDB
-/// database twice in the same process at the same time"): its locks are fcntl(2)'s record locks, which a process loses for a file
-/// as soon as it closes any descriptor of that file, and mdb_env_close() frees every slot of the reader table that bears the
-/// process's number. The next opener of another process would find no lock and make the lock file anew under the living.
+/// Guarantees: at every instant a process has at most one environment open on a lock file. This is true whatever its
+/// threads open and leave at the same time, and however many copies of the library it has loaded. LMDB relies on it
+/// (lmdb.h: "Do not have open an LMDB database twice in the same process at the same time"). LMDB's locks are the
+/// record locks of fcntl(2), and a process loses those on a file as soon as it closes any descriptor of that file.
+/// Besides, mdb_env_close() frees every slot of the reader table that bears the process's number. The next opener in
+/// another process would then find no lock, and would make the lock file anew while living processes use it.
 ///
 /// The protocol:
-/// 1. A *place* stands for one lock file, by device and inode. The place's lock is held from before mdb_env_open() until after
-///    it, and from before mdb_env_close() until after it; so an opener that comes while the environment is being closed waits,
-///    and opens it afterwards.
-/// 2. The place keeps the environment with a strong reference and counts its uses under the place's lock: one for each
-///    ``NamespaceCore``, from before the core is made until after the core's last reader has gone. A thread that still waits or
-///    reads in a namespace that was left keeps the core, and so the use; an opener in between gets a use of the same
-///    environment. The last use closes it. Where LMDB still has a reader then, the environment stays open in its place for the next.
-/// 3. An open environment holds `lock.mdb` open, so its inode can't become another file's, and a place can't be mistaken for
-///    another namespace's. The registry knows a place by a weak reference; each use holds the place until the environment is closed,
-///    so a place that the registry no longer finds has nothing open.
-/// 4. Against a second copy of the library in the same process, whose registry is another: an open environment has an
-///    open-file-description lock on `data.mdb`, at a position far beyond its end that the process's PID and start time give.
-///    Another process's position is another. A second copy finds the lock held and is refused. Opening happens under
-///    the door, which all copies share, so of two copies that open at once one finds the lock of the other; it is given up
-///    only after mdb_env_close(). The kernel gives it up when the process ends.
-/// 5. A child made by fork closes nothing: the slots of the reader table that mdb_env_close() would free are the parent's.
+/// 1. A *place* stands for one lock file, by device and inode. The place's lock is held during all of mdb_env_open(),
+///    and during all of mdb_env_close(). So an opener that comes while the environment is being closed waits, and opens
+///    it afterwards.
+/// 2. The place keeps the environment with a strong reference, and counts its uses under the place's lock. Each
+///    ``NamespaceCore`` has one use, from before the core is made until after the core's last reader has gone. A thread
+///    that still waits or reads in a namespace that was left keeps the core, and so the use; an opener that comes
+///    meanwhile gets a use of the same environment. The last use closes the environment. If LMDB still has a reader
+///    then, the environment stays open in its place for the next opener.
+/// 3. An open environment holds `lock.mdb` open. So its inode can't become another file's, and a place can't be
+///    mistaken for another namespace's. The registry refers to a place weakly. Each use keeps the place until the
+///    environment is closed, so a place that the registry no longer finds has nothing open.
+/// 4. A second copy of the library in the same process has another registry. Against it, an open environment has an
+///    open-file-description lock on `data.mdb`. The lock's position is far beyond the file's end and depends on the
+///    process's PID and start time, so each process has a position of its own. A second copy finds the lock held, and
+///    is refused. Opening happens under the door, which all copies share; so if two copies open at once, one finds the
+///    lock of the other. The lock is released only after mdb_env_close(), or by the kernel when the process ends.
+/// 5. A child made by fork closes nothing: the slots of the reader table that mdb_env_close() would free are the
+///    parent's.
 ///
-/// The lock's order: the registry's entry, the door, the place. Nothing that holds the place's lock takes another one,
-/// so a core may end under any lock.
+/// The order of the locks is: the registry's entry, the door, the place. A thread that holds the place's lock takes no
+/// other, so a core may end under any lock.
 package final class OpenEnvironment: Sendable {
-    /// What opening and creating a namespace are called in errors.
+    /// The operation that errors of opening and creating a namespace name.
     package static let operation = "open the namespace"
 
     private struct State {
         var environment: Environment?
         var tables: Tables?
         var uses = 0
-        /// Where the lock against other copies of the library lies.
+        /// The position of the lock against other copies of the library.
         var position = 0
     }
 
@@ -80,16 +83,17 @@ package final class OpenEnvironment: Sendable {
 
     // MARK: Opening
 
-    /// Opens a namespace's environment, or another use of it; under the door, or in the nursery.
+    /// Opens a namespace's environment, or another use of it; called under the door, or in the nursery.
     ///
     /// - Parameters:
     ///   - folder: The namespace's folder.
-    ///   - header: The control file's.
-    ///   - creates: Whether the data file is to be made.
+    ///   - header: The control file's header.
+    ///   - creates: Whether the data file has to be made.
     ///   - reservesAgain: Whether the lock file may lack blocks, and no other process uses it.
     ///   - timeout: How long another process may keep LMDB's lock.
     /// - Returns: The use, which keeps the environment open.
-    /// - Throws: `incompatible` when another copy of the library in this process has it open, and what opening LMDB throws.
+    /// - Throws: `incompatible` if another copy of the library in this process has the environment open; any error of
+    ///   opening LMDB.
     package static func use(
         of folder: borrowing NamespaceFolder,
         _ header: ControlHeader,
@@ -124,10 +128,10 @@ package final class OpenEnvironment: Sendable {
         }
     }
 
-    /// The lock file, looked at by its name and not opened: to close a descriptor of it would end the locks of an environment that is
-    /// open.
+    /// Finds the lock file by its name, and makes it if it is missing.
     ///
-    /// A missing one is made: no process can have it open.
+    /// It is not opened, because closing a descriptor of it would end the locks of an environment that is open. If it
+    /// is missing, no process can have it open, so it can be made.
     private static func lockFile(_ folder: borrowing NamespaceFolder) throws(SpaceError) -> FileID {
         let (directory, files, mode) = (folder.descriptor.raw, folder.files, folder.fileMode)
         return try system(OpenEnvironment.operation, "LMDB's lock file", namespace: folder.name.text) {
@@ -138,7 +142,7 @@ package final class OpenEnvironment: Sendable {
         }
     }
 
-    /// Takes the blocks of the lock file that a copy put in its place may lack; while nothing has it open.
+    /// Reserves the blocks that a lock file copied into its place may lack, while no process has it open.
     private static func reserveLockFile(_ folder: borrowing NamespaceFolder) throws(SpaceError) {
         do throws(TrustedFolder.Refusal) {
             let file = try folder.files.open(NamespaceFolder.lock, flags: O_RDWR)
@@ -155,7 +159,8 @@ package final class OpenEnvironment: Sendable {
         }
     }
 
-    /// Checks that an environment that is open is the folder's: in a folder that a group shares another member can exchange files.
+    /// Checks that an open environment has the folder's data file: in a folder shared by a group, a member can exchange
+    /// files.
     private static func checkData(_ environment: Environment, _ folder: borrowing NamespaceFolder) throws(SpaceError) {
         let (directory, name) = (folder.descriptor.raw, folder.name.text)
         let isSame = try system(OpenEnvironment.operation, "the data file", namespace: name) { () throws(Errno) in
@@ -165,9 +170,9 @@ package final class OpenEnvironment: Sendable {
         if !isSame { throw .damaged(OpenEnvironment.operation, namespace: name, "its data file was replaced") }
     }
 
-    /// Runs `body`, which may open and close a lock file, while this process has no environment on it.
+    /// Runs `body`, which may open and close a lock file, while this process has no environment open on it.
     ///
-    /// - Returns: `nil` when it has one; `body` does not run then.
+    /// - Returns: `nil` if it has one; then `body` does not run.
     package static func unlessOpen<R>(_ lockFile: FileInfo, _ body: () throws(SpaceError) -> R) throws(SpaceError) -> R?
     {
         let place = place(of: FileID(lockFile))
@@ -176,9 +181,10 @@ package final class OpenEnvironment: Sendable {
         }
     }
 
-    /// What a process locks in `data.mdb`: no other process's position, and none that has a byte.
+    /// The position that a process locks in `data.mdb`: no other process has the same, and no byte of the file is
+    /// there.
     package static func position(of process: ProcessIdentity) -> Int {
-        // 22 bits of PID (proc(5), pid_max), and clock ticks for some hundred years.
+        // 22 bits for the PID (proc(5), pid_max), and clock ticks for some hundred years.
         1 << 62 | Int(process.pid) << 39 | Int(process.startTime & (1 << 39 - 1))
     }
 
@@ -188,7 +194,7 @@ package final class OpenEnvironment: Sendable {
         do throws(TrustedFolder.Refusal) {
             isHeld = try isLocked(folder.files, position)
         } catch .system(.noSuchFileOrDirectory) {
-            // LMDB makes it.
+            // LMDB makes the file.
             return
         } catch {
             throw SpaceError(error, OpenEnvironment.operation, namespace: name, subject: "the data file")
@@ -230,7 +236,7 @@ package final class OpenEnvironment: Sendable {
 
     package func set(_ tables: Tables) { state.withLock { $0.tables = tables } }
 
-    /// The end of a use; that of the last closes the environment before it returns.
+    /// Ends a use; the end of the last use closes the environment before it returns.
     package func end() {
         let isClosedLate = !Safeguard.openOnce.stands
         let late = state.withLock { state -> Environment? in
@@ -239,20 +245,21 @@ package final class OpenEnvironment: Sendable {
             if isClosedLate || Self.close(environment, state.position) { state.environment = nil }
             return isClosedLate ? environment : nil
         }
-        // What the safeguard is there against.
+        // This is the late close that the safeguard prevents.
         late?.close()
     }
 
-    /// - Returns: Whether it is closed.
+    /// Closes the environment, and returns whether it is closed.
     private static func close(_ environment: Environment, _ position: Int) -> Bool {
-        // The lock belongs to the open file, which mdb_env_close() closes before it frees the slots: kept by a duplicate till then.
-        // Then it is given up, and not only closed, for a child made by fork has the open file too.
+        // The lock belongs to the open file, which mdb_env_close() closes before it frees the slots. So a duplicate
+        // keeps the lock until then. Afterwards the lock is released, and not only closed, because a child made by fork
+        // has the open file too.
         if let kept = try? OwnedDescriptor.duplicate(of: environment.descriptor) {
             guard environment.close() else { return false }
             try? FileLock.unlock(kept.raw, byte: position)
             return true
         }
-        // No descriptor is left for it.
+        // No descriptor is left for a duplicate.
         try? FileLock.unlock(environment.descriptor, byte: position)
         if environment.close() { return true }
         _ = try? FileLock.tryExclusive(environment.descriptor, byte: position)

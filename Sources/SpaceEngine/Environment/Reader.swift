@@ -5,7 +5,7 @@ import Synchronization
 
 /// A read transaction that is kept: renewing it takes neither a lock nor memory.
 ///
-/// Unchecked: it is owned by the pool's array or by the one thread that took it out.
+/// Unchecked Sendable: its owner is the pool's array or the one thread that took it out.
 package final class Reader: @unchecked Sendable {
     package let transaction: ReadTransaction
     package let names: SnapshotNames
