@@ -103,6 +103,8 @@ package final class ControlFile: Sendable {
         map = try MappedFile(descriptor: descriptor, length: Self.size, isPrivate: isPrivate)
         self.header = header
         self.identity = identity
+        // The counts of waiters by kind end where the other counts begin.
+        precondition(Self.waitedKindsOffset + WaitCounts.kindsByteCount <= Self.waitCountsOffset)
         let base = map.base
         door = try ProcessLock(.door, at: base + Self.doorOffset)
         gate = try ProcessLock(.gate, at: base + Self.gateOffset)
