@@ -1,6 +1,5 @@
 import LMDB
 import SpaceSystem
-import Synchronization
 import TupleCoding
 
 /// Builds an index, or drops one, in slices that hold the gate for about a millisecond.

@@ -1,7 +1,6 @@
 package import LMDB
 package import SpaceSystem
 import Synchronization
-import SystemPackage
 
 /// One namespace's files, as this process has them open: the control file, the LMDB environment and the gate.
 ///

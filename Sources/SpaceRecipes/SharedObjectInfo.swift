@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// A named object of a namespace, as listed for inspection.

@@ -1,6 +1,5 @@
 package import LMDB
 import SpaceSystem
-import SystemPackage
 
 /// Opens a namespace's LMDB environment.
 package enum DataFile {

@@ -1,8 +1,6 @@
-import Glibc
 package import LMDB
 import SpaceSystem
 import Synchronization
-import SystemPackage
 
 /// A namespace's use of an environment in this process; the environment stays open until its last use ends.
 package final class EnvironmentUse: Sendable {

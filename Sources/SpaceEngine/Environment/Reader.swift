@@ -1,7 +1,5 @@
-import Glibc
 package import LMDB
 import SpaceSystem
-import Synchronization
 
 /// A read transaction that is kept: renewing it takes neither a lock nor memory.
 ///

@@ -1,7 +1,6 @@
 import Glibc
 import SpaceSystem
 import Synchronization
-import SystemPackage
 
 /// The change signal as a writer sends it: one byte written to a file that inotify watches.
 ///

@@ -1,5 +1,3 @@
-import Glibc
-import LMDB
 package import SpaceSystem
 import Synchronization
 import SystemPackage

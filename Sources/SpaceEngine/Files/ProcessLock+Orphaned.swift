@@ -1,6 +1,5 @@
 import Glibc
 package import SpaceSystem
-import SystemPackage
 
 // Locks whose holder's thread no longer exists, although the mutex does not show its death.
 //

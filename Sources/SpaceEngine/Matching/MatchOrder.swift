@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// Which match comes first.

@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import Synchronization
 import TupleCoding

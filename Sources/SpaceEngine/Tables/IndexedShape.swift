@@ -1,5 +1,4 @@
 import LMDB
-import Synchronization
 import TupleCoding
 
 /// A shape whose index is being built, is ready, or is being dropped: a row of `shapes`.

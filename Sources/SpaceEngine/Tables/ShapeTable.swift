@@ -1,5 +1,4 @@
 import LMDB
-import Synchronization
 import TupleCoding
 
 /// The shapes of a namespace in one commit.

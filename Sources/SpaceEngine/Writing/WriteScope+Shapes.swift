@@ -1,6 +1,5 @@
 import LMDB
 import SpaceSystem
-import Synchronization
 import TupleCoding
 
 extension WriteScope {

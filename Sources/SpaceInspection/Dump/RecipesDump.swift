@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 

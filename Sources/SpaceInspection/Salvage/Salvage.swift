@@ -1,7 +1,6 @@
 import Glibc
 import LMDB
 import SpaceSystem
-import SystemPackage
 import TupleCoding
 
 /// The content that can be saved from a namespace whose files are damaged.

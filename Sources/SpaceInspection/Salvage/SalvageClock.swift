@@ -1,7 +1,4 @@
-import Glibc
-import LMDB
 import SpaceSystem
-import SystemPackage
 import TupleCoding
 
 /// Converts times of the namespace's clock to milliseconds since 1970.

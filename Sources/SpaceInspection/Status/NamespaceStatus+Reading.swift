@@ -1,6 +1,5 @@
 import LMDB
 import SpaceSystem
-import SystemPackage
 import TupleCoding
 
 extension NamespaceStatus {

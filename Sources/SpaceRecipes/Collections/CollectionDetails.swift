@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The details in the row of an ordered set or a dictionary.

@@ -1,5 +1,4 @@
 import SpaceSystem
-import Synchronization
 
 /// Turns changes of one kind of collection into its observers' form; a ``CollectionFeed`` decides when.
 package protocol CollectionSource: Sendable {

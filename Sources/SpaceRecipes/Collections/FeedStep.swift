@@ -1,5 +1,4 @@
 import SpaceSystem
-import Synchronization
 
 /// The result of a collection's change for an observer.
 package enum FeedStep<Told> {

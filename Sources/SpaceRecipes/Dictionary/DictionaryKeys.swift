@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// Converts between the keys of a dictionary's entries and the keys of cells.

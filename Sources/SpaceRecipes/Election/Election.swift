@@ -1,5 +1,3 @@
-import LMDB
-import Synchronization
 public import TupleCoding
 
 /// The election of one leader among candidate processes.

@@ -1,5 +1,3 @@
-import LMDB
-import Synchronization
 public import TupleCoding
 
 /// The leader of an election.

@@ -1,5 +1,3 @@
-import LMDB
-import Synchronization
 import TupleCoding
 
 /// The leadership of this process; the process resigns when the value goes out of scope.

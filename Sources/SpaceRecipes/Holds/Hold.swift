@@ -1,5 +1,4 @@
 import SpaceSystem
-import Synchronization
 
 /// What a process holds by name: a lock, permits of a semaphore, or leadership.
 ///

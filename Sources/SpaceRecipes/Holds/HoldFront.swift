@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The front of a name's queue: decides, row after row, which rows may hold at the same time.

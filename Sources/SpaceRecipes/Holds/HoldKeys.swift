@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The keys of a name's rows in `holds`.

@@ -1,6 +1,4 @@
 import SpaceSystem
-import Synchronization
-import SystemPackage
 import TupleCoding
 
 /// A place in the queue of a name, waiting or holding.

@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// A process's request to hold a name.

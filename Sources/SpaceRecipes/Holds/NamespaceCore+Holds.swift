@@ -1,6 +1,4 @@
 import SpaceSystem
-import Synchronization
-import SystemPackage
 import TupleCoding
 
 // Holding: at once, blocking the thread, suspending the task; releasing; and naming the holder in a time-out's error.

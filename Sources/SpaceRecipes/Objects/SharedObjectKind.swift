@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The kind of a named object; all processes that use a name must mean the same kind.

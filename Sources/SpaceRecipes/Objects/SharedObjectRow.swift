@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// A row of `objects`: an object that exists even while no process uses it.

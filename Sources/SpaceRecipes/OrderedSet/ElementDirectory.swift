@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The directory of an ordered set.

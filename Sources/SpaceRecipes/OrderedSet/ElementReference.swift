@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The reference to an element in a chunk: the hash of its encoding, and a number that distinguishes elements with the

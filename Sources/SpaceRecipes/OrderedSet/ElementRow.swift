@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The row of an element: the id of the chunk that refers to it, in four bytes, then its encoding.

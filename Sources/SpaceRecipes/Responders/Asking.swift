@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// One asking of a responder: the ticket of the request's row, and the work number, which differs for each asking.

@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// What a responding or an asking process waits for.

@@ -1,5 +1,4 @@
 import SpaceSystem
-import Synchronization
 import TupleCoding
 
 /// A responder of this process.

@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// A request to be made: the name, the argument, and which responders may be asked.

@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The state of a request.

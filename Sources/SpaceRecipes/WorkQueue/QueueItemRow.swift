@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The row of a queue's item.

@@ -1,4 +1,3 @@
-import Glibc
 import TupleCoding
 
 /// A choice of the changes that a watcher receives.

@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 package import Synchronization
 import TupleCoding

@@ -1,4 +1,3 @@
-import Synchronization
 import TupleCoding
 
 /// The handler of an observation, and the place where it runs.

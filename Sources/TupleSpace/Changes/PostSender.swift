@@ -1,6 +1,5 @@
 import Glibc
 import SpaceSystem
-import Synchronization
 import TupleCoding
 
 /// The sender of a notification: a process, or an object in one.

@@ -1,6 +1,4 @@
 import SpaceSystem
-import Synchronization
-import SystemPackage
 
 /// The appearance or disappearance of a namespace.
 public enum SpaceChange: Sendable, Hashable {

@@ -1,6 +1,4 @@
 import SpaceSystem
-import Synchronization
-import SystemPackage
 
 /// The namespaces of a space as they appear and disappear.
 ///

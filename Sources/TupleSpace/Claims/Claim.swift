@@ -1,5 +1,4 @@
 import SpaceSystem
-import Synchronization
 public import TupleCoding
 
 /// A tuple that this process has claimed: others don't see it, and it returns to its place unless it is completed.

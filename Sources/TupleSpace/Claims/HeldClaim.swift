@@ -1,5 +1,4 @@
 import SpaceSystem
-import Synchronization
 public import TupleCoding
 
 /// A claim as a plain value, as ``Claim/detach()`` and claims within a transaction give it.

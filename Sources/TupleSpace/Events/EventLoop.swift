@@ -2,7 +2,6 @@ import Glibc
 import LMDB
 package import SpaceSystem
 import Synchronization
-import SystemPackage
 
 /// Hears the change signals of the namespaces that this process watches.
 ///

@@ -1,4 +1,3 @@
-import Glibc
 import LMDB
 package import SpaceSystem
 import Synchronization

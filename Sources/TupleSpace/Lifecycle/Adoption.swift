@@ -1,7 +1,5 @@
 import Glibc
-import LMDB
 import SpaceSystem
-import Synchronization
 import SystemPackage
 
 /// The adoption of a namespace whose header names another boot, PID or time namespace, C library or file than ours.

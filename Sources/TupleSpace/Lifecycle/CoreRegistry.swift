@@ -1,5 +1,4 @@
 import Glibc
-import LMDB
 import SpaceSystem
 import Synchronization
 

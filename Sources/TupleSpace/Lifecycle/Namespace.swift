@@ -1,7 +1,5 @@
-import LMDB
 import SpaceSystem
 import Synchronization
-import SystemPackage
 import TupleCoding
 
 /// A handle on a namespace: writes, reads and takes tuples, sets and gets cells.

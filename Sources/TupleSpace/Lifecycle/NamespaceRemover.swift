@@ -1,6 +1,5 @@
 import Glibc
 import SpaceSystem
-import Synchronization
 import SystemPackage
 
 /// Inspects and removes namespaces from outside, without becoming a user of them, for reapers, listers and `delete`.

@@ -1,7 +1,6 @@
 import Glibc
 import LMDB
 import SpaceSystem
-import Synchronization
 import SystemPackage
 
 /// Opens and creates namespaces.

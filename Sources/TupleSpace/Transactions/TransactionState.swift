@@ -1,6 +1,5 @@
 import Glibc
 import SpaceSystem
-import Synchronization
 import TupleCoding
 
 /// A transaction's body, run under the gate.

@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The time at which a written tuple expires.

@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// A tuple that was taken: its id, its decoded content, and the result of the closure that ended its visibility.

@@ -1,5 +1,4 @@
 package import SpaceSystem
-import Synchronization
 import TupleCoding
 
 extension NamespaceCore {

@@ -1,6 +1,5 @@
 package import SpaceSystem
 import Synchronization
-import SystemPackage
 import TupleCoding
 
 extension NamespaceCore {

@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import SystemPackage
 
 /// The limit of the growth of slot tables in this process.
 package enum WaitTable {
