@@ -86,10 +86,8 @@ package final class NamespaceCore: ListeningNamespace {
         timeout: Duration? = nil,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        if deferred.isDue {
-            try checkUsable(operation)
-            carryOutDeferred()
-        }
+        try checkUsable(operation)
+        if deferred.isDue { carryOutDeferred() }
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
         var result: R?
         try engine.write(operation, demand, timeout: timeout) { (scope) throws(SpaceError) in

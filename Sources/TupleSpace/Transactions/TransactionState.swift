@@ -239,6 +239,8 @@ extension NamespaceCore {
             if case .failure(let cause)? = outcome { throw cause }
             throw error
         }
+        // Index upkeep writes, and comes after what the body has released.
+        if deferred.isDue { carryOutDeferred() }
         state?.followUp()
         guard let outcome else {
             throw SpaceError(.inputOutput, operation, reason: "the transaction's body was not run")
