@@ -17,7 +17,7 @@ static dev_t device;
 static ino_t inode;
 static uint64_t calls;
 
-// The system calls themselves: the functions of these names are ours here.
+// Makes the system call itself, because libc's functions of these names are replaced here.
 static void put(const void *bytes, size_t count) {
     const char *next = bytes;
     while (count > 0) {
@@ -64,7 +64,7 @@ void write_recorder_mark(uint64_t mark) {
 
 uint64_t write_recorder_calls(void) { return calls; }
 
-// Under the lock from the call to the record, so that the records' order is that of the writes.
+// The lock is held from the call to the record, so that the records are in the order of the writes.
 
 ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
     if (!is_recorded(fd)) return syscall(SYS_pwrite64, fd, bytes, count, offset);

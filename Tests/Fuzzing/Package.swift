@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The fuzzers: of the tuple coding, of what lies on disk, and of what the commands are given. They need the library
+// The fuzzers: of the tuple coding, of the files on disk, and of the commands' input. They need the library
 // instrumented, so they are a package of their own, which tools/fuzz builds with --sanitize=fuzzer.
 
 let settings: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]

@@ -1,14 +1,14 @@
-/// A call that a process made, as it saw it: when it began, when it returned, and with what.
+/// A call of a process, as that process saw it: when it began, when it returned, and with which result.
 package struct Call<Operation, Response> {
     package let process: Int
     /// Of one clock for all processes.
     package let invoked: Int64
-    /// `nil` when it never returned, its process having been killed.
+    /// `nil` if the call never returned because its process was killed.
     ///
-    /// It may have taken effect, at any time after `invoked`, or never.
+    /// Such a call may have taken effect, at any time after `invoked`, or never.
     package let returned: Int64?
     package let operation: Operation
-    /// `nil` when it never returned.
+    /// `nil` if the call never returned.
     package let response: Response?
 
     package init(process: Int, invoked: Int64, returned: (time: Int64, Response)?, _ operation: Operation) {
@@ -20,7 +20,7 @@ package struct Call<Operation, Response> {
     }
 }
 
-/// What an object does when it is used by one process at a time.
+/// The behaviour of an object that one process at a time uses.
 package protocol SequentialObject {
     associatedtype State: Hashable
     associatedtype Operation
@@ -28,18 +28,20 @@ package protocol SequentialObject {
 
     static var initial: State { get }
 
-    /// The states in which the object may be after the operation; none when it can't have given that response.
+    /// The states in which the object may be after the operation; none if it can't have given that response.
     ///
-    /// - `response`: `nil`: whichever.
+    /// - `response`: `nil` allows any response.
     static func apply(_ operation: Operation, by process: Int, _ response: Response?, to state: State) -> [State]
 }
 
-/// Whether a history is linearizable: whether there is one order of its calls that keeps to their times (who returned before another
-/// began comes first), and in which the object, used by one process at a time, gives the same responses.
+/// Whether a history is linearizable: whether there is one order of its calls that respects their times (a call that
+/// returned before another began comes first), and in which the object, used by one process at a time, gives the same
+/// responses.
 ///
 /// The search is Wing's and Gong's with Lowe's memory: a set of calls that have been placed, together with the state
-/// that they led to, is tried once. Exponential at worst; histories of a few dozen calls on one object take microseconds.
-/// Calls on different objects needn't be searched together: a history is linearizable if it is so for each (Herlihy and Wing).
+/// that they led to, is tried once. Exponential at worst; histories of a few dozen calls on one object take
+/// microseconds. Calls on different objects needn't be searched together: a history is linearizable if it is so for
+/// each (Herlihy and Wing).
 package enum Linearizability<Object: SequentialObject> {
     package typealias History = [Call<Object.Operation, Object.Response>]
 
@@ -61,7 +63,7 @@ package enum Linearizability<Object: SequentialObject> {
     }
 
     private struct Search {
-        /// By their beginnings.
+        /// Sorted by their beginnings.
         let calls: History
         var seen: Set<Position> = []
 
@@ -72,11 +74,11 @@ package enum Linearizability<Object: SequentialObject> {
             var open = [start]
             while let position = open.popLast() {
                 guard seen.insert(position).inserted else { continue }
-                // Whoever returned has to be placed; who did not, need not.
+                // A call that returned has to be placed; a call that did not return need not be.
                 let missing = calls.indices.filter { !position.has($0) && calls[$0].returned != nil }
                 guard let firstReturn = missing.compactMap({ calls[$0].returned }).min() else { return true }
                 for (index, call) in calls.enumerated() {
-                    // What began after another had returned can't come before it.
+                    // A call that began after another had returned can't come before it.
                     if call.invoked > firstReturn { break }
                     if position.has(index) { continue }
                     let states = Object.apply(call.operation, by: call.process, call.response, to: position.state)

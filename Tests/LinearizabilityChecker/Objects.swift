@@ -1,7 +1,7 @@
 /// The tuples that one template matches, each told from the others by a number.
 ///
-/// Which of several a read or take gets is left open: a tuple that returns from a claim comes back to its old place, so that who
-/// looked before is right to get a younger one.
+/// The model leaves open which of several tuples a read or take gets: a tuple that returns from a claim comes back to
+/// its old place, so a process that looked before is right to get a younger one.
 package enum TupleBag: SequentialObject {
     package struct State: Hashable {
         package var visible: Set<Int> = []
@@ -14,7 +14,8 @@ package enum TupleBag: SequentialObject {
         case read, take, claim
         /// Ends the process's claim; the tuple is gone.
         case complete
-        /// Ends the process's claim, if it has one; the tuple returns. Also what happens to the claim of a killed process.
+        /// Ends the process's claim, if it has one; the tuple returns. This also happens to the claim of a killed
+        /// process.
         case release
     }
 
@@ -74,7 +75,7 @@ package enum CellRegister: SequentialObject {
 
     package enum Response: Hashable {
         case done
-        /// `nil`: it was not set.
+        /// `nil` if it was not set.
         case content(Int?)
         case isSet(Bool)
     }

@@ -1,4 +1,4 @@
-/// The same numbers for the same seed, so that a failure repeats.
+/// Gives the same numbers for the same seed, so that a failure repeats.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

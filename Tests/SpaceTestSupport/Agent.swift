@@ -2,11 +2,10 @@ import Glibc
 import SpaceSystem
 import SystemPackage
 
-/// A running `space-test-agent`, or another program of the tests: a real other process that does what a test tells it, killed and reaped at the latest when
-/// this value goes.
+/// A running `space-test-agent`, or another program of the tests: a real other process that obeys a test's commands.
 ///
-/// Everything waits for a line or a status of the process, never for time to pass; the limit is a watchdog against
-/// hanging. One test uses it, from one thread at a time.
+/// It is killed and reaped at the latest when this value goes. Each wait is for a line or a status of the process,
+/// never for time to pass; the limit is a watchdog against hanging. One test uses it, from one thread at a time.
 package final class Agent: @unchecked Sendable {
     package enum End: Equatable, Sendable {
         case exited(Int32)
@@ -36,7 +35,7 @@ package final class Agent: @unchecked Sendable {
 
         let program = try Self.path(of: name)
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
-        // A child that is killed on purpose needn't explain itself at length. A sanitizer's options hold for it too.
+        // A child that is killed on purpose needn't print a long report. A sanitizer's options count for it too.
         let options = ["ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"].compactMap { (name: String) in
             getenv(name).map { "\(name)=\(String(cString: $0))" }
         }
@@ -67,7 +66,7 @@ package final class Agent: @unchecked Sendable {
         }
     }
 
-    /// Beside the running test program.
+    /// The path of a program in the folder of the running test program.
     private static func path(of name: String) throws -> String {
         var buffer = [CChar](repeating: 0, count: 4096)
         guard readlink("/proc/self/exe", &buffer, buffer.count - 1) > 0 else {
@@ -78,7 +77,7 @@ package final class Agent: @unchecked Sendable {
 
     // MARK: Talking
 
-    /// Sends a command, without waiting for what it answers.
+    /// Sends a command, without waiting for the answer.
     package func send(_ command: String) throws {
         let bytes = Array((command + "\n").utf8)
         var sent = 0
@@ -92,7 +91,7 @@ package final class Agent: @unchecked Sendable {
         }
     }
 
-    /// The next line that it says; `nil` when it has ended.
+    /// The next line that it prints; `nil` when it has ended.
     package func line() throws -> String? {
         let deadline = MonotonicInstant.now.advanced(by: watchdog)
         while true {
@@ -130,7 +129,7 @@ package final class Agent: @unchecked Sendable {
         return String(answer.dropFirst(3))
     }
 
-    /// Opens a namespace, and creates it if need be.
+    /// Opens a namespace, and creates it if necessary.
     ///
     /// The options are such as `owning=0 timeout=300 mode=durable`.
     package func open(_ root: TemporaryRoot, _ name: String, _ options: String = "") throws {
@@ -147,7 +146,7 @@ package final class Agent: @unchecked Sendable {
         }
     }
 
-    /// Tells it to end as programs do, and waits until it is gone.
+    /// Closes its standard input, so that it ends as programs do, and waits until it is gone.
     package func exit() throws {
         try send("exit")
         guard try ended() == .exited(0) else { throw TestFailure("agent \(pid) did not exit well") }
@@ -170,7 +169,7 @@ package final class Agent: @unchecked Sendable {
         return true
     }
 
-    /// Stops it, and returns when it stands.
+    /// Stops it, and returns once it has stopped.
     package func stop() throws {
         Glibc.kill(pid, SIGSTOP)
         try waitUntilStopped()

@@ -19,7 +19,7 @@ package enum Ending: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a command left behind.
+/// The result of a command that has ended.
 package struct CommandResult: Sendable {
     package let output: String
     package let errors: String
@@ -47,10 +47,10 @@ package struct CommandRunner: Sendable {
         _ = Self.brokenPipesAreErrors
     }
 
-    /// Writing to a child that has exited must fail a test, and not end it.
+    /// Writing to a child that has exited must fail a test, and not end the test process.
     private static let brokenPipesAreErrors: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
-    /// The folder where the build puts executables and the tests' bundle alike.
+    /// The folder in which the build puts the executables and the tests' bundle.
     package static let products: String = {
         var buffer = [CChar](repeating: 0, count: 4096)
         let length = max(0, readlink("/proc/self/exe", &buffer, buffer.count))

@@ -1,23 +1,23 @@
 import Glibc
 import SpaceSystem
 
-/// How long tests wait for what must happen: against hanging, not a measure.
+/// How long tests wait for an expected change: a watchdog against hanging, not a measurement.
 package let watchdog = Duration.seconds(120)
 
-/// Looks again and again until something that is under way has happened.
+/// Checks again and again until an expected change has happened.
 ///
 /// - Returns: Whether it has, before the watchdog's time was over.
 package func eventually(_ condition: () throws -> Bool) throws -> Bool {
     let deadline = MonotonicInstant.now.advanced(by: watchdog)
     while try !condition() {
         if deadline.hasPassed { return false }
-        // Leaves the processor to those who are to make it happen.
+        // Leaves the processor to the processes that are to cause the change.
         poll(nil, 0, 1)
     }
     return true
 }
 
-/// The same for tests whose own tasks are to make it happen: they need the thread that the other form keeps.
+/// The same for tests whose own tasks are to cause the change: those tasks need the thread that the other form keeps.
 package func eventually(_ condition: () throws -> Bool) async throws -> Bool {
     let deadline = MonotonicInstant.now.advanced(by: watchdog)
     while try !condition() {

@@ -3,7 +3,7 @@ import SpaceSystem
 import SystemPackage
 
 extension TemporaryRoot {
-    /// The names in a folder of the root, sorted; empty when there is none.
+    /// The names in a folder of the root, sorted; empty if the folder is missing.
     package func entries(of folder: String = "") -> [String] {
         guard let descriptor = try? OwnedDescriptor.open("\(path)/\(folder)", flags: O_RDONLY | O_DIRECTORY),
             let names = try? Directory.list(descriptor.raw)
@@ -11,20 +11,20 @@ extension TemporaryRoot {
         return names.sorted()
     }
 
-    /// What creators and reapers left behind.
+    /// The files that creators and reapers left behind.
     package var leftovers: [String] {
         entries(of: ".nursery").map { ".nursery/\($0)" } + entries(of: ".graveyard").map { ".graveyard/\($0)" }
     }
 }
 
-/// What processes note while they work, so that it can be compared when some of them were killed: numbers in a file, each
-/// appended by one `write(2)`, which a kill can't divide.
+/// The steps that processes note while they work, to be compared after some of them were killed: numbers in a file,
+/// each appended by one `write(2)`, which a kill can't divide.
 package struct Ledger: Sendable {
     package let path: String
 
     package init(_ root: TemporaryRoot, _ name: String) { path = "\(root.path)/.ledger-\(name)" }
 
-    /// What was noted, in order.
+    /// The noted numbers, in order.
     package func numbers() throws -> [Int] {
         let bytes: [UInt8]
         do throws(Errno) {
@@ -39,7 +39,7 @@ package struct Ledger: Sendable {
 }
 
 extension TemporaryRoot {
-    /// Removes a folder of the root, as somebody does who knows nothing of spaces.
+    /// Removes a folder of the root, as a program does that knows nothing of spaces.
     package func removeTree(_ folder: String) throws {
         let tree = FilePath(path).appending(folder)
         let parent = tree.removingLastComponent().string
@@ -66,7 +66,7 @@ extension TemporaryRoot {
         try Directory.info(at: AT_FDCWD, "\(path)/\(file)").size
     }
 
-    /// Writes over a file of the root, from a position on; `length` then cuts it or makes it longer.
+    /// Overwrites a file of the root, from a position on; `length` then cuts it or makes it longer.
     package func overwrite(_ file: String, _ bytes: [UInt8], at offset: Int = 0, length: Int? = nil) throws {
         let descriptor = try OwnedDescriptor.open("\(path)/\(file)", flags: O_RDWR | O_CREAT, mode: 0o600)
         try FileBytes.write(bytes, to: descriptor.raw, at: offset)
@@ -114,13 +114,13 @@ extension TemporaryRoot {
 }
 
 extension Agent {
-    /// The paths of what it has open, as proc(5) shows them.
+    /// The paths of the files that this process has open, as proc(5) shows them.
     package func openFiles() throws -> [String] {
         let folder = try OwnedDescriptor.open("/proc/\(pid)/fd", flags: O_RDONLY | O_DIRECTORY)
         return try Directory.list(folder.raw).compactMap { name in
             var target = [CChar](repeating: 0, count: 4096)
             let length = readlinkat(folder.raw, name, &target, target.count)
-            // It may have been closed meanwhile.
+            // The file may have been closed meanwhile.
             return length < 0 ? nil : String(decoding: target[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
     }

@@ -1,12 +1,12 @@
 package import SharedSpace
 
 extension StorageMode {
-    /// Where a root for namespaces of this mode lies: on the disk for the one that syncs, else in memory.
+    /// The folder of a root for namespaces of this mode: on the disk for the mode that syncs, else in memory.
     package var folder: String { self == .durable ? "/var/tmp" : "/dev/shm" }
 }
 
 extension TemporaryRoot {
-    /// Where namespaces of a mode belong.
+    /// The folder in which namespaces of a mode belong.
     package convenience init(for mode: StorageMode) throws { try self.init(in: mode.folder) }
 
     /// A namespace of a mode.

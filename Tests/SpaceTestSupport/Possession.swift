@@ -1,10 +1,10 @@
 package import SharedSpace
 
-/// Something that a process has in a namespace, by a row there, until it lets go of it.
+/// Something that a process holds in a namespace, by a row there, until it releases it.
 package enum Possession: CaseIterable, Sendable {
     case hold, claim, responder, observation, changes
 
-    /// Returns: What it is let go of with.
+    /// Takes hold, and returns the closure that releases it.
     package func make(in namespace: Namespace) throws -> any AnyObject & Sendable {
         switch self {
         case .hold:

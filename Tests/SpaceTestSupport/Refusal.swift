@@ -1,6 +1,6 @@
 package import SharedSpace
 
-/// The error that a call must throw; it is a failure when it throws none.
+/// Returns the error that a call must throw; the test fails if it throws none.
 package func refusal(_ body: () throws -> Void) throws -> SpaceError {
     do {
         try body()
@@ -10,7 +10,7 @@ package func refusal(_ body: () throws -> Void) throws -> SpaceError {
     throw TestFailure("nothing was thrown")
 }
 
-/// The code of the error that a call throws; `nil` when it throws none of ours.
+/// The code of the error that a call throws; `nil` if it throws no `SpaceError`.
 package func errorCode(_ body: () throws -> Void) -> SpaceError.Code? {
     do {
         try body()

@@ -5,8 +5,7 @@ import SystemPackage
 
 /// A child process with pipes to and from it.
 ///
-/// Everything that waits has a bound, after which the child is killed and the test
-/// fails: a watchdog, not a measurement.
+/// Each wait has a limit, after which the child is killed and the test fails: a watchdog, not a measurement.
 package final class RunningCommand {
     package let pid: Int32
     private var input: CInt
@@ -19,8 +18,8 @@ package final class RunningCommand {
     private let name: String
 
     private static let patience = watchdog
-    /// Held from the making of a child's pipes until it was started: Glibc's module doesn't show pipe2(2), and a child that
-    /// another test starts in between would inherit the ends and keep them open.
+    /// Held from the making of a child's pipes until it was started: Glibc's module doesn't show pipe2(2), and a child
+    /// that another test starts in between would inherit the ends and keep them open.
     private static let spawning = Mutex<Void>(())
 
     init(_ path: String, _ arguments: [String], _ environment: [String]) throws {
@@ -113,7 +112,7 @@ package final class RunningCommand {
         input = -1
     }
 
-    /// Closes the reading end of the child's standard output: what it prints from now on breaks the pipe.
+    /// Closes the reading end of the child's standard output: the child's next output breaks the pipe.
     package func closeOutput() {
         if output >= 0 { close(output) }
         output = -1
@@ -138,7 +137,7 @@ package final class RunningCommand {
 
     package func signal(_ number: Int32) { kill(pid, number) }
 
-    /// Feeds the child, reads all that it prints, and waits for its end.
+    /// Feeds the child, reads all its output, and waits for its end.
     @discardableResult
     package func finish(input text: String = "") throws -> CommandResult {
         var bytes = Array(text.utf8)[...]
@@ -183,7 +182,7 @@ package final class RunningCommand {
 
     // MARK: Waiting
 
-    /// The pipes that may still bring something.
+    /// The pipes that may still bring data.
     private var pending: [(CInt, Int32)] {
         [output, errors].filter { $0 >= 0 }.map { ($0, POLLIN) }
     }

@@ -1,4 +1,4 @@
-/// Two names that Swift's `==` takes for one and the database for two: "é" as one scalar and as two.
+/// Two names that are equal for Swift's `==` and differ in the database: "é" as one scalar and as two.
 package enum TwinNames {
     package static let composed = "\u{e9}"
     package static let decomposed = "e\u{301}"

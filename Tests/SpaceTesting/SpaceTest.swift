@@ -3,12 +3,12 @@ package import SpaceTestSupport
 import Synchronization
 package import Testing
 
-/// A root, or one in each folder, and the namespaces of one test, or of one case of a test with arguments, in a suite with the
-/// trait `spaceTest`.
+/// A root, or one in each folder, and the namespaces of one test, or of one case of a test with arguments, in a suite
+/// with the trait `spaceTest`.
 ///
-/// All of it stays until the test has ended and its suite's value is gone; then each namespace that is still there must pass
-/// the full check. So a test doesn't use this for a namespace that it damages, or whose last owner is to leave: it makes a
-/// `TemporaryRoot` of its own.
+/// All of it stays until the test has ended and its suite's value is gone; then each namespace that is still there must
+/// pass the full check. So a test doesn't use this for a namespace that it damages, or whose last owner is to leave: it
+/// makes a `TemporaryRoot` of its own.
 package final class SpaceTest: Sendable {
     private struct Made {
         var roots: [String: TemporaryRoot] = [:]
@@ -36,10 +36,10 @@ package final class SpaceTest: Sendable {
         }
     }
 
-    /// The test's root where namespaces of a mode belong.
+    /// The test's root in the folder where namespaces of a mode belong.
     package static func root(for mode: StorageMode) throws -> TemporaryRoot { try root(in: mode.folder) }
 
-    /// Opens a namespace in the test's root, or one of a mode where that belongs, and creates it if need be.
+    /// Opens a namespace in the test's root, or in the root of its mode if one is given, and creates it if necessary.
     package static func namespace(
         _ mode: StorageMode = .fast,
         _ name: String = "n",
@@ -48,7 +48,7 @@ package final class SpaceTest: Sendable {
         try namespace(name, options: NamespaceOptions(mode: mode, byteLimit: byteLimit))
     }
 
-    /// Opens a namespace in the test's root, and creates it if need be.
+    /// Opens a namespace in the test's root, and creates it if necessary.
     package static func namespace(
         _ name: String,
         options: NamespaceOptions = NamespaceOptions(),
@@ -63,7 +63,7 @@ package final class SpaceTest: Sendable {
 
     // MARK: Its end
 
-    /// Runs a test with a root of its own, and checks what it leaves, however it ends.
+    /// Runs a test with a root of its own, and checks the namespaces that it leaves, however it ends.
     fileprivate static func run(
         _ test: Test,
         _ body: @concurrent @Sendable () async throws -> Void

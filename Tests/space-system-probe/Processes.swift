@@ -11,7 +11,7 @@ func hidden<Function>(_ name: String, as type: Function.Type) -> Function {
     return unsafeBitCast(symbol, to: type)
 }
 
-/// Ends the main thread, as some programs do, while another thread works on.
+/// Ends the main thread, as some programs do, while another thread goes on.
 func endMainThread() throws(Errno) {
     var thread = pthread_t()
     let error = pthread_create(&thread, nil, survive, nil)
@@ -28,7 +28,7 @@ private func survive(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     exit(0)
 }
 
-/// Says the fork generation of this process, of a child of fork(3), of one of _Fork(3), and its own once more.
+/// Prints the fork generation of this process, of a child of fork(3), of one of _Fork(3), and its own once more.
 ///
 /// This process has one thread, so its children may go on running Swift.
 func forkInTwoWays() throws(Errno) {
@@ -59,7 +59,7 @@ func start(_ arguments: String...) throws(Errno) -> pid_t {
 
 func startArmedChild() throws(Errno) {
     _ = try start("armed-child")
-    // From the main thread, which stays: it is the thread whose end the signal stands for.
+    // From the main thread, which stays: the signal is sent when that thread ends.
     while true { pause() }
 }
 
@@ -73,11 +73,11 @@ func lookFromInnerNamespace() throws(Errno) {
     while waitpid(child, &status, 0) < 0 && errno == EINTR {}
 }
 
-/// What a process sees of itself where `/proc` is another namespace's.
+/// Prints how a process sees itself if `/proc` is another PID namespace's.
 func lookAtOneself() {
     let pid = getpid()
     let mine = try? ProcessIdentity.current
-    // The trap itself: under this number /proc shows somebody else.
+    // The trap itself: under this number /proc shows another process.
     let shown = (try? FileBytes.read(at: AT_FDCWD, "/proc/\(pid)/stat", limit: 4096)).flatMap(ProcFS.parse)
     say("another process shown: \(shown != nil && shown?.startTime != mine?.startTime)")
     say("trusted: \(ProcFS.showsOurNamespace)")

@@ -2,12 +2,13 @@ import Glibc
 import SpaceSystem
 import SystemPackage
 
-/// Mounts a tmpfs of 6 MiB over `folder`, seen by this process alone and gone with it, and does something in it.
+/// Mounts a tmpfs of 6 MiB over `folder`, which only this process sees and which goes with it, and runs an action in
+/// it.
 func useSmallFileSystem(_ folder: String, _ what: String) throws(Errno) {
     let unshare = hidden("unshare", as: (@convention(c) (CInt) -> CInt).self)
     let newMountNamespace: CInt = 0x0002_0000  // CLONE_NEWNS
     guard unshare(newMountNamespace) == 0 else { throw Errno(rawValue: errno) }
-    // mount_namespaces(7): without MS_PRIVATE the mount would spread to the others.
+    // mount_namespaces(7): without MS_PRIVATE the mount would spread to the other mount namespaces.
     guard mount(nil, "/", nil, UInt(MS_REC) | UInt(MS_PRIVATE), nil) == 0,
         mount("tmpfs", folder, "tmpfs", 0, "size=6m") == 0
     else { throw Errno(rawValue: errno) }

@@ -1,7 +1,7 @@
-// The child process of SpaceSystemTests: does one thing that a test then watches, interrupts or kills.
+// The child process of SpaceSystemTests: it does one action that a test then watches, interrupts or kills.
 //
-// It says on standard output, a line each, how far it is, and takes orders from standard input; when that ends, so does
-// the process, so no child outlives its test.
+// It reports its progress on standard output, a line each, and takes orders from standard input; when that ends, so
+// does the process, so no child outlives its test.
 
 import Glibc
 import SpaceSystem
@@ -54,7 +54,7 @@ do throws(Errno) {
         _ = order()
 
     case "hold-plain-mutex":
-        // What a mutex that isn't robust does when its holder is killed.
+        // Shows how a mutex that isn't robust behaves when its holder is killed.
         let file = try map(argument(2))
         let mutex = file.base.assumingMemoryBound(to: pthread_mutex_t.self)
         say(pthread_mutex_lock(mutex) == 0 ? "acquired" : "failed")

@@ -3,7 +3,7 @@ import SharedSpace
 import SpaceSystem
 import SystemPackage
 
-// Long work that a test lets run and kills: what was done is noted in a ledger as it is done.
+// Long work that a test starts and kills: each step is noted in a ledger when it is done.
 
 /// A file of numbers, each appended by one `write(2)`: a kill leaves it without the last one, never with half of it.
 final class LedgerFile {
@@ -48,7 +48,7 @@ extension Agent {
         return count
     }
 
-    /// Takes until nothing came for a while.
+    /// Takes until no tuple came for a while.
     private func takeLoop(idle: Duration) throws -> Int {
         let namespace = try namespace()
         var count = 0
@@ -59,7 +59,7 @@ extension Agent {
         return count
     }
 
-    /// Takes whatever is there, never waiting, until there is a tuple that says stop.
+    /// Takes any tuple there is, never waiting, until there is a tuple that says stop.
     private func bargeLoop() throws -> Int {
         let namespace = try namespace()
         var count = 0
@@ -72,9 +72,9 @@ extension Agent {
         return count
     }
 
-    /// Takes `[from, n]` and writes `[to, n]`, so many times.
+    /// Takes `[from, n]` and writes `[to, n]`, `count` times.
     ///
-    /// - Returns: How often nobody had woken it, and it found its tuple at a tick.
+    /// - Returns: How often no writer had woken it, and it found its tuple at a tick.
     private func echoLoop(_ from: String, _ to: String, count: Int) throws -> Int {
         let namespace = try namespace()
         for done in 0..<count {
@@ -86,7 +86,7 @@ extension Agent {
         return namespace.lateFinds
     }
 
-    /// `open-loop <root> <name> <rounds> <first>`: opens, writes a tuple, sees that it is there still, leaves.
+    /// `open-loop <root> <name> <rounds> <first>`: opens, writes a tuple, checks that it is still there, leaves.
     private func openLoop(_ words: [String]) throws -> Int {
         let space = try Space(root: try word(words, 0), timeout: .seconds(20))
         let name = try word(words, 1)
@@ -112,7 +112,7 @@ extension Agent {
         return deleted
     }
 
-    /// `fill <size> <most>`: writes tuples of a size until an error says that there is no room.
+    /// `fill <size> <most>`: writes tuples of a size until an error says that there is no space.
     private func fill(size: Int, most: Int) throws -> String {
         let namespace = try namespace()
         let body = [UInt8](repeating: 0x78, count: size)
@@ -145,7 +145,8 @@ extension Agent {
         return count
     }
 
-    /// `turn-over <size> <count>`: writes a tuple of a size and takes it again, so many times, or until there is no room.
+    /// `turn-over <size> <count>`: writes a tuple of a size and takes it again, so many times, or until there is no
+    /// space.
     private func turnOver(size: Int, count: Int) throws -> String {
         let namespace = try namespace()
         let body = [UInt8](repeating: 0x78, count: size)
@@ -162,7 +163,7 @@ extension Agent {
         return "ok \(count)"
     }
 
-    /// `write-at-once <count>`: so many tuples in one transaction.
+    /// `write-at-once <count>`: writes `count` tuples in one transaction.
     private func writeAtOnce(_ count: Int) throws -> Int {
         try namespace().transaction { t in
             for number in 0..<count { try t.write("many", number) }

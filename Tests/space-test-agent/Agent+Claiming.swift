@@ -7,7 +7,7 @@ extension Agent {
     func performOnClaims(_ command: String, _ words: [String]) throws -> String? {
         switch command {
         case "claim-typed":
-            // Announced, unlike the claims that last as long as a line takes to print.
+            // Announced, unlike claims that last only as long as a line takes to print.
             guard let claim = try namespace().claimIfExists(matching: try template(words, from: 0)) else {
                 return "none"
             }
@@ -27,7 +27,7 @@ extension Agent {
             return claim.map { "ok \($0.number)" } ?? "none"
         case "claim-loop": return "ok \(try claimLoop())"
         case "write-claimed":
-            // In one transaction, so that nobody is ever woken for it.
+            // In one transaction, so that no waiter is ever woken for it.
             let tuple = try Tuple(json: rest(words, from: 0))
             let claim = try namespace().transaction { t in
                 try t.write(tuple: tuple)
@@ -44,7 +44,7 @@ extension Agent {
         case "listens": return "ok \(namespacesListenedTo)"
         case "transfer-loop": return "ok \(try transferLoop())"
         case "transact":
-            // Writes, takes and sets; stops or dies where that was armed.
+            // Writes, takes and sets; stops or dies at an armed point.
             try namespace().transaction { t in
                 try t.write("a", 1)
                 _ = try t.takeIfExists("job", any(Int.self))
@@ -56,7 +56,7 @@ extension Agent {
         return "ok"
     }
 
-    /// Claims jobs and writes what they come to, until there is nothing for a while.
+    /// Claims jobs and writes their results, until there was no job for a while.
     private func claimLoop() throws -> Int {
         let namespace = try namespace()
         var count = 0

@@ -2,9 +2,9 @@ import Glibc
 import SharedSpace
 import Synchronization
 
-// Ordered sets: editors, and those who keep copies.
+// Ordered sets: editors, and observers that keep copies.
 
-/// What an observer has made of what it was told.
+/// The copy that an observer has made of the changes it was told.
 final class ObservedSet: Sendable {
     private let state = Mutex<(copy: [Int], misfits: Int, changes: Int)>(([], 0, 0))
     private let token = Mutex<ObservationToken?>(nil)
@@ -44,7 +44,7 @@ extension Agent {
             }
         case "set-edit": try editSet(words)
         case "set-same":
-            // The last of all that is done to it.
+            // The last of all edits.
             guard let observedSet else { throw Failure("nothing is observed") }
             while observedSet.copy.last != -1 { try await Task.sleep(for: .milliseconds(1)) }
             guard observedSet.misfits == 0 else { throw Failure("\(observedSet.misfits) changes did not fit") }
@@ -86,7 +86,7 @@ extension Agent {
         return "\(copy.count) \(count)"
     }
 
-    /// An edit here or there; what others have done meanwhile may make it impossible, or nothing.
+    /// Makes an edit at some place; the edits of others may have made it impossible, or a no-op.
     private func churnSet(_ round: Int, _ seed: Int) throws {
         let set = try orderedSet()
         let number = (round &* 7919 &+ seed &* 104_729) % 1000

@@ -5,7 +5,7 @@ import Synchronization
 
 // Many waiters in this one process.
 
-/// What the waiters of a crowd came to.
+/// The results of a crowd's waiters.
 private final class Tally: Sendable {
     private struct State {
         var served = 0
@@ -52,7 +52,7 @@ extension Agent {
         }
     }
 
-    /// `take-crowd <count> <timeout>`: so many threads, each of which takes one tuple: every other one of its own, `["own", n]`,
+    /// `take-crowd <count> <timeout>`: `count` threads, each of which takes one tuple: every other one of its own, `["own", n]`,
     /// the rest any of `["any", n]`.
     private func crowd(_ count: Int, timeout: Duration) throws -> String {
         let namespace = try namespace()

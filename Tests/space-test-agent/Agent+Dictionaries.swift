@@ -1,6 +1,6 @@
 import SharedSpace
 
-// Dictionaries: those who change them, and those who keep a copy.
+// Dictionaries: processes that change them, and processes that keep a copy.
 
 extension Agent {
     func performOnDictionaries(_ command: String, _ words: [String]) async throws -> String? {

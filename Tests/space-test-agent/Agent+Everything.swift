@@ -23,7 +23,7 @@ extension Agent {
         let large = String(repeating: "y", count: 9000)
         for number in 0..<8 { try namespace.write("large", number, large) }
         for number in 0..<20 { try namespace.write(tuple: ["late", number], expires: .seconds(3600)) }
-        // Shapes are earned by use.
+        // The namespace earns indexes by searches.
         for number in 0..<40 {
             _ = try namespace.readIfExists(matching: [.any, number, .any, .any])
             _ = try namespace.readIfExists(matching: ["job", .any, .any, number % 7])

@@ -1,6 +1,6 @@
 import SharedSpace
 
-// Whatever takes room, until there is none, and then without any.
+// Operations that take disk space, until there is none, and operations then.
 
 extension Agent {
     func performFilling(_ command: String, _ words: [String]) throws -> String? {
@@ -11,7 +11,7 @@ extension Agent {
         }
     }
 
-    /// What fills a namespace.
+    /// The kinds of contents that fill a namespace.
     private enum Filling: String {
         case transactions, set, queue
 
@@ -21,9 +21,9 @@ extension Agent {
         }
     }
 
-    /// `fill-by <filling> <size>`: until there is no room.
+    /// `fill-by <filling> <size>`: until there is no space.
     ///
-    /// Returns: How many steps were made, and what the last said; `torn` if it left something all the same.
+    /// Returns: The number of steps, and the last error; `torn` if the failed step left something all the same.
     private func fill(by filling: Filling, size: Int) throws -> String {
         let namespace = try namespace()
         let queue = namespace.queue("work")
@@ -49,7 +49,7 @@ extension Agent {
         throw Failure("never full")
     }
 
-    /// Some of everything in one transaction; one tuple more is there afterwards.
+    /// Some changes of each kind in one transaction, which leaves one tuple more.
     private func move(on namespace: Namespace, _ step: Int, _ body: String) throws {
         try namespace.transaction { t in
             try t.write("fill", step, body)

@@ -4,9 +4,9 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-// Observers, who are called.
+// Observers, whose handlers are called.
 
-/// What an observer was told, and the observation.
+/// The changes that an observer was told, and the observation.
 final class Observed: Sendable {
     private let state = Mutex<(told: [String], token: ObservationToken?)>(([], nil))
 
@@ -64,9 +64,9 @@ extension Agent {
         return observed
     }
 
-    /// Bytes of memory of the process's own.
+    /// How many bytes of memory the process has to itself.
     private func ownMemory() throws -> Int {
-        // A sanitizer has memory of its own, and keeps what was freed; but it counts what is in use
+        // A sanitizer has memory of its own, and keeps freed memory; but it counts the memory in use
         // (sanitizer/allocator_interface.h).
         if let count = dlsym(nil, "__sanitizer_get_current_allocated_bytes") {
             return unsafeBitCast(count, to: (@convention(c) () -> Int).self)()
@@ -83,7 +83,7 @@ extension Agent {
         return kilobytes << 10
     }
 
-    /// Observes, writes, is told of it, and drops the observation, so many times.
+    /// Observes, writes, is told of the write, and drops the observation, in each round.
     private func observeRounds(_ rounds: Int) async throws -> Int {
         let namespace = try namespace()
         for round in 0..<rounds {
@@ -100,9 +100,9 @@ extension Agent {
         return rounds
     }
 
-    /// Has so many handlers block, on the threads that hear bells, and is told of three changes meanwhile.
+    /// Has `count` handlers block, on the threads that call observers, and is told of three changes meanwhile.
     ///
-    /// Returns: How often the handlers were called after all.
+    /// Returns: How often the handlers were called in the end.
     private func outnumber(_ count: Int) async throws -> Int {
         let namespace = try namespace()
         let isOpen = Flag()
@@ -130,8 +130,8 @@ extension Agent {
         return observed.told.count
     }
 
-    /// A child that ends the observation that it inherited, and tries to begin one; says through its status what it was told
-    /// of and could do.
+    /// Forks a child that ends the observation that it inherited, and tries to begin one; its status says which changes
+    /// it was told and which calls succeeded.
     private func forkObserving() throws -> Int32 {
         let (namespace, observed) = (try namespace(), try observer())
         return try inChild {

@@ -3,7 +3,7 @@ import SharedSpace
 import SpaceSystem
 import SystemPackage
 
-// What a process does to itself: limits, forks, another program, a file system of its own.
+// Changes of the process itself: limits, forks, another program, a file system of its own.
 
 extension Agent {
     func performOnProcess(_ command: String, _ words: [String]) throws -> String {
@@ -40,12 +40,12 @@ extension Agent {
         let resource = __rlimit_resource_t((what == "fsize" ? RLIMIT_FSIZE : RLIMIT_NOFILE).rawValue)
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { throw Failure("getrlimit: errno \(errno)") }
-        // The hard one stays, so that it can be raised again.
+        // The hard limit stays, so that the soft one can be raised again.
         limit.rlim_cur = value
         guard setrlimit(resource, &limit) == 0 else { throw Failure("setrlimit: errno \(errno)") }
     }
 
-    /// Has a signal interrupt this process again and again; what it was doing goes on then.
+    /// Has a signal interrupt this process again and again; interrupted work goes on afterwards.
     private func beInterrupted(every milliseconds: Int) throws {
         var action = sigaction()
         // No SA_RESTART: a blocked call ends with EINTR.
@@ -58,19 +58,19 @@ extension Agent {
         }
     }
 
-    /// A child that keeps every descriptor it inherited until it is killed.
+    /// Forks a child that keeps every descriptor it inherited until it is killed.
     private func forkHolding() throws -> pid_t {
         let child = try fork()
         if child == 0 {
-            // Its own dead-man's switch: alarms are not inherited (fork(2)). No Swift beyond this: other threads' locks
-            // may have been held.
+            // Its own dead-man's switch: alarms are not inherited (fork(2)). The child runs no Swift beyond this: other
+            // threads may have held locks at the fork.
             alarm(300)
             while true { pause() }
         }
         return child
     }
 
-    /// A child that uses the handle that it inherited, and says what comes of it through its status.
+    /// Forks a child that uses the inherited handle, and reports the result through its status.
     private func forkUsing() throws -> String {
         let namespace = try namespace()
         let child = try fork()
@@ -87,7 +87,7 @@ extension Agent {
         return "ok \(status)"
     }
 
-    /// A child that leaves through the handle that it inherited.
+    /// Forks a child that leaves through the inherited handle.
     private func forkLeaving() throws -> String {
         let namespace = try namespace()
         let child = try fork()
@@ -101,7 +101,7 @@ extension Agent {
         return "ok \(status)"
     }
 
-    /// A child that opens a namespace, and says what comes of it; 3: it could.
+    /// Forks a child that opens a namespace, and reports the result through its status; 3: it could.
     private func forkOpening(_ name: String) throws -> Int32 {
         try inChild {
             do throws(SpaceError) {
@@ -115,8 +115,8 @@ extension Agent {
         }
     }
 
-    /// Tells the kernel of an empty list in place of the one of the locks that this thread holds (get_robust_list(2)): as if
-    /// that list were broken, so that the kernel can't tell of this thread's death.
+    /// Gives the kernel an empty list in place of the list of the locks that this thread holds (get_robust_list(2)): as
+    /// if that list were broken, so that the kernel can't announce this thread's death.
     private func forgetRobustList() throws {
         let call = try hidden("syscall", as: (@convention(c) (CLong, UnsafeMutableRawPointer, Int) -> CLong).self)
         // struct robust_list_head: the first entry, which is the head itself in an empty list; an offset; none pending.
@@ -152,7 +152,7 @@ extension Agent {
         return child
     }
 
-    /// Ends the thread that obeys; another says so, and ends the process at the next line.
+    /// Ends the thread that obeys commands; another thread reports that, and ends the process at the next line.
     private func endMainThread() throws {
         var thread = pthread_t()
         let error = pthread_create(&thread, nil, goOnAlone, nil)
@@ -160,7 +160,8 @@ extension Agent {
         pthread_exit(nil)
     }
 
-    /// Becomes another program, which ends when standard input does; what is open stays open unless it is close-on-exec.
+    /// Becomes another program, which ends when standard input does; open descriptors stay open unless they are
+    /// close-on-exec.
     private func becomeAnother() throws {
         let words: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/cat"), nil]
         say("ok")
@@ -168,16 +169,16 @@ extension Agent {
         throw Failure("execv: errno \(errno)")
     }
 
-    /// Mounts a tmpfs of so many bytes over a folder, seen by this process alone and gone with it.
+    /// Mounts a tmpfs of `size` bytes over a folder, which only this process sees and which goes with it.
     private func mountSmall(_ folder: String, size: Int) throws {
         let unshare = try hidden("unshare", as: (@convention(c) (CInt) -> CInt).self)
         let newMountNamespace: CInt = 0x0002_0000  // CLONE_NEWNS
         guard unshare(newMountNamespace) == 0 else { throw Failure("unshare: errno \(errno)") }
-        // mount_namespaces(7): without MS_PRIVATE the mount would spread to the others.
+        // mount_namespaces(7): without MS_PRIVATE the mount would spread to the other mount namespaces.
         guard mount(nil, "/", nil, UInt(MS_REC) | UInt(MS_PRIVATE), nil) == 0,
             mount("tmpfs", folder, "tmpfs", 0, "size=\(size),mode=0700") == 0
         else { throw Failure("mount: errno \(errno)") }
-        // unshare(2) was for this thread alone; what begins anew has none but in the new place.
+        // unshare(2) applied to this thread alone; after an exec the only thread is in the new mount namespace.
         let words: [UnsafeMutablePointer<CChar>?] = [strdup("space-test-agent"), strdup("again"), nil]
         execv("/proc/self/exe", words)
         throw Failure("execv: errno \(errno)")
@@ -185,7 +186,7 @@ extension Agent {
 
     /// Begins anew in a user namespace that has no inotify instances.
     ///
-    /// user_namespaces(7): what is counted there, inotify(7)'s instances too, has limits of its own.
+    /// user_namespaces(7): resources counted there, inotify(7)'s instances too, have limits of their own.
     private func becomeOneWithoutInotify() throws {
         var path = [CChar](repeating: 0, count: 4096)
         guard readlink("/proc/self/exe", &path, path.count - 1) > 0 else { throw Failure("readlink: errno \(errno)") }
@@ -231,7 +232,7 @@ extension Agent {
         throw Failure("execv: errno \(errno)")
     }
 
-    /// A signal that is handled, again and again: what waits in the kernel is interrupted (signal(7)).
+    /// A signal that is handled, again and again: it interrupts waits in the kernel (signal(7)).
     private func ringAlarms(everyMilliseconds milliseconds: Int) throws {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { _ in }
@@ -241,7 +242,7 @@ extension Agent {
         try DetachedThread.start {
             while true {
                 usleep(UInt32(milliseconds) * 1000)
-                // To the process: any thread that waits may get it.
+                // To the process: any waiting thread may get it.
                 kill(getpid(), SIGUSR1)
                 pthread_kill(thread, SIGUSR1)
             }
@@ -255,12 +256,13 @@ extension Agent {
     }
 }
 
-/// A thread that goes on when the main thread has ended; no closure, which would belong to the actor that it is written in.
+/// A thread that goes on when the main thread has ended; not a closure, which would belong to the actor that it is
+/// written in.
 private nonisolated func goOnAlone(_: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     // proc(5): a process whose main thread has ended shows as a zombie.
     while ProcessIdentity.state(of: getpid()) != "Z" { sched_yield() }
     say("ok")
     _ = readLine()
-    // exit(3), as programs end: it leaves what is open.
+    // exit(3), as programs end: it leaves the open namespaces.
     exit(0)
 }

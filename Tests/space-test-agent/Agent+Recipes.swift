@@ -1,10 +1,10 @@
 import SharedSpace
 import SpaceSystem
 
-// Recipes, one a command. What waits says `waiting` first.
+// Recipes, one a command. A command that waits says `waiting` first.
 
 extension Agent {
-    /// What it holds, by name.
+    /// The holds of the process, by name.
     final class Held {
         let hold: Hold
         init(_ hold: consuming Hold) { self.hold = hold }
@@ -87,7 +87,7 @@ extension Agent {
             items.append(Working(item))
             return "ok \(items[items.count - 1].item.value.json)"
         case "queue-takers":
-            // `queue-takers <name> <count> [<deliveries>]`: so many tasks, each of which says and keeps what it gets.
+            // `queue-takers <name> <count> [<deliveries>]`: `count` tasks, each of which reports and keeps its item.
             let queue = try queue(words, deliveriesAt: 2)
             for _ in 0..<(try number(words, 1) as Int) {
                 Task.detached {

@@ -2,7 +2,7 @@ import Glibc
 import SharedSpace
 import Synchronization
 
-// Watchers that keep a copy, that are told for objects, and that see namespaces come and go.
+// Watchers that keep a copy, that are told of objects, and that see namespaces come and go.
 
 extension Agent {
     func performOnReplicas(_ command: String, _ words: [String]) async throws -> String? {
@@ -51,7 +51,7 @@ extension Agent {
 
     // MARK: Copies
 
-    /// What a watcher that began with what was there has made of it.
+    /// The copy of a watcher that began with the present contents.
     struct Copy {
         var tuples: [UInt64: Tuple] = [:]
         var cells: [String: Value] = [:]
@@ -87,11 +87,11 @@ extension Agent {
         }
     }
 
-    /// Keeps a copy up to a notification named `end`; with pauses, others do more between its parts.
+    /// Keeps a copy up to a notification named `end`; with pauses, other processes do more between its parts.
     private func replicate(pausing: Bool) async throws -> String {
         guard let changes else { throw Failure("nothing is watched") }
         var copy = Copy()
-        // Of an empty namespace nothing is told to begin with.
+        // For an empty namespace no initial change is told.
         copy.last = changes.start
         var count = 0
         while let change = try await changes.next(timeout: .seconds(60)) {
@@ -168,7 +168,7 @@ extension Agent {
         return "\(tuples.count) \(cells.count)"
     }
 
-    /// Writes, takes, claims, returns, sets and unsets, here and there.
+    /// Writes, takes, claims, returns, sets and unsets, in turn.
     private func churn(_ seed: Int, count: Int) throws -> Int {
         let namespace = try namespace()
         for round in 0..<count {

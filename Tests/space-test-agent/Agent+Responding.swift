@@ -4,21 +4,21 @@ import Synchronization
 
 // Responders, which answer while the agent waits for its next command, and requests.
 
-/// What a responder does with a request, step by step, and the gate at which it may be held.
+/// A responder's handling of a request, step by step, and the gate at which it may be held.
 final class Behaviour: Sendable {
     private let isOpen = Atomic<Bool>(false)
 
     func open() { isOpen.store(true, ordering: .releasing) }
 
-    /// Goes on when it is told to; ends with an error when the request was taken back.
+    /// Goes on at the command; ends with an error when the request was taken back.
     func wait() async throws {
         while !isOpen.load(ordering: .acquiring) { try await Task.sleep(for: .milliseconds(1)) }
     }
 
-    /// Runs the steps: `say` says that it has come there, `hold` waits to be let go, `next` asks who is below, `once` leaves the
-    /// stack, `throw` fails.
+    /// Runs the steps: `say` reports that it has come there, `hold` waits for a command, `next` asks the responder
+    /// below, `once` leaves the stack, `throw` fails.
     ///
-    /// Returns: The key and the argument, or in brackets what is below came to.
+    /// Returns: The key and the argument, or in brackets the reply from below.
     func run(
         _ steps: [String],
         key: String,
@@ -47,7 +47,7 @@ final class Behaviour: Sendable {
     }
 }
 
-/// Says a line from any thread: flushing all streams would wait for the one that the first thread reads from.
+/// Prints a line from any thread: flushing all streams would wait for the one that the first thread reads from.
 func tell(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = write(STDOUT_FILENO, bytes, bytes.count)
@@ -101,11 +101,11 @@ extension Agent {
     }
 
     private func requestBlocking(_ name: String, _ value: Value, _ timeout: Duration?) throws -> String {
-        // The blocking form has a limit always: here one that no test reaches.
+        // The blocking form always has a limit: here one that no test reaches.
         try namespace().request(name, value, as: String.self, timeout: timeout ?? .seconds(3600))
     }
 
-    /// Asks so often, and returns how often the reply was another's than it should.
+    /// Sends a number of requests, and returns how often the reply was a wrong one.
     private func requestLoop(_ name: String, _ count: Int) async throws -> Int {
         let namespace = try namespace()
         var wrong = 0

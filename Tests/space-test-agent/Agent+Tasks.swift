@@ -13,7 +13,8 @@ extension Agent {
         return "ok"
     }
 
-    /// Two wait, one tuple is written, and the first is cancelled: the second has it, or the one that is written then.
+    /// Two tasks wait, one tuple is written, and the first task is cancelled: the second gets that tuple, or the one
+    /// that is written then.
     private func handOn(_ count: Int) async throws -> Int {
         let namespace = try namespace()
         func waitUntilBlocked(_ count: Int) async throws {
@@ -32,7 +33,7 @@ extension Agent {
         return count
     }
 
-    /// As many tasks that take as tasks that write.
+    /// Runs as many tasks that take as tasks that write.
     ///
     /// - Returns: How many different tuples were taken.
     private func crowd(_ count: Int) async throws -> Int {

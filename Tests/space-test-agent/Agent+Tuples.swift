@@ -13,7 +13,7 @@ extension Agent {
         case "count":
             return "ok \(try namespace().count(matching: words.isEmpty ? .any : try template(words, from: 0)))"
         case "take-wait":
-            // The handshake before; that the slot is published shows in the namespace's status.
+            // The handshake comes first; the namespace's status shows when the slot is published.
             say("waiting")
             let timeout = Duration.milliseconds(try number(words, 0) as Int)
             return answer(try namespace().take(matching: try template(words, from: 1), timeout: timeout))
@@ -73,7 +73,7 @@ extension Agent {
         }
     }
 
-    /// So many tasks that take once each; says how many tuples they got.
+    /// Runs a number of tasks that take once each, and reports how many tuples they got.
     private func takers(_ count: Int, _ template: Template) async throws -> String {
         let namespace = try namespace()
         say("waiting")

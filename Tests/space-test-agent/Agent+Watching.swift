@@ -61,7 +61,7 @@ extension Agent {
 
     // MARK: Watching
 
-    /// What a watcher was told, in sum.
+    /// The sum of the changes that a watcher was told.
     private struct Followed {
         var received = 0
         var missed: UInt64 = 0
@@ -91,7 +91,8 @@ extension Agent {
         }
     }
 
-    /// Reads on until it has been told of so many changes, up to a change, or up to a notification named `end`; 0: no limit.
+    /// Reads until it has been told of a number of changes, up to a change, or up to a notification named `end`; 0: no
+    /// limit.
     ///
     /// The numbers that the changes carry go into the ledger.
     private func follow(most: Int, through last: UInt64) async throws -> Followed {
@@ -119,8 +120,8 @@ extension Agent {
         return number
     }
 
-    /// Follows a subscription up to a notification named `end`: notes each number, acknowledges it, and notes that, too, as
-    /// the number's complement.
+    /// Follows a subscription up to a notification named `end`: notes each number, acknowledges the change, and notes
+    /// that, too, as the number's complement.
     private func acknowledgeAll() async throws -> Int {
         let changes = try watched()
         var count = 0
@@ -137,7 +138,7 @@ extension Agent {
         return count
     }
 
-    /// Writes `[to, n]` when it is told of `[from, n]`, so many times.
+    /// Writes `[to, n]` when it is told of `[from, n]`, `count` times.
     private func echoChanges(_ from: String, _ to: String, count: Int) async throws -> Int {
         let (namespace, changes) = (try namespace(), try watched())
         var done = 0
@@ -152,7 +153,7 @@ extension Agent {
         return done
     }
 
-    /// Watches, writes, is told of it, and drops the watch, so many times.
+    /// Watches, writes, is told of the write, and drops the watch, in each round.
     private func watchRounds(_ rounds: Int) async throws -> Int {
         let namespace = try namespace()
         for round in 0..<rounds {
@@ -181,7 +182,7 @@ extension Agent {
         return rounds
     }
 
-    /// Registers while others write, and sees that the first change is the next one after the registration.
+    /// Registers while others write, and checks that the first change is the next one after the registration.
     private func registerRounds(_ rounds: Int) async throws -> Int {
         let namespace = try namespace()
         for round in 0..<rounds {
@@ -198,7 +199,7 @@ extension Agent {
 
     // MARK: Writing
 
-    /// Writes tuples with numbers, 99 in a transaction and then one in its own.
+    /// Writes tuples with numbers, 99 in one transaction and then one alone.
     private func writeBatches(from first: Int, count: Int) throws -> Int {
         let namespace = try namespace()
         var next = first
@@ -233,13 +234,13 @@ extension Agent {
         static func now() throws(Errno) -> Holdings {
             var holdings = Holdings()
             let folder = try OwnedDescriptor.open("/proc/self/fd", flags: O_RDONLY | O_DIRECTORY)
-            // Less the one that looks.
+            // Minus the descriptor of this listing.
             holdings.descriptors = try Directory.list(folder.raw).count - 1
             let tasks = try OwnedDescriptor.open("/proc/self/task", flags: O_RDONLY | O_DIRECTORY)
             holdings.threads = try Directory.list(tasks.raw).count
             let infos = try OwnedDescriptor.open("/proc/self/fdinfo", flags: O_RDONLY | O_DIRECTORY)
             for name in try Directory.list(infos.raw) {
-                // Those that look have gone by now.
+                // The descriptor of the listing has been closed by now.
                 guard let text = try? FileBytes.read(at: infos.raw, name, limit: 1 << 20) else { continue }
                 // proc(5): a line "inotify wd:…" for each watch.
                 holdings.watches += String(decoding: text, as: UTF8.self).split(separator: "\n")
@@ -249,7 +250,7 @@ extension Agent {
         }
     }
 
-    /// By how much the count rises with one more of each.
+    /// Returns by how much the counts rise with one more of each.
     private func holdMore() throws -> Holdings {
         let end = try OwnedDescriptor.pipe()
         defer { close(end.reading) }
@@ -276,7 +277,7 @@ extension Agent {
     }
 }
 
-/// A thread that does nothing but wait for a pipe's end, of which it is given the descriptor; no closure, which would belong to
+/// A thread that only waits for the end of a pipe, whose descriptor it is given; not a closure, which would belong to
 /// the actor that it is written in.
 private nonisolated func sleepOn(_ descriptor: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     var byte: UInt8 = 0

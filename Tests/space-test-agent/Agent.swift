@@ -2,9 +2,9 @@ import Glibc
 import SharedSpace
 import SpaceSystem
 
-/// What the process has open, and the commands that it knows.
+/// The objects that the process has open, and the commands that it knows.
 ///
-/// All but waiting tasks happens on its first thread.
+/// Everything but waiting tasks happens on its first thread.
 @MainActor
 final class Agent {
     private(set) var handle: Namespace?
@@ -18,7 +18,7 @@ final class Agent {
     var spaceChanges: SpaceChanges?
     var copy: Copy?
     var posters: [Poster] = []
-    /// Watchers that nobody asks.
+    /// Watchers that are never asked for a change.
     var idle: [Changes] = []
     var observed: Observed?
     var responders: [ResponderToken] = []
@@ -35,7 +35,7 @@ final class Agent {
 
     private let parent = getppid()
 
-    /// Whether loops go on: nobody has said stop, and who would say so lives.
+    /// Whether loops go on: there is no `stop` tuple, and the parent, which would write it, is alive.
     func goesOn(_ namespace: Namespace) throws -> Bool {
         try getppid() == parent && namespace.readIfExists("stop") == nil
     }
@@ -49,7 +49,7 @@ final class Agent {
         var words = line.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
         guard !words.isEmpty else { return }
         let command = words.removeFirst()
-        // What follows the command and a number of words is JSON, spaces and all.
+        // The text after the command and a number of words is JSON, spaces included.
         do {
             if let answer = try await suspending(command, words) ?? perform(command, words) { say(answer) }
         } catch {
@@ -161,7 +161,7 @@ final class Agent {
     }
 }
 
-/// Says a line, at once.
+/// Prints a line, at once.
 func say(_ line: String) {
     print(line)
     fflush(nil)

@@ -14,7 +14,7 @@ enum Measuring {
 
     // MARK: Locks
 
-    /// A lock that nobody else wants, acquired and released; beside a write and a take of the same namespace.
+    /// Measures a lock without contention, acquired and released; beside a write and a take of the same namespace.
     private static func measureLocks(rounds: Int) throws {
         var template = Array("/dev/shm/shared-space-measure-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Agent.Failure("mkdtemp: errno \(errno)") }

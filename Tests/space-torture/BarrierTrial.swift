@@ -5,9 +5,10 @@ import SpaceSystem
 
 /// A barrier for as many parties as there are workers, which are killed while they wait, and replaced.
 ///
-/// So each worker's place is in every group that has passed, once. Of each place the ledger knows in how many groups it was at
-/// least, and at most: who waits may have been let through already, and who was killed while it waited too, but for
-/// what all places rule out. Nobody may have passed more groups than every other place can have been in.
+/// So each worker's place is in every group that has passed, once. For each place the ledger knows in how many groups
+/// it was at least, and at most: a waiting worker may have been let through already, and so may a worker that was
+/// killed while it waited, unless the numbers of all places rule that out. No worker may have passed more groups than
+/// every other place can have been in.
 struct BarrierTrial: Trial {
     let name = "barriers"
     let ledger: TrialLedger
@@ -27,13 +28,13 @@ struct BarrierTrial: Trial {
     var done: [(String, SharedWord64)] { [("passed", passed), ("givenUp", givenUp), ("killedWaiting", killedWaiting)] }
     var faults: [(String, SharedWord64)] { [("early", early), ("stuck", stuck)] }
 
-    // Of a round.
+    // Words of a round.
     private var readyForLast: SharedWord64 { ledger.word(0) }
-    /// Changed by the worker that lives, or by who has seen it gone.
+    /// Changed by the worker while it lives, and afterwards by the process that has reaped it.
     private func place(_ worker: Int) -> Place { Place(ledger.row(worker).loadSequential()) }
     private func store(_ place: Place, _ worker: Int) { ledger.row(worker).storeSequential(place.word) }
 
-    /// In how many groups a worker's place was: one word, so that a kill leaves both numbers as they were together.
+    /// In how many groups a worker's place was: in one word, so that a kill can't separate the two numbers.
     private struct Place {
         var atLeast: UInt64
         var atMost: UInt64
@@ -52,13 +53,13 @@ struct BarrierTrial: Trial {
 
     func live(_ life: Life, _ namespace: Namespace, _ generator: inout SeededGenerator) throws {
         var own = place(life.worker)
-        // Of every group that others have passed it was a part.
+        // The place was part of every group that other places have passed.
         own.atLeast = max(own.atLeast, (0..<workers).map { place($0).atLeast }.max() ?? 0)
         own.atMost = max(own.atMost, own.atLeast)
         store(own, life.worker)
         let barrier = namespace.barrier("step", parties: workers)
         if life.isLast {
-            // Who still lives its last life but one would take a turn that the others count on.
+            // A worker that is still in its last life but one would take a turn that the others count on.
             _ = readyForLast.add(1)
             let limit = MonotonicInstant.now.advanced(by: life.patience * 4)
             while readyForLast.load() < UInt64(workers), !limit.hasPassed { usleep(200) }
@@ -95,7 +96,7 @@ struct BarrierTrial: Trial {
         guard own.isWaiting else { return }
         _ = killedWaiting.add(1)
         own.isWaiting = false
-        // It is dead: what is not complete now is so without it.
+        // The worker is dead: a group that is not complete by now is completed without it.
         let complete = (0..<workers).filter { $0 != worker }.map { place($0).atMost }.min() ?? 0
         own.atMost = max(own.atLeast, min(own.atMost, complete))
         store(own, worker)

@@ -3,11 +3,11 @@ import SeededRandom
 import SharedSpace
 import SpaceSystem
 
-/// Processes whose threads open, use and drop handles of the same namespaces at random, fork, start programs, cancel, and end in
-/// the middle of it.
+/// Processes whose threads open, use and drop handles of the same namespaces at random, fork, start programs, cancel,
+/// and end in the middle of it.
 ///
-/// What was acknowledged must be there or taken by exactly one, no call may fail, and no process end by itself: whatever the others
-/// open and close meanwhile, a handle works from its opening to its end.
+/// Each acknowledged tuple must be there or taken by exactly one process, no call may fail, and no process may end by
+/// itself: a handle works from its opening to its end, whatever other threads open and close meanwhile.
 struct ChurnPart {
     private let options: Options
     private let workRoot: WorkRoot
@@ -40,7 +40,7 @@ struct ChurnPart {
         }
         ledger.stop.store(1)
         for supervisor in supervisors { _ = Process.wait(supervisor) }
-        // After a fault that was to be found the files may be in any state.
+        // After a planted fault the files may be in any state.
         let isToBeAudited = !(options.isToFail && ledger.faults > 0)
         let (damage, leftovers) = isToBeAudited ? try audit(space) : ([], [])
         let report = report(damage, leftovers)
@@ -48,7 +48,7 @@ struct ChurnPart {
         return report
     }
 
-    /// Makes those that stay; the large one takes long to close.
+    /// Makes the persistent namespaces; the large one takes long to close.
     private func prepare(_ space: Space) throws {
         for (index, name) in ChurnWorker.names.enumerated() where index != ChurnWorker.passing {
             let namespace = try space.namespace(name, options: ChurnWorker.options(index))
@@ -64,7 +64,7 @@ struct ChurnPart {
         while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(500) }
         while ledger.stop.load() == 0 {
             var childGenerator = SeededGenerator(seed: generator.next())
-            // Mostly those that live long enough for many openings of many threads.
+            // Mostly the namespaces that live long enough for many openings of many threads.
             let end =
                 [.joined, .joined, .left, .cut, .killed].randomElement(using: &generator) ?? ChurnWorker.End.joined
             let churner = ChurnWorker(
@@ -90,7 +90,7 @@ struct ChurnPart {
 
     // MARK: The audit
 
-    /// Holds what was acknowledged against what is there.
+    /// Compares the acknowledged tuples with the stored ones.
     ///
     /// - Returns: What the full check finds, and which namespaces are there and should not be.
     private func audit(_ space: Space) throws -> (damage: [String], leftovers: [String]) {

@@ -10,7 +10,7 @@ import SystemPackage
 struct ChurnWorker: Sendable {
     /// How the process ends.
     enum End: CaseIterable, Sendable {
-        /// When its threads have dropped all that they had.
+        /// When its threads have dropped all their handles.
         case joined
         /// By exit(3), which leaves every namespace, while its threads go on.
         case left
@@ -20,7 +20,7 @@ struct ChurnWorker: Sendable {
         case killed
     }
 
-    /// The last is not persistent, and goes with the last process that has it open.
+    /// The last namespace is not persistent, and goes with the last process that has it open.
     static let names = ["plain", "guarded", "large", "passing"]
     static let passing = names.count - 1
     static let threads = 4
@@ -36,7 +36,7 @@ struct ChurnWorker: Sendable {
     let end: End
 
     func live(_ generator: inout SeededGenerator) throws -> Never {
-        // Several, as the parts of a program make them.
+        // Several spaces, as the parts of a program make them.
         let spaces = try (0..<3).map { _ in try Space(root: root, timeout: .seconds(30)) }
         let isEnding = Flag()
         let ended = (0..<Self.threads).map { _ in Signal() }
@@ -55,7 +55,7 @@ struct ChurnWorker: Sendable {
             _exit(0)
         case .left, .cut:
             usleep(UInt32.random(in: 500...60_000, using: &generator))
-            // What fails from now on fails since the process is at its end.
+            // From now on a call may fail because the process is at its end.
             isEnding.set()
             _ = ledger.exits.add(1)
             if end == .cut { _exit(0) }
@@ -72,13 +72,13 @@ private final class Flag: Sendable {
     func set() { value.store(true, ordering: .sequentiallyConsistent) }
 }
 
-/// What one of its threads does.
+/// The work of one of its threads.
 private struct ChurnThread {
     let worker: ChurnWorker
     let spaces: [Space]
     let isEnding: Flag
     private var generator: SeededGenerator
-    /// Handles that it keeps for some turns.
+    /// Handles that the thread keeps for some turns.
     private var kept: [Namespace] = []
 
     init(worker: ChurnWorker, spaces: [Space], seed: UInt64, isEnding: Flag) {
@@ -139,7 +139,7 @@ private struct ChurnThread {
         _ = ledger.written.add(1)
     }
 
-    /// One of the last that were written there, whoever wrote it.
+    /// One of the last numbers that were written there, by any process.
     private mutating func take(_ namespace: Namespace, _ index: Int) throws {
         let end = min(Int(ledger.nextNumber.load()), ChurnLedger.capacity)
         for _ in 0..<8 where end > 0 {
@@ -161,7 +161,7 @@ private struct ChurnThread {
         }
     }
 
-    /// While this handle lives the namespace does, and what was written to it.
+    /// While this handle lives, the namespace and its tuples stay.
     private mutating func usePassing(_ namespace: Namespace) throws {
         let number = random(0..<Int.max)
         try namespace.write("mine", number)
@@ -170,9 +170,9 @@ private struct ChurnThread {
         }
     }
 
-    // MARK: What ends while something is under way
+    // MARK: Operations under way at the end
 
-    /// A task waits for what does not come, and is cancelled.
+    /// A task waits for a tuple that never comes, and is cancelled.
     private func cancel(_ namespace: Namespace) throws {
         let ended = Signal()
         let task = Task.detached { () -> SpaceError? in
@@ -194,7 +194,7 @@ private struct ChurnThread {
         _ = ledger.cancellations.add(1)
     }
 
-    /// A thread waits while the handle is left, so that it still uses what another opens anew.
+    /// A thread waits while this one leaves the handle: it still uses the environment, which another thread opens anew.
     private func leaveUnderAWaiter(_ namespace: Namespace) throws {
         let ended = Signal()
         let failure = Mutex<SpaceError?>(nil)
@@ -213,11 +213,12 @@ private struct ChurnThread {
         _ = ledger.left.add(1)
     }
 
-    /// A child that may open nothing, and ends what it has inherited in one way or another.
+    /// Forks a child that may open nothing, and that ends the inherited handles in one of two ways.
     private mutating func fork(_ space: Space, _ name: String) throws {
         let (opens, exits) = (random(0..<2) == 0, random(0..<2) == 0)
         let child = try Process.startBesideThreads {
-            // Another thread may have held one of the runtime's locks, which then is held for good.
+            // Another thread may have held one of the runtime's locks at the fork; that lock is never released in the
+            // child.
             alarm(3)
             if opens {
                 do throws(SpaceError) {

@@ -2,13 +2,13 @@ import SharedSpace
 import SpaceSystem
 import Synchronization
 
-/// What an observer that lives through everything was told of an ordered set.
+/// The changes of an ordered set, as told to an observer that lives through the whole round.
 final class CollectionsJournal: Sendable {
     struct Told {
         var copy: [Int] = []
-        /// By process, in order.
+        /// The edits by process, in order.
         var edits: [Int32: [(edit: CollectionEdit<Int>, batch: UInt64)]] = [:]
-        /// What the ordered set was from a change on.
+        /// The state of the ordered set from a change on.
         var hashes: [(sequence: UInt64, hash: UInt64)] = []
         var misfits = 0
     }
@@ -40,9 +40,9 @@ final class CollectionsJournal: Sendable {
 }
 
 extension CollectionsJournal.Told {
-    /// Returns: Whether it was the last.
+    /// Applies a change, and returns whether it was the last of the round.
     mutating func note(_ change: CollectionChange<Int>) -> Bool {
-        // At first there is nothing; later a reset would hide what was done.
+        // The first change may be a reset; a later reset would hide edits.
         if case .reset = change.event, !hashes.isEmpty { misfits += 1 }
         if !change.apply(to: &copy) { misfits += 1 }
         if case .edits(let told) = change.event {
@@ -52,7 +52,7 @@ extension CollectionsJournal.Told {
         return copy.last == 0
     }
 
-    /// What the ordered set was after a change, its own or another's.
+    /// The state of the ordered set after a change, whether its own or another's.
     func hash(at sequence: UInt64) -> UInt64? {
         var (low, high) = (0, hashes.count)
         while low < high {
@@ -63,14 +63,15 @@ extension CollectionsJournal.Told {
     }
 }
 
-/// Holds what editors acknowledged against the journal, against what is there, and against what observers saw on the way.
+/// Compares the acknowledged edits with the journal, with the contents, and with the copies that observers had on the
+/// way.
 struct CollectionsAudit {
     private let ledger: CollectionsLedger
     private let told: CollectionsJournal.Told
-    /// By element: how often it was acknowledged to have come, and to have gone.
+    /// By element: how often its insertion was acknowledged, and how often its removal.
     private var came: [Int: Int] = [:]
     private var went: [Int: Int] = [:]
-    /// Named by an edit that was not acknowledged, or only in part.
+    /// Elements of an edit that was not acknowledged, or only in part.
     private var mayHaveCome: Set<Int> = []
     private var mayHaveGone: Set<Int> = []
 
@@ -136,7 +137,7 @@ struct CollectionsAudit {
 
     // MARK: The edits
 
-    /// What a process says that it has done must be what the journal says of it: the same edits, each once, in the same order.
+    /// Checks that a process's notes agree with the journal: the same edits, each once, in the same order.
     private func compare(
         _ edits: [CollectionsLedger.Edit],
         with journal: [(edit: CollectionEdit<Int>, batch: UInt64)],
@@ -161,7 +162,7 @@ struct CollectionsAudit {
 }
 
 extension CollectionsLedger.Edit {
-    /// How many of the journal's next edits are this one; `nil` when they are not.
+    /// Returns how many of the journal's next edits are this one; `nil` when they are not.
     fileprivate func steps(in journal: ArraySlice<(edit: CollectionEdit<Int>, batch: UInt64)>) -> Int? {
         guard let first = journal.first else { return nil }
         let isThis: Bool

@@ -3,13 +3,13 @@ import SeededRandom
 import SharedSpace
 import SpaceSystem
 
-/// One life of an editor: it edits the ordered set in every way there is, and is killed on the way.
+/// One life of an editor: it edits the ordered set by every operation there is, and is killed on the way.
 struct CollectionsEditor {
     let ledger: CollectionsLedger
     let editor: Int
     let plant: Options.Plant?
 
-    /// Around which number of elements the ordered set is kept: chunks are split and joined on the way.
+    /// The number of elements that the editors keep the ordered set near: chunks are split and joined on the way.
     private static let size = 400
 
     func live(_ namespace: Namespace, _ generator: inout SeededGenerator) throws {
@@ -111,7 +111,7 @@ struct CollectionsEditor {
         } catch let error as SpaceError
             where error.code == .invalidArgument || kind == .sort && error.code == .holderBusy
         {
-            // An element has gone meanwhile, or others kept editing: it was refused, and nothing has changed.
+            // An element has gone meanwhile, or others kept editing: the edit was refused, and nothing has changed.
             ledger.end(editor, edit, .nothing)
         }
     }

@@ -1,18 +1,18 @@
 import Glibc
 import SpaceSystem
 
-/// What editors of an ordered set said that they are about to do and have done, and what observers made of it: memory of all
-/// processes of a run, which a kill leaves as it was at that instant.
+/// The edits that editors of an ordered set noted before and after making them, and the states that observers noted:
+/// memory of all processes of a run, which a kill leaves as it was at that instant.
 ///
-/// Each editor's place has a list of edits, which its lives fill one after the other. An edit is noted before it is made, with the
-/// elements that it names, and after it with what came of it. So what a killed life leaves open is its last edit at most.
+/// Each editor's place has a list of edits, which its lives fill one after the other. An editor notes an edit with its
+/// elements before it makes the edit, and its outcome afterwards. So a killed life leaves at most its last edit open.
 struct CollectionsLedger: Sendable {
     static let name = "collections"
-    /// Of each editor's place, in a round.
+    /// The number of edits of each editor's place in a round.
     static let edits = 1 << 13
     static let samples = 1 << 17
     static let observers = 3
-    /// More than an ordered set of the torture ever has.
+    /// More elements than an ordered set of the torture ever has.
     static let longestCopy = 1 << 13
 
     let editors: Int
@@ -35,7 +35,7 @@ struct CollectionsLedger: Sendable {
 
     private func word(_ index: Int) -> SharedWord64 { memory.word64(index * 64) }
 
-    // Of the whole run.
+    // Words of the whole run.
     var kills: SharedWord64 { word(0) }
     var observerKills: SharedWord64 { word(1) }
     var acknowledged: SharedWord64 { word(2) }
@@ -44,7 +44,7 @@ struct CollectionsLedger: Sendable {
     var failures: SharedWord64 { word(5) }
     /// Changes that did not fit an observer's copy, or came out of order, or were missing.
     var misfits: SharedWord64 { word(6) }
-    /// Copies that were not the same as the ordered set.
+    /// Copies that differed from the ordered set.
     var differing: SharedWord64 { word(7) }
     var compared: SharedWord64 { word(8) }
     var rounds: SharedWord64 { word(9) }
@@ -55,16 +55,16 @@ struct CollectionsLedger: Sendable {
     var indeterminate: SharedWord64 { word(14) }
     var damage: SharedWord64 { word(15) }
 
-    // Of a round.
-    /// There is an ordered set to be observed.
+    // Words of a round.
+    /// Set once there is an ordered set to be observed.
     var start: SharedWord64 { word(20) }
     var ready: SharedWord64 { word(21) }
     var stop: SharedWord64 { word(22) }
-    /// The last edit of the round was made: who observes now lives to the end.
+    /// Set once the last edit of the round was made: an observer that begins now lives to the end.
     var ending: SharedWord64 { word(23) }
     private var nextElement: SharedWord64 { word(24) }
     private var sampleCount: SharedWord64 { word(25) }
-    /// Which of the two places has the copy of who resumes; 0: neither.
+    /// Which of the two places has the copy for the observer that resumes; 0: neither.
     private var copyPlace: SharedWord64 { word(26) }
 
     func beginRound() {
@@ -72,7 +72,7 @@ struct CollectionsLedger: Sendable {
         for editor in 0..<editors { editCount(editor).store(0) }
     }
 
-    /// Elements that never were before; 0 is the one that ends a round.
+    /// Returns elements that were never used before; 0 is the one that ends a round.
     func newElements(_ count: Int) -> [Int] {
         let first = Int(nextElement.add(UInt64(count))) + 1
         return Array(first..<first + count)
@@ -83,12 +83,12 @@ struct CollectionsLedger: Sendable {
     enum Kind: UInt32 { case insert = 1, remove, subtract, replace, move, exchange, sort, renew }
 
     enum Outcome: UInt32 {
-        /// It was begun; whether it was made is not known.
+        /// The edit was begun; whether it was made is not known.
         case open
         case made
-        /// There was nothing to be done, or it was refused: nothing has changed.
+        /// There was nothing to do, or the edit was refused: nothing has changed.
         case nothing
-        /// It was acknowledged, and may have found nothing to do, or done a part.
+        /// The edit was acknowledged, and may have found nothing to do, or done a part.
         case perhaps
     }
 
@@ -108,9 +108,9 @@ struct CollectionsLedger: Sendable {
         return (memory.base + offset).assumingMemoryBound(to: UInt32.self)
     }
 
-    /// Notes what an editor is about to do.
+    /// Notes an edit that an editor is about to make.
     ///
-    /// Returns: The edit; `nil` when there is no more room in this round.
+    /// Returns: The edit; `nil` when the round's list is full.
     func begin(_ editor: Int, _ kind: Kind, _ elements: [Int]) -> Int? {
         let index = Int(editCount(editor).load())
         guard index < Self.edits else { return nil }
@@ -129,7 +129,7 @@ struct CollectionsLedger: Sendable {
         if outcome != .nothing { _ = acknowledged.add(1) }
     }
 
-    /// What an editor's lives have done, in order.
+    /// The edits of an editor's lives, in order.
     func edits(of editor: Int) -> [Edit] {
         (0..<Int(editCount(editor).load())).compactMap { index in
             let place = edit(editor, index)
@@ -139,9 +139,9 @@ struct CollectionsLedger: Sendable {
         }
     }
 
-    // MARK: What observers saw
+    // MARK: States that observers saw
 
-    /// Notes what an observer's copy came to after a change.
+    /// Notes the state of an observer's copy after a change.
     func sample(_ sequence: UInt64, _ copy: [Int]) {
         let index = Int(sampleCount.add(1))
         guard index < Self.samples else { return }
@@ -161,7 +161,8 @@ struct CollectionsLedger: Sendable {
         copy.reduce(UInt64(copy.count)) { ($0 ^ UInt64(truncatingIfNeeded: $1)) &* 0x9E37_79B9_7F4A_7C15 &+ $0 >> 29 }
     }
 
-    /// Keeps the copy of who may be killed and go on, beside the one before, so that there is always a whole one.
+    /// Keeps the copy of an observer that may be killed and resumed, beside the copy before, so that one of the two is
+    /// always whole.
     func keep(_ copy: [Int], at sequence: UInt64) {
         guard copy.count <= Self.longestCopy else { return }
         let place = copyPlace.load() == 1 ? 2 : 1
@@ -172,7 +173,7 @@ struct CollectionsLedger: Sendable {
         copyPlace.store(UInt64(place))
     }
 
-    /// The copy of who was killed; `nil`: there was none before.
+    /// The copy of the killed observer; `nil` if it had kept none.
     func keptCopy() -> (sequence: UInt64, copy: [Int])? {
         let place = Int(copyPlace.load())
         guard place > 0 else { return nil }

@@ -4,10 +4,10 @@ import SharedSpace
 import SpaceSystem
 import Synchronization
 
-/// One life of an observer: it does to a copy what it is told, and compares the copy at the end.
+/// One life of an observer: it applies each change to a copy, and compares the copy with the set at the end.
 ///
-/// There are those that are called, those that read a sequence, and those that go on with the copy of the life before, by a
-/// subscription that waits for them.
+/// Some observers are called, some read a sequence, and some resume the copy of the life before, by a subscription that
+/// waits for them.
 struct CollectionsObserver: Sendable {
     let ledger: CollectionsLedger
     let observer: Int
@@ -40,7 +40,7 @@ struct CollectionsObserver: Sendable {
                 _ = ledger.resumed.add(1)
             }
             isReady()
-            // The life before was told the last edit, and killed when it had acknowledged it: nothing follows.
+            // The life before was told the last edit, and was killed after it had acknowledged it: no change follows.
             if copy.elements.last == 0 { break }
             try runTask {
                 for try await change in changes {
@@ -62,7 +62,7 @@ struct CollectionsObserver: Sendable {
     private func isReady() { _ = ledger.ready.setBits(1 << UInt64(observer)) }
 }
 
-/// What an observer has made of what it was told.
+/// The copy that an observer has made of the changes it was told.
 private final class ObservedCopy: Sendable {
     private struct State {
         var elements: [Int] = []
@@ -70,7 +70,7 @@ private final class ObservedCopy: Sendable {
     }
 
     private let ledger: CollectionsLedger
-    /// Whether it passes over some changes, a fault.
+    /// Whether it skips some changes: a planted fault.
     private let skips: Bool
     private let state = Mutex(State())
     private let end = Signal()
@@ -93,7 +93,7 @@ private final class ObservedCopy: Sendable {
         ledger.keep(elements, at: sequence)
     }
 
-    /// Returns: Whether it was the last of the round.
+    /// Applies a change, and returns whether it was the last of the round.
     @discardableResult
     func note(_ change: CollectionChange<Int>) -> Bool {
         var isReset = false
@@ -101,10 +101,10 @@ private final class ObservedCopy: Sendable {
         return note(change.sequence, isReset: isReset) { change.apply(to: &$0) }
     }
 
-    /// Returns: Whether it was the last of the round.
+    /// Applies a change, and returns whether it was the last of the round.
     @discardableResult
     func note(_ change: Change) -> Bool {
-        // It was noted by the life before, which was killed before it could say so.
+        // The life before noted this sample, and was killed before it could acknowledge the change.
         if change.sequence <= state.withLock({ $0.sequence }) { return elements.last == 0 }
         return note(change.sequence, isReset: false) { copy in
             let edit = change.edit?.map { value in if case .int(let number) = value { number } else { -1 } }
@@ -116,10 +116,10 @@ private final class ObservedCopy: Sendable {
         let isEnd = state.withLock { state in
             let before = skips && !isReset && sequence % 48 == 0 ? state.elements : nil
             if !apply(&state.elements) || sequence <= state.sequence && !isReset { _ = ledger.misfits.add(1) }
-            // The end would be waited for in vain.
+            // A skipped last change would be waited for in vain.
             if let before, state.elements.last != 0 { state.elements = before }
             state.sequence = sequence
-            // After each change the copy is what the ordered set was then; looking at some is enough.
+            // After each change the copy equals the ordered set of that moment; noting some samples is enough.
             if isReset || sequence % 4 == 0 { ledger.sample(sequence, state.elements) }
             return state.elements.last == 0
         }

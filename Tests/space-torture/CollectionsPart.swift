@@ -3,11 +3,12 @@ import SeededRandom
 import SharedSpace
 import SpaceSystem
 
-/// Editors of one ordered set, killed at named places and at random times, and observers of it in other processes, killed too.
+/// Editors of one ordered set, killed at named places and at random times, and observers of it in other processes,
+/// killed too.
 ///
-/// In rounds: each has an ordered set of its own, and ends when all editors have ended. Then every observer that lives has
-/// the copy compared that it has made of what it was told, and the audit holds what the editors acknowledged against the
-/// journal and against what is there.
+/// The part plays rounds: each has an ordered set of its own, and ends when all editors have ended. Then every living
+/// observer compares its copy with the set, and the audit compares the acknowledged edits with the journal and with the
+/// contents.
 struct CollectionsPart {
     private let options: Options
     private let workRoot: WorkRoot
@@ -15,7 +16,7 @@ struct CollectionsPart {
     private let ledger: CollectionsLedger
 
     private static let roundTime = Duration.milliseconds(700)
-    /// In a round at least: enough for each of the faults that can be planted.
+    /// The least number of edits in a round: enough for each of the faults that can be planted.
     private static let edits: UInt64 = 100
     private static let points: [CrashPoint] = [
         .gateTaken, .begun, .beforeCommit, .afterCommit, .gateReleased, .rung, .snapshotTaken,
@@ -56,7 +57,7 @@ struct CollectionsPart {
         let journal = CollectionsJournal()
         let changes = try set.changes()
         Task.detached { await journal.read(changes) }
-        // What is there at first is read when it is first asked for: what was done before would not be told.
+        // The sequence reads the initial contents on its first call; it would not tell edits made before that call.
         journal.waitForBeginning()
         let enough = ledger.acknowledged.load() + Self.edits
         ledger.start.store(1)
@@ -101,7 +102,7 @@ struct CollectionsPart {
         var generator = SeededGenerator(seed: seed &+ UInt64(observer) &* 7919)
         while ledger.start.load() == 0 { usleep(200) }
         while true {
-            // Who comes after the last edit lives until it has told what its copy is.
+            // An observer that begins after the last edit lives until it has compared its copy.
             let isLast = ledger.ending.load() != 0
             let childSeed = generator.next()
             let child = start(name, childSeed) { namespace, generator in
@@ -109,7 +110,7 @@ struct CollectionsPart {
                     .live(namespace, &generator)
             }
             guard let child else { continue }
-            // None is killed before all are registered: until then there is nothing to observe.
+            // No observer is killed before all are registered: until then there is nothing to observe.
             while ledger.ready.load() & 1 << UInt64(observer) == 0, !Process.hasEnded(child) { usleep(200) }
             let limit =
                 isLast ? Process.sparedLife(options) : Process.life(5_000...300_000, using: &generator)
@@ -146,7 +147,7 @@ struct CollectionsPart {
         ]
     }
 
-    /// What the planted fault comes to.
+    /// The fault count that the planted fault must raise.
     private var mustBeFound: [SharedWord64] {
         options.plant == .lost ? [ledger.unmade, ledger.lost] : [ledger.differing]
     }

@@ -2,9 +2,10 @@ import SeededRandom
 import SharedSpace
 import SpaceSystem
 
-/// A counter that workers add to, in every way there is, and are killed, while others wait for it to rise.
+/// A counter that workers add to, by every operation there is, and are killed, while others wait for it to rise.
 ///
-/// Each adds 1 at a time, so that every number is had by one of them; those that nobody says it had are the killed workers'.
+/// Each adds 1 at a time, so that exactly one of them has had each number; a number that no worker noted was had by a
+/// killed worker.
 struct CounterTrial: Trial {
     let name = "counters"
     let ledger: TrialLedger
@@ -30,10 +31,10 @@ struct CounterTrial: Trial {
         [("doubled", doubled), ("lost", lost), ("unexplained", unexplained), ("stuck", stuck)]
     }
 
-    // Of a round.
+    // Words of a round.
     private var begun: SharedWord64 { ledger.word(0) }
     private var ended: SharedWord64 { ledger.word(1) }
-    /// What each worker waits for.
+    /// The bound that each worker waits for.
     private func wanted(_ worker: Int) -> SharedWord64 { ledger.row(worker) }
     private func numbers(_ number: Int) -> (word: SharedWord64, bit: UInt64) {
         (ledger.row(workers + number / 64), 1 << UInt64(number % 64))
@@ -41,7 +42,7 @@ struct CounterTrial: Trial {
 
     func beginRound() { ledger.beginRound() }
 
-    /// The first counts to the end, so that no other waits for nothing.
+    /// The first worker counts to the end, so that no other waits in vain.
     func spares(_ worker: Int, _ generator: inout SeededGenerator) -> Bool {
         worker > 0 && Int.random(in: 0..<4, using: &generator) == 0
     }
@@ -63,7 +64,7 @@ struct CounterTrial: Trial {
         }
     }
 
-    /// Counts up to what others may wait for, or once.
+    /// Counts up to the bounds that others may wait for, or once.
     private func end(_ life: Life, _ counter: SharedCounter) throws {
         repeat {
             try add(counter, life)
@@ -95,7 +96,7 @@ struct CounterTrial: Trial {
     private func wait(_ counter: SharedCounter, _ life: Life) throws {
         let bound = try counter.value() + 10
         wanted(life.worker).storeSequential(UInt64(bound))
-        // The first reads after the round's end what is wanted: who wants something later must not wait for it.
+        // The first worker reads the bounds after the round's end: a worker with a later bound must not wait for it.
         guard !life.isOver else { return }
         guard let number = try counter.wait(forAtLeast: bound, timeout: life.patience) else {
             return noteFault(stuck, "it does not count up to \(bound)")

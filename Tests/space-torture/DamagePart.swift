@@ -2,11 +2,11 @@ import Glibc
 import SharedSpace
 import SpaceTestSupport
 
-/// Pages and files of a namespace damaged in every way that a fault of the disk, of the memory or of a program can, before and while
-/// processes use them.
+/// Pages and files of a namespace damaged in every way that a fault of the disk, of the memory or of a program can,
+/// before and while processes use them.
 ///
-/// Every command and every call of the library is answered: by what it asks for or by an error, never by a signal, and in time. Salvage
-/// prints every tuple and cell whose page is whole. A namespace beside it stays as it is.
+/// Every command and every call of the library ends in time, with its result or an error, never by a signal. Salvage
+/// prints every tuple and cell whose page is intact. A namespace beside it stays as it is.
 struct DamagePart {
     let options: Options
 
@@ -17,7 +17,7 @@ struct DamagePart {
         ])
     }
 
-    /// A page at a time, under nobody's eyes.
+    /// A page at a time, while no process has the namespace open.
     private func pages(_ round: Round) throws {
         let subject = try DamagedNamespace(round)
         for _ in 0..<4 {
@@ -34,9 +34,9 @@ struct DamagePart {
         try subject.end()
     }
 
-    /// One page after another zeroed, and each time a process walks through all of them.
+    /// Zeroes one page after another, and each time a process walks through all of them.
     ///
-    /// Of a namespace's pages most are met by such a walk, and few by a command that looks for one tuple.
+    /// Such a walk meets most of a namespace's pages; a command that looks for one tuple meets few.
     private func walked(_ round: Round) throws {
         let subject = try DamagedNamespace(round)
         let pages = (0..<subject.pristine.count / PageDamage.pageSize).shuffled(using: &round.generator)

@@ -2,7 +2,7 @@ import Glibc
 import SharedSpace
 import SpaceTestSupport
 
-/// A namespace with something in every table, a healthy one beside it, and what can be asked of both.
+/// A namespace with something in every table, an undamaged one beside it, and the commands and calls that use both.
 final class DamagedNamespace {
     private let round: Round
     private let runner: CommandRunner
@@ -11,11 +11,11 @@ final class DamagedNamespace {
     let pristine: [UInt8]
     private let control: [UInt8]
     private let dataLength: Int
-    /// What salvage prints of the whole file: the tuples' ids, claimed ones too, and the cells' keys.
+    /// The rows that salvage prints of the undamaged file: the tuples' ids, claimed ones too, and the cells' keys.
     private var tuples: Set<Int> = []
     private var cells: Set<String> = []
 
-    /// Seconds after which a command hangs.
+    /// Seconds after which a command counts as hanging.
     private static let patience = 60
 
     init(_ round: Round) throws {
@@ -29,7 +29,7 @@ final class DamagedNamespace {
         neighbour = try round.newcomer()
         try neighbour.run("open \(round.root.path) other persistent=1")
         try neighbour.run("write-loop 0 50")
-        // Its claims and its subscription are left as they are.
+        // Its claims stay held, and its subscription stays.
         try filler.kill()
         pristine = try round.root.prefix(of: "n/data.mdb", count: pages * PageDamage.pageSize)
         control = try round.root.bytes(of: "n/control")
@@ -58,13 +58,13 @@ final class DamagedNamespace {
 
     // MARK: Commands
 
-    /// Runs a command, and kills it when it hangs.
+    /// Runs a command, and kills it if it hangs.
     private func run(_ program: String, _ arguments: [String]) throws -> CommandResult {
         let words = ["-s", "KILL", "\(Self.patience)", CommandRunner.path(program)] + arguments
         return try runner.start("/usr/bin/timeout", words, environment: ["SWIFT_BACKTRACE": "enable=no"]).finish()
     }
 
-    /// A command ends by a status that the contract has, and not as an internal error.
+    /// Checks that a command ends by a status of the contract, and not by an internal error.
     func expectAnswer(_ words: [String], _ what: String) throws {
         let result = try run(words[0], Array(words.dropFirst()))
         round.check(
@@ -73,7 +73,7 @@ final class DamagedNamespace {
         )
     }
 
-    /// Some of the commands that look.
+    /// Some of the commands that only read.
     func looks(_ count: Int) -> [[String]] {
         choose(
             count,
@@ -114,10 +114,11 @@ final class DamagedNamespace {
         (0..<count).map { _ in round.one(of: commands) }
     }
 
-    /// How a process opens it.
+    /// How a process opens the namespace.
     var opening: String { "open \(round.root.path) n timeout=5000" }
 
-    /// A process that uses the library is answered, whatever it asks; it opens the namespace first, unless it has.
+    /// Checks that a process that uses the library gets an answer to each call; it opens the namespace first, unless it
+    /// has it open.
     func askAll(_ agent: Agent, _ what: String) {
         let calls = [
             #"count ["job", "?", "?", "?"]"#, #"read ["job", 555, "?", "?"]"#, #"read ["?", "?", "?", 5]"#, "get cell",
@@ -132,7 +133,8 @@ final class DamagedNamespace {
         }
     }
 
-    /// A call of a process is answered; false: the process has ended instead, which is a fault.
+    /// Makes a call in a process, and returns whether it answered; false: the process has ended instead, which is a
+    /// fault.
     @discardableResult
     func expectAnswer(_ agent: Agent, _ call: String, _ what: String) -> Bool {
         let answer: String
@@ -175,7 +177,7 @@ final class DamagedNamespace {
         return salvaged
     }
 
-    /// Nothing is missing but what the damaged pages held, and nothing has come to life again.
+    /// Checks that salvage lacks only the rows that the damaged pages held, and prints no deleted row.
     func checkSalvage(_ damage: PageDamage) throws {
         try apply(damage)
         let salvaged = try salvage()
@@ -187,7 +189,7 @@ final class DamagedNamespace {
         try checkAnswer(salvaged, missing, "\(damage)")
     }
 
-    /// As ``checkSalvage(_:)``; where the data file is whole, nothing is missing at all.
+    /// As ``checkSalvage(_:)``; if the data file is intact, no row may be missing at all.
     func checkSalvage(_ what: String, isDataLost: Bool) throws {
         let salvaged = try salvage()
         let missing = tuples.subtracting(salvaged.tuples).count + cells.subtracting(salvaged.cells).count
@@ -214,7 +216,7 @@ final class DamagedNamespace {
 
     // MARK: The end
 
-    /// The neighbour is as it was, and the damaged namespace can be deleted.
+    /// Checks that the neighbour is as it was, and that the damaged namespace can be deleted.
     func end() throws {
         try round.expect(neighbour, "count", "ok 50")
         try round.expect(neighbour, "verify", "ok ")

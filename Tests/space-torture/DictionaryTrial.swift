@@ -4,8 +4,9 @@ import SpaceSystem
 
 /// A dictionary that workers change, and are killed; the last of them observes it, and is killed too.
 ///
-/// Each has keys of its own: what it was told is set is there, or what it was just about to set. Two keys that are set in one
-/// transaction are the same to everybody. The observer's copy fits each change that it is told, and ends equal.
+/// Each worker has keys of its own: such a key has the acknowledged value, or the one that the worker was about to set.
+/// Two keys that are set in one transaction are equal for every reader. The observer's copy fits each change that it is
+/// told, and ends equal.
 struct DictionaryTrial: Trial {
     let name = "dictionaries"
     let ledger: TrialLedger
@@ -31,7 +32,7 @@ struct DictionaryTrial: Trial {
         [("lost", lost), ("torn", torn), ("misfits", misfits), ("differing", differing)]
     }
 
-    // Of a round.
+    // Words of a round.
     private var nextValue: SharedWord64 { ledger.word(0) }
     private var sumsBegun: SharedWord64 { ledger.word(1) }
     private var sumsEnded: SharedWord64 { ledger.word(2) }
@@ -149,7 +150,7 @@ struct DictionaryTrial: Trial {
     }
 }
 
-/// What one worker alone sets: the value that it has, and the one that it is perhaps about to have.
+/// A key that one worker alone sets: its acknowledged value, and the one that the worker may be about to set.
 struct DictionaryEntry {
     let key: String
     private let had: SharedWord64
@@ -161,7 +162,7 @@ struct DictionaryEntry {
         coming = ledger.row(2 * index + 1)
     }
 
-    /// 0 is none.
+    /// The acknowledged value; 0 in the ledger stands for none.
     var value: Int? { had.load() == 0 ? nil : Int(had.load()) }
 
     func change(to value: Int?, _ body: () throws -> Void) throws {
@@ -171,9 +172,8 @@ struct DictionaryEntry {
         coming.store(0)
     }
 
-    /// At the begin of a life: what is there is what was acknowledged, or what the life before was about to set.
-    ///
-    /// Returns: Whether it is.
+    /// Returns whether the value found at the beginning of a life is the acknowledged one, or the one that the life
+    /// before was about to set.
     func settle(_ there: Int?) -> Bool {
         let there = UInt64(there ?? 0)
         let isRight = there == had.load() || coming.load() == there + 1

@@ -2,11 +2,11 @@ import Glibc
 import SharedSpace
 import SpaceTestSupport
 
-/// A small file system that fills up at any moment, by the namespace's own doing or another's, in each mode: an error, never a
-/// signal; takes and claims work on, and everything does once there is room.
+/// A small file system that fills up at any moment, by the namespace's own writes or by another program's, in each
+/// mode: an error, never a signal; takes and claims go on working, and everything works once there is space.
 ///
-/// Each round has a file system of its own, in a mount namespace that nobody else sees; where mounting is not permitted those
-/// scenes are skipped.
+/// Each round has a file system of its own, in a mount namespace that no other process sees; where mounting is not
+/// permitted those scenes are skipped.
 struct DiskPart {
     let options: Options
 
@@ -34,16 +34,16 @@ struct DiskPart {
         ])
     }
 
-    /// Two write until nothing is free, while a third takes up the room at a moment of its own.
+    /// Two processes write until nothing is free, while a third fills the disk at a random moment.
     private func fill(_ round: Round) throws {
         let mode = round.one(of: StorageMode.allCases)
-        // The limit is beyond the disk, so the disk is what ends first.
+        // The byte limit is beyond the disk's size, so the disk is full first.
         let writers = [try round.player("mode=\(mode) limit=\(256 << 20)"), try round.player()]
         let other = try round.player()
         let filler = try round.newcomer()
         let file = "\(round.root.path)/.filler"
         try other.run("write [\"kept\", 1]")
-        // Few and large where each is synchronised.
+        // Few and large tuples where each write is synchronised.
         let sizes = mode == .durable ? [4000, 9000, 30_000] : [100, 700, 4000, 9000, 30_000]
         for writer in writers { try writer.send("fill \(round.one(of: sizes)) 1000000") }
         usleep(UInt32(round.random(0..<30_000)))
@@ -57,7 +57,7 @@ struct DiskPart {
             "no claim on a full disk"
         )
         try other.run("release")
-        // As one that comes new, too.
+        // A newcomer takes, too.
         let late = try round.newcomer()
         let said = try late.ask("open \(round.root.path) n")
         round.check(said == "ok" || said.hasPrefix("error storageFull"), "opening on a full disk: \(said)")
@@ -99,7 +99,7 @@ struct DiskPart {
         try round.expect(other, "verify", "ok ")
     }
 
-    /// Creating where there may be no room: an error then, and nothing is left of it.
+    /// Namespaces are created where the disk may be full: the result is an error then, and nothing is left behind.
     private func creating(_ round: Round) throws {
         let creators = [try round.newcomer(), try round.newcomer()]
         let command = "open \(round.root.path) n mode=\(round.one(of: StorageMode.allCases))"
@@ -115,7 +115,7 @@ struct DiskPart {
         }
     }
 
-    /// setrlimit(2): what writes beyond RLIMIT_FSIZE gets SIGXFSZ, which would end it.
+    /// setrlimit(2): a write beyond RLIMIT_FSIZE sends SIGXFSZ, which would end the process.
     private func fileSize(_ round: Round) throws {
         let mode = round.one(of: StorageMode.allCases)
         let keeper = try round.player("mode=\(mode) limit=\(64 << 20)")
@@ -139,7 +139,7 @@ struct DiskPart {
         try round.expect(keeper, "verify", "ok ")
     }
 
-    /// How many were written, in an answer `full <number> error …`.
+    /// How many tuples were written, in an answer `full <number> error …`.
     private func full(_ answer: String) throws -> Int {
         let words = answer.split(separator: " ")
         guard words.count > 3, words[0] == "full", let number = Int(words[1]), words[3] == "storageFull" else {
@@ -159,7 +159,7 @@ struct DiskPart {
         let unshare = unsafeBitCast(symbol, to: (@convention(c) (CInt) -> CInt).self)
         let newMountNamespace: CInt = 0x0002_0000  // CLONE_NEWNS
         guard unshare(newMountNamespace) == 0 else { return "mounting is not permitted: unshare, errno \(errno)" }
-        // mount_namespaces(7): without MS_PRIVATE a mount would spread to the others.
+        // mount_namespaces(7): without MS_PRIVATE a mount would spread to the other mount namespaces.
         guard Glibc.mount(nil, "/", nil, UInt(MS_REC) | UInt(MS_PRIVATE), nil) == 0 else {
             return "mounting is not permitted: mount, errno \(errno)"
         }
@@ -174,7 +174,7 @@ struct DiskPart {
         unmountAtEnd(round)
     }
 
-    /// An ext4 in a file, which goes with the mount: the loop device keeps it.
+    /// Mounts an ext4 in a file, which goes with the mount: the loop device keeps it.
     private static func mountOnBlocks(_ round: Round, kibibytes: Int) throws {
         let script = """
             exec >/dev/null 2>&1
@@ -198,7 +198,7 @@ struct DiskPart {
 
     private static func unmountAtEnd(_ round: Round) {
         let path = round.root.path
-        // umount2(2), MNT_DETACH: also while something of it is open.
+        // umount2(2), MNT_DETACH: works also while a file of it is open.
         round.atEnd = { umount2(path, 2) }
     }
 }

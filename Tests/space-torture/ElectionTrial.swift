@@ -6,7 +6,8 @@ import Synchronization
 
 /// Candidates that lead in turn, and are killed while they stand and while they lead; some are deposed.
 ///
-/// No two lead at once who were not deposed; terms rise; and who was deposed is told, while who stands comes to lead in time.
+/// Two candidates never lead at once unless one was deposed; terms rise. A deposed leader is told, and a candidate
+/// comes to lead in time.
 struct ElectionTrial: Trial {
     let name = "elections"
     let ledger: TrialLedger
@@ -29,9 +30,9 @@ struct ElectionTrial: Trial {
         [("overlaps", overlaps), ("unfenced", unfenced), ("unheard", unheard), ("stuck", stuck)]
     }
 
-    // Of a round.
+    // Words of a round.
     private var lastTerm: SharedWord64 { ledger.word(0) }
-    /// The term of a leader who wants to be deposed.
+    /// The term of a leader that wants to be deposed.
     private var offered: SharedWord64 { ledger.word(1) }
     private func mark(_ term: UInt64) -> SharedWord64 { ledger.row(Self.places + Int(term % UInt64(Self.terms))) }
 
@@ -91,7 +92,7 @@ struct ElectionTrial: Trial {
         if found > 0 { noteFault(overlaps, "in term \(term) another leads too") }
     }
 
-    /// Leads on until it is deposed, or nobody has done it for a while, and awaits being told.
+    /// Leads on until it is deposed, or until 20 ms have passed without that; then waits to be told.
     private func awaitDeposing(_ leadership: borrowing Leadership, _ loss: Loss, _ life: Life) throws {
         let term = leadership.term
         offered.storeSequential(term)
@@ -115,7 +116,7 @@ struct ElectionTrial: Trial {
 
     private func isDeposed(_ term: UInt64) -> Bool { mark(term).loadSequential() == term }
 
-    /// What a place says of a term, for which it has 32 bits: the lower half, in which the terms of a round differ.
+    /// A term as a place holds it, in 32 bits: the lower half, in which the terms of a round differ.
     private static func tag(_ term: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: term) }
 
     private func isDeposed(tag: UInt32) -> Bool {
@@ -129,7 +130,7 @@ struct ElectionTrial: Trial {
             usleep(200)
             return
         }
-        // Said before it is so: from then on another may lead beside it.
+        // The mark precedes the deposing: from then on another may lead beside the deposed one.
         mark(term).storeSequential(term)
         if try namespace.election("leader").depose(term: term) { _ = deposed.add(1) }
     }
@@ -142,7 +143,7 @@ struct ElectionTrial: Trial {
         }
     }
 
-    /// Whether leadership was lost, by what the callback says.
+    /// Whether the callback has said that leadership is lost.
     private final class Loss: Sendable {
         private let word = Atomic(false)
         func note() { word.store(true, ordering: .releasing) }

@@ -5,12 +5,12 @@ import SpaceSystem
 
 /// Workers that evaluate tuples, and are killed while the programs run.
 ///
-/// What is acknowledged is there once; what is not, once or not at all; what its program did not succeed with, never; and no
-/// program outlives who waits for it.
+/// An acknowledged tuple is there once; an unacknowledged one once or not at all; the tuple of a program that failed
+/// never. No program outlives the process that waits for it.
 struct EvaluationTrial: Trial {
     let name = "evaluations"
     let ledger: TrialLedger
-    /// How long the programs sleep that never come to an end: a number that no other process has among its arguments.
+    /// How long the endless programs sleep: a number that no other process has among its arguments.
     private let sleep = "3600.0\(getpid())"
 
     private static let tuples = 1 << 14
@@ -93,19 +93,19 @@ struct EvaluationTrial: Trial {
             }
         }
         for number in there.keys { noteFault(unexplained, "tuple \(number) was evaluated by nobody") }
-        // prctl(2), PR_SET_PDEATHSIG: sent when the parent dies, and what is sent takes a moment.
+        // prctl(2), PR_SET_PDEATHSIG: the signal is sent when the parent dies, and takes a moment to arrive.
         let deadline = MonotonicInstant.now.advanced(by: .seconds(10))
         while case let left = try sleepers(), !left.isEmpty {
             if deadline.hasPassed {
                 noteFault(orphans, "\(left.count) programs run on, and who waited for them has ended")
-                // They have inherited the pipe by which the part reports.
+                // The programs have inherited the pipe by which the part reports.
                 return left.forEach { kill($0, SIGKILL) }
             }
             usleep(1000)
         }
     }
 
-    /// The programs of the trial that run.
+    /// The programs of the trial that are running.
     private func sleepers() throws -> [Int32] {
         let folder = try OwnedDescriptor.open("/proc", flags: O_RDONLY | O_DIRECTORY)
         return try Directory.list(folder.raw).compactMap(Int32.init).filter { pid in

@@ -3,7 +3,8 @@ import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 
-/// Whatever there is only so much of, used up: an error then, or it is done without, and what was there stays.
+/// Every limited resource is used up: the result is an error, or the library works without the resource, and the
+/// contents stay.
 struct ExhaustPart {
     let options: Options
 
@@ -14,7 +15,8 @@ struct ExhaustPart {
         ])
     }
 
-    /// 300 snapshots open at once, over as many processes: each sees what was there when it was taken.
+    /// 300 snapshots are open at once, over as many processes: each sees the contents of the time at which it was
+    /// taken.
     private func readers(_ round: Round) throws {
         let writer = try round.player()
         try writer.run("fill 10 7")
@@ -43,16 +45,17 @@ struct ExhaustPart {
         try round.expect(writer, "verify", "ok ")
     }
 
-    /// More readers killed in their snapshots than the table has places, and a writer at work: places and pages come back.
+    /// More readers are killed in their snapshots than the table has places, while a writer works: places and pages
+    /// come back.
     private func killedReaders(_ round: Round) throws {
         let writer = try round.player("limit=\(Limits.smallestByteLimit)")
         let root = round.root.path
-        // 2,100 in a run of the usual length; fewer where there is less time.
+        // 2,100 readers in a run of the usual length; fewer where there is less time.
         for _ in 0..<min(105, options.seconds * 11) {
             let readers = try (0..<20).map { _ in
                 try Process.startWorker {
                     CrashPoint.arm(.snapshotTaken)
-                    // SIGKILL, unless something refuses.
+                    // SIGKILL, unless the process refused the command.
                     _ = try Space(root: root, timeout: .seconds(120)).existingNamespace("n").count()
                 }
             }
@@ -86,17 +89,17 @@ struct ExhaustPart {
         }
         try agent.exit()
         if let keeper { try round.expect(keeper, "read [\"kept\", \"?int\"]", #"ok ["kept",1]"#) }
-        // Who has no descriptor to spare leaves the deleting to the next who comes by.
+        // A process without a spare descriptor leaves the deletion to the next process that lists or opens.
         _ = try round.root.space.namespaceNames()
         round.check(round.root.leftovers.isEmpty, "left behind: \(round.root.leftovers)")
     }
 
-    /// Who gets no inotify instance is told of every change by its tick.
+    /// A process without an inotify instance is told of every change by its tick.
     private func inotify(_ round: Round) throws {
         let writer = try round.player()
         let watcher = try round.newcomer()
         try watcher.send("without-inotify")
-        // user_namespaces(7): may be forbidden.
+        // user_namespaces(7): creating one may be forbidden.
         guard try watcher.line() == "ok" else {
             throw Rounds.Skipped(reason: "a user namespace without inotify instances can't be had")
         }
@@ -132,7 +135,7 @@ struct ExhaustPart {
         try writer.run("write [\"late\", 1]")
         try round.expect(late, says: #"ok ["late",1]"#)
         if round.coin() {
-            // A killed process's waiters keep their slots from nobody.
+            // A killed process's waiters withhold their slots from no waiter.
             try tasks[1].kill()
             try writer.run("fill 8 600")
         } else {

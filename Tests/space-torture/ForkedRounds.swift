@@ -3,13 +3,14 @@ import SeededRandom
 import SpaceSystem
 
 extension Process {
-    /// Plays rounds one after the other, each in a child, until the time has passed, or until what is to be found is found.
+    /// Plays rounds one after the other, each in a child, until the time has passed, or until a planted fault was
+    /// found.
     ///
-    /// In children, since who forks has nothing open: each forks first, and then works.
-    /// `atLeast`: How many are played also when it takes longer, and nothing is to be found.
-    /// `begin`: Before each.
-    /// `round`: In the child, with a seed of its own; it ends the child by `work`.
-    /// `hasFound`: Whether what a planted fault comes to was found; a child's own end, if it is no good one, is for `failures`.
+    /// Rounds are children because a process that forks must have nothing open: each child forks first, and then works.
+    /// `atLeast`: The least number of rounds, even if they take longer, when no fault is to be found.
+    /// `begin`: Runs before each round.
+    /// `round`: Runs in the child, with a seed of its own; it ends the child by `work`.
+    /// `hasFound`: Whether the planted fault was found; a child that ends badly is counted in `failures`.
     static func playRounds(
         _ options: Options,
         _ rounds: SharedWord64,
@@ -21,7 +22,7 @@ extension Process {
         round: (UInt64) throws -> Never
     ) throws {
         var generator = SeededGenerator(seed: options.seed)
-        // In seconds: longer than all that a round waits for, one after the other.
+        // In seconds: longer than all waits of a round, one after the other.
         let standstill = 180 + 4 * options.patience
         let start = MonotonicInstant.now
         var told = start
@@ -49,11 +50,11 @@ extension Process {
         }
     }
 
-    /// Lets the workers of a round go on for its time; where they are slow to begin, until what it is for was done, or the
-    /// time that there is for it has passed too.
+    /// Lets the workers of a round go on for its time; if they are slow to begin, until the round's purpose is met, or
+    /// until the time for that has passed too.
     ///
-    /// `stop`: Ends it at once.
-    /// `attend`: What is done meanwhile, again and again.
+    /// `stop`: Ends the round at once.
+    /// `attend`: Runs meanwhile, again and again.
     static func letWork(
         for time: Duration,
         until isDone: () -> Bool,
@@ -66,16 +67,16 @@ extension Process {
         stop.storeSequential(1)
     }
 
-    /// How many microseconds a worker has that is to end by itself: as long as it may wait, and time to begin and to end.
+    /// How many microseconds a worker has that is to end by itself: its longest wait, and time to begin and to end.
     static func sparedLife(_ options: Options) -> Int { (options.patience + 30) * 1_000_000 }
 
-    /// How many microseconds a worker has; one in eight has ten times as many, so that something is done also where it takes
-    /// long to begin, under a sanitizer say.
+    /// How many microseconds a worker has; one in eight has ten times as many, so that work is done also where
+    /// beginning takes long, under a sanitizer for example.
     static func life(_ microseconds: ClosedRange<Int>, using generator: inout SeededGenerator) -> Int {
         Int.random(in: microseconds, using: &generator) * (Int.random(in: 0..<8, using: &generator) == 0 ? 10 : 1)
     }
 
-    /// Counts how a worker ended, who was killed, or had done what there was to do.
+    /// Counts how a worker ended: killed, or done with its work.
     static func tally(_ end: End, kills: SharedWord64, failures: SharedWord64) {
         switch end {
         case .killed(SIGKILL): _ = kills.add(1)

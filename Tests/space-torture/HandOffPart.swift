@@ -3,13 +3,13 @@ import SeededRandom
 import SharedSpace
 import SpaceSystem
 
-/// Tuples handed from process to process, with the ticks off: a wake-up that is lost is never made up for, and the run stands
+/// Tuples handed from process to process, with the ticks off: nothing makes up for a lost wake-up, so the run stands
 /// still.
 ///
-/// Half of the processes write, and often wait until everything is taken, so that takers sleep when a tuple comes; at times
-/// the writer takes one itself (barging). The others take, some as threads and some as tasks, by templates with a
-/// range, which no writer can see. One more process waits for what never comes, by templates that look the same to a
-/// writer, and gives up again and again: it is granted what it must hand on.
+/// Half of the processes write, and often wait until everything is taken, so that takers sleep when a tuple comes; at
+/// times the writer takes one itself (barging). The others take, some as threads and some as tasks, by templates with a
+/// range, whose bounds a writer cannot see. One more process waits for tuples that never come, by templates that look
+/// the same to a writer, and gives up again and again: it must hand on its grants.
 struct HandOffPart: Sendable {
     private let options: Options
     private let workRoot: WorkRoot
@@ -85,8 +85,10 @@ struct HandOffPart: Sendable {
         }
     }
 
-    /// A fault stalls only those whose tuple no later one makes up for: so who has had it, and is stopped, is followed by
-    /// another when it has stalled nobody.
+    /// Lets one faulty process follow the other until the run stands still.
+    ///
+    /// A fault stalls only those takers whose tuple no later one makes up for. So when a faulty process has stopped and
+    /// stalled no taker, another follows it.
     private func superviseFaultyGiver(_ first: UInt64) {
         var seed = first
         while stop.load() == 0 {
@@ -120,7 +122,7 @@ struct HandOffPart: Sendable {
         return Report("handoff", isGood: !asleep && failures.load() == 0 && late.load() == 0 && damage.isEmpty, object)
     }
 
-    /// Those that sleep are woken by tuples of their own; who can't be woken is killed.
+    /// Ends the workers: sleepers are woken by tuples of their own, and a worker that can't be woken is killed.
     private func end(_ children: [pid_t], _ namespace: Namespace) throws {
         var living = Set(children)
         let deadline = MonotonicInstant.now.advanced(by: .seconds(5))
@@ -137,7 +139,7 @@ struct HandOffPart: Sendable {
         }
     }
 
-    /// Returns: Whether everything stands still though there is something to take.
+    /// Returns whether all takers stand still although there is something to take.
     private func watch() -> Bool {
         let start = MonotonicInstant.now
         var last = (count: taken.load(), at: start)
@@ -167,7 +169,7 @@ struct HandOffPart: Sendable {
                 _ = taken.add(1)
                 _ = barged.add(1)
             }
-            // Mostly until nothing is left: then no later tuple makes up for one that nobody was woken for.
+            // Mostly until no tuple is left: then no later tuple makes up for one whose wake-up was lost.
             let backlog = UInt64(max(0, Int.random(in: -12..<3, using: &generator)))
             while written.load() > taken.load() + backlog, stop.load() == 0 { usleep(10) }
         }
@@ -189,9 +191,9 @@ struct HandOffPart: Sendable {
         }
     }
 
-    /// Waits for what never comes, as a thread whose time passes and as tasks that are cancelled.
+    /// Waits for tuples that never come, as a thread whose time passes and as tasks that are cancelled.
     private func giveUp(_ namespace: Namespace, _ generator: inout SeededGenerator) throws(SpaceError) {
-        // A grant that is taken up and never handed on: what a lost wake-up looks like.
+        // A grant that is accepted and never handed on looks like a lost wake-up.
         if options.plant == .unheard {
             CrashPoint.arm(.rearmed, count: Int.random(in: 1...100, using: &generator), action: .stop)
         }
@@ -209,7 +211,7 @@ struct HandOffPart: Sendable {
         }
     }
 
-    /// Runs so many tasks of a kind, and blocks until they have ended.
+    /// Runs a number of tasks of a kind, and blocks until they have ended.
     private func wait(for count: Int, _ body: @escaping @Sendable () async throws -> Void) {
         let done = Signal()
         Task {

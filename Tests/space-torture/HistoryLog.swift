@@ -2,7 +2,7 @@ import Glibc
 import LinearizabilityChecker
 import SpaceSystem
 
-/// What the processes of a history did and saw, in memory that survives them.
+/// The calls and results that the processes of a history noted, in memory that survives them.
 struct HistoryLog: Sendable {
     static let processes = 5
     static let capacity = 512
@@ -20,7 +20,7 @@ struct HistoryLog: Sendable {
 
     init() throws { memory = try SharedMemory(size: Self.header + Self.processes * Self.perProcess) }
 
-    /// How many have the namespace open, and how many are done with it.
+    /// How many processes have the namespace open, and how many are done with it.
     var opened: SharedWord32 { memory.word32(0) }
     var done: SharedWord32 { memory.word32(64) }
     var mayLeave: SharedWord32 { memory.word32(128) }
@@ -28,7 +28,7 @@ struct HistoryLog: Sendable {
 
     func clear() { memset(memory.base, 0, Self.header + Self.processes * Self.perProcess) }
 
-    /// 0: nothing; else a number, plus two; 1: no number.
+    /// 0: no result; 1: a result without a number; otherwise the number plus two.
     private static func coded(_ number: Int?) -> UInt64 { number.map { UInt64($0) + 2 } ?? 1 }
 
     private func offset(_ process: Int, _ entry: Int) -> Int {
@@ -51,7 +51,7 @@ struct HistoryLog: Sendable {
         return entry
     }
 
-    /// Notes that it returned, and what.
+    /// Notes that the call returned, and its result.
     func end(_ process: Int, _ entry: Int, _ result: Int?) {
         let offset = offset(process, entry)
         memory.word64(offset + 40).store(UInt64(MonotonicInstant.now.nanoseconds))
@@ -65,7 +65,7 @@ struct HistoryLog: Sendable {
         let argument: Int
         let expected: Int
         let invoked: Int64
-        /// `nil`: it never returned.
+        /// `nil` if the call never returned.
         let returned: (time: Int64, result: Int?)?
     }
 

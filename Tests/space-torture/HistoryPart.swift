@@ -6,7 +6,7 @@ import SpaceSystem
 
 /// Short histories of four processes on one namespace, each of which must be linearizable.
 ///
-/// One of the four is killed on the way; at the end a fifth opens the namespace and takes what is left.
+/// One of the four is killed on the way; at the end a fifth opens the namespace and takes the remaining tuples.
 struct HistoryPart {
     private let options: Options
     private let workRoot: WorkRoot
@@ -82,14 +82,14 @@ struct HistoryPart {
                         )
                     }
                     try worker.run(namespace, &own)
-                    // Whoever has reached the end without dying dies here, with what it claimed.
+                    // If the victim has reached the end without dying, it dies here, with its claims.
                     if process == victim { raise(SIGKILL) }
                     _ = log.done.add(1)
                     while log.mayLeave.load() == 0 { usleep(20) }
                 }
             )
         }
-        // The namespace must outlive them all, so none leaves before the last has come.
+        // The namespace must outlive them all, so no process leaves before the last one has come.
         let isKilled = Process.wait(children[victim]) == .killed(SIGKILL)
         var failures = isKilled ? 0 : 1
         while failures == 0, log.done.load() < Self.survivorsAndVictim - 1 {
@@ -124,13 +124,13 @@ struct HistoryPart {
 
     // MARK: Judging
 
-    /// Returns: On what the history is not linearizable.
+    /// Returns the object on which the history is not linearizable, if any.
     private func judge(_ entries: [HistoryLog.Entry], killed: Int?) -> [String] {
         var faults: [String] = []
         for template in 0..<HistoryWorker.templates {
             var history = entries.filter { !$0.kind.isOfCell && $0.object == template }.compactMap(tupleCall)
             if let killed, let last = entries.filter({ $0.process == killed }).map(\.invoked).max() {
-                // What it had claimed returns, some time after its last step.
+                // The victim's claim returns some time after its last step.
                 history.append(Call(process: killed, invoked: last, returned: nil, .release))
             }
             if !Linearizability<TupleBag>.holds(of: history) {

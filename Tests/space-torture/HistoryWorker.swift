@@ -20,7 +20,7 @@ struct HistoryWorker {
         _ generator: inout SeededGenerator
     ) throws(SpaceError) {
         var held: [Int: HeldClaim] = [:]
-        // What a stale reader remembers.
+        // The value that a stale reader remembers.
         var remembered: [Int: Int?] = [:]
         for step in 0..<Self.calls {
             let object = Int.random(in: 0..<Self.templates, using: &generator)
@@ -83,7 +83,7 @@ struct HistoryWorker {
         }
     }
 
-    /// Looks at everything once: what a process finds that comes when all is over.
+    /// Reads everything once, as a process that comes when all is over.
     func lookAtEverything(_ namespace: Namespace) throws(SpaceError) {
         for object in 0..<Self.templates {
             while true {

@@ -4,12 +4,13 @@ import SpaceSystem
 import SpaceTestSupport
 import SystemPackage
 
-/// Another user, with and without a group in common, plants, links, locks, replaces and fills everything that it can reach.
+/// Another user, with and without a group in common, plants, links, locks, replaces and fills everything that it can
+/// reach.
 ///
-/// What is the victim's own is not read, not changed and not followed; each call and command of the victim's ends, by itself
-/// and not by a signal, with what it was asked for or with an error. What a member of the group can do to what the group
-/// shares is not judged: it may read, change and remove that, and cut a file short that others have mapped, which is not
-/// played.
+/// The victim's own files are not read, not changed and not followed. Each call and command of the victim's ends by
+/// itself and not by a signal, with its result or with an error. The part does not judge what a member of the group can
+/// do to the group's shared files: it may read, change and remove them, and cut a file short that others have mapped,
+/// which is not played.
 struct HostilePart {
     let options: Options
 
@@ -20,7 +21,7 @@ struct HostilePart {
         ])
     }
 
-    // MARK: What is put in a file's place
+    // MARK: Replacements for a file
 
     private enum Plant: CaseIterable {
         case link, dangling, linkToFolder, fifo, folder, hardLink, privateFile, sharedFile, sparseFile, nothing
@@ -73,7 +74,8 @@ struct HostilePart {
 
     // MARK: Scenes
 
-    /// Files are replaced while nobody uses the namespace; then the victim comes, with the library and with the commands.
+    /// Files are replaced while no process uses the namespace; then the victim comes, with the library and with the
+    /// commands.
     private func replaced(_ round: Round) throws {
         let stage = try HostileStage(round)
         let maker = try share(stage)
@@ -82,7 +84,7 @@ struct HostilePart {
         var plants = (0..<round.random(1..<3)).map { _ in
             (round.one(of: Plant.allCases), round.one(of: Self.places))
         }
-        // What the safeguard is there for needs no chance.
+        // The case that the safeguard exists for is played every time.
         if options.leftOut == .ownFiles { plants = [(.link, "n/lock.mdb")] }
         try stage.attack {
             for (plant, place) in plants { Self.put(plant, at: "\(stage.shared)/\(place)", stage) }
@@ -119,7 +121,7 @@ struct HostilePart {
         try other.run("open \(stage.shared) n timeout=\(Round.patience)")
         try other.send("take-wait 60000 [\"never\"]")
         try round.expect(other, says: "waiting")
-        // Not those that this process has mapped: what is cut short there ends it.
+        // Not the files that this process has mapped: cutting such a file short ends it.
         let places = [
             "n/bell", "n/sessions", "n/sessions/1", "n/sessions/2", ".doorbells", ".nursery", "n", "n/data.mdb",
         ]
@@ -201,7 +203,8 @@ struct HostilePart {
             var deep = "\(stage.shared)\(folder)/deep"
             for _ in 0..<80 where mkdir(deep, 0o770) == 0 { deep += "/d" }
         }
-        // Deeper than a deletion goes: in the end it is cut in two, wherever it was moved to, and the root removes both halves.
+        // Deeper than a deletion goes: in the end the chain is cut in two, wherever it was moved to, and root removes
+        // both halves.
         let half = "\(stage.shared)\(folder)/deep" + String(repeating: "/d", count: 40)
         let middle = open(half, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer {
@@ -218,7 +221,7 @@ struct HostilePart {
 
     /// The victim's default root, made by the attacker before the victim's first use: in a /dev/shm of their own.
     private func preparedRoot(_ round: Round) throws {
-        // Which says where this can't be played.
+        // The script's output says where this can't be played.
         _ = try HostileStage(round)
         let root = "/dev/shm/shared-space-\(HostileStage.victim)"
         let (folder, hasGroup) = ("mkdir \(root)", round.coin())
@@ -252,7 +255,7 @@ struct HostilePart {
         )
     }
 
-    /// The attacker without the group: nothing of the victim's namespaces is within reach.
+    /// The attacker is not in the group: it reaches nothing of the victim's namespaces.
     private func stranger(_ round: Round) throws {
         let stage = try HostileStage(round)
         let maker = try share(stage)

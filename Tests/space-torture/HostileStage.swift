@@ -7,7 +7,7 @@ import SystemPackage
 /// Where the hostile part plays: a victim's private folder with files that no other user may reach, a root that victim and
 /// attacker share through a group, and a folder of the attacker's own.
 ///
-/// Both are users that no program of the machine's has.
+/// Both are users that no program of the machine runs as.
 struct HostileStage {
     static let victim: uid_t = 61_001
     static let attacker: uid_t = 61_002
@@ -17,13 +17,13 @@ struct HostileStage {
     private static let secret = "the victim's own"
 
     let round: Round
-    /// Beside the rounds' own names, which they look at when they end.
+    /// Outside the names that rounds check when they end.
     let shared: String
     let own: String
     private let private_: String
     private let before: [String: FileFacts]
 
-    /// What no other user may change; of a file also when it was last read.
+    /// The state of a file that no other user may change: of a file also when it was last read.
     private struct FileFacts: Equatable {
         let owner, mode: UInt32
         let size: Int
@@ -47,7 +47,7 @@ struct HostileStage {
         self.round = round
         let path = round.root.path
         (shared, own, private_) = ("\(path)/.shared", "\(path)/.attacker", "\(path)/.victim")
-        // What others may only pass through.
+        // Other users may only pass through this folder.
         chmod(path, 0o711)
         for (folder, owner, group, mode) in [
             (shared, 0, Self.group, 0o2770 as mode_t), (own, Self.attacker, Self.attacker, 0o755),
@@ -76,7 +76,7 @@ struct HostileStage {
     var absent: String { "\(private_)/made" }
     var privateFolder: String { "\(private_)/folder" }
 
-    /// Looked at by root, whose reading leaves the times as they are.
+    /// Root looks at the files, with a flag that leaves their times as they are.
     private static func facts(_ folder: String) throws -> [String: FileFacts] {
         var all: [String: FileFacts] = [:]
         for inner in ["", "/folder"] {
@@ -99,7 +99,7 @@ struct HostileStage {
                     mode: status.st_mode,
                     size: isFile ? Int(status.st_size) : 0,
                     links: status.st_nlink,
-                    // A folder's change with every look into it.
+                    // A folder's access time changes with every look into it.
                     read: isFile ? status.st_atim : timespec(),
                     changed: isFile ? status.st_mtim : timespec(),
                     bytes: bytes
@@ -120,9 +120,9 @@ struct HostileStage {
         )
     }
 
-    // MARK: Who acts
+    // MARK: Acting as victim or attacker
 
-    /// Does something as the attacker, in a process of its own: what it may not do fails there, and that is all.
+    /// Runs `body` as the attacker, in a process of its own: a forbidden call fails there without further effect.
     func attack(_ body: () -> Void) throws {
         let child = try Process.start {
             guard Self.becomeAttacker() else { return 1 }
@@ -136,14 +136,14 @@ struct HostileStage {
         setgroups(1, [group]) == 0 && setgid(attacker) == 0 && setuid(attacker) == 0
     }
 
-    /// A process that does what it is told as the victim.
+    /// Starts an agent that runs as the victim.
     func victim() throws -> Agent {
         let agent = try round.newcomer()
         let answer = try agent.ask("become \(Self.victim) \(Self.victim) \(Self.group)")
         guard answer == "ok" else {
             throw Rounds.Skipped(reason: "the programs are not to be had by other users: \(answer)")
         }
-        // Begun anew, so told anew.
+        // The new program does not know the handshake yet, so it is told again.
         if let safeguard = round.options.leftOut { try agent.run("leave-out \(safeguard)") }
         return agent
     }
@@ -155,7 +155,7 @@ struct HostileStage {
 
     /// Runs a command as the victim.
     ///
-    /// It may be refused, but by a status and a sentence; and it says nothing of what is the victim's own.
+    /// It may be refused, but by a status and a sentence; and it prints nothing of the victim's own files.
     @discardableResult
     func command(_ words: [String], root: String? = nil, _ what: @autoclosure () -> String) throws -> CommandResult {
         let runner = CommandRunner(root: root ?? shared)

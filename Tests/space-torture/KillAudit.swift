@@ -1,7 +1,7 @@
 import SharedSpace
 import SpaceSystem
 
-/// Holds what workers acknowledged against what is there, and against what a watcher was told.
+/// Compares what workers acknowledged with the contents, and with the changes that a watcher was told.
 struct KillAudit {
     private var acknowledged = 0
     private var lost: [Int] = []
@@ -20,7 +20,8 @@ struct KillAudit {
         told = journal.told
         deaths = ledger.allDeaths
         damage = try namespace.verify()
-        // What workers killed while creating or deleting left behind is cleared away by whoever looks.
+        // The next process that lists namespaces clears away what workers killed while creating or deleting left
+        // behind.
         leftovers = try space.namespaceNames().filter { $0 != KillWorker.name }
         let present = try namespace.matches(KillWorker.template).compactMap { try $0.tuple().jobNumber }
         judge(Set(present))
@@ -34,7 +35,7 @@ struct KillAudit {
         for death in deaths {
             if death.doing == .taking || death.doing == .completing { mayHaveTaken[death.pid, default: 0] += 1 }
             if death.doing == .writing || death.doing == .moving { mayHaveWritten.insert(death.number) }
-            // Both or none: whoever moved one has written the other.
+            // Both or none: the process that moved a tuple has written the other one.
             if death.doing == .moving, told.writes[death.number] == 1 { mayHaveTaken[death.pid, default: 0] += 1 }
         }
         for number in 0..<min(Int(ledger.nextNumber.load()), KillLedger.capacity) {
@@ -57,7 +58,7 @@ struct KillAudit {
                     lost.append(number)
                 }
             }
-            // A watcher that fell behind was told so; then nothing follows from what it was not told.
+            // A watcher that fell behind was told so; then a change that it was not told proves nothing.
             if told.gaps == 0 {
                 let writes = told.writes[number] ?? 0
                 let isTaken = isCommitted && !isPresent

@@ -2,11 +2,11 @@ import Glibc
 import SharedSpace
 import SpaceSystem
 
-/// What workers said that they are about to do and have done: memory shared by all processes of a run, which a kill leaves as it
-/// was at that instant.
+/// The steps that workers noted before and after making them: memory shared by all processes of a run, which a kill
+/// leaves as it was at that instant.
 ///
-/// Each tuple has a number, and a word here: whether its write was begun and acknowledged, and how many have acknowledged
-/// that they took it. Each worker has a place that says what it is in the middle of.
+/// Each tuple has a number, and a word here: whether its write was begun and acknowledged, and how many workers have
+/// acknowledged that they took it. Each worker has a place that names the step it is in.
 struct KillLedger: Sendable {
     static let capacity = 4 << 20
     static let samples = 1 << 16
@@ -46,7 +46,7 @@ struct KillLedger: Sendable {
     private func tuple(_ number: Int) -> SharedWord32 { memory.word32(Self.numberStart + number * 4) }
 
     func begin(_ number: Int) { _ = tuple(number).setBits(1) }
-    /// There was nothing to be done after all.
+    /// There was nothing to do after all.
     func withdraw(_ number: Int) { _ = tuple(number).keepBits(~1) }
     func acknowledge(_ number: Int) { _ = tuple(number).setBits(2) }
     func take(_ number: Int) {
@@ -106,7 +106,7 @@ struct KillLedger: Sendable {
         }
     }
 
-    /// Called by whoever has written: the first after a kill says how long that took.
+    /// Called by each worker that has written: the first call after a kill says how long recovery took.
     func noteProgress() {
         let since = killedAt.load()
         guard since != 0, killedAt.compareExchange(expected: since, desired: 0).exchanged else { return }

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Workers that write, take, claim, complete, release, come and go, killed at named places and at random times.
 ///
-/// Lost, doubled and unexplained must be 0: what was acknowledged is there, or was taken by exactly one; or by one that was
-/// killed in the middle of it, and then the journal names that process.
+/// Lost, doubled and unexplained must be 0: an acknowledged tuple is there, or exactly one process took it; or a
+/// process killed in the middle of its take took it, and then the journal names that process.
 struct KillPart {
     private let options: Options
     private let workRoot: WorkRoot
@@ -35,7 +35,7 @@ struct KillPart {
         progress()
         ledger.stop.store(1)
         for supervisor in supervisors { _ = Process.wait(supervisor) }
-        // A tick returns the claims of the dead and mends what the last of them left.
+        // A tick returns the claims of the dead and repairs what the last of them left unfinished.
         _ = try namespace.take(matching: ["nothing"], timeout: .milliseconds(700))
         try namespace.write("end")
         while !journal.isDone { usleep(1000) }
@@ -63,7 +63,7 @@ struct KillPart {
         var turn = worker
         while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(500) }
         while ledger.stop.load() == 0 {
-            // Every other death at a named place, in turn; the others whenever the clock says.
+            // Every other death is at a named place, in turn; the others are at a random time.
             let index = turn % (2 * points.count) < points.count ? turn % points.count : points.count
             turn += 1
             let point = index < points.count ? points[index] : nil
@@ -93,11 +93,11 @@ struct KillPart {
     }
 }
 
-/// What a watcher that lives through everything was told.
+/// The changes told to a watcher that lives through the whole run.
 final class KillJournal: Sendable {
     struct Told {
         var writes: [Int: Int] = [:]
-        /// Who took a tuple for good.
+        /// The process that took a tuple for good.
         var takers: [Int: [Int32]] = [:]
         var gaps = 0
         var disorder = 0
@@ -109,7 +109,7 @@ final class KillJournal: Sendable {
     var told: Told { state.withLock { $0 } }
     var isDone: Bool { state.withLock { $0.isDone } }
 
-    /// Reads until the tuple that ends the run.
+    /// Reads changes until the tuple that ends the run.
     func read(_ changes: Changes) async {
         var last: UInt64 = 0
         do {

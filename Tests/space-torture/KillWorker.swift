@@ -36,7 +36,7 @@ struct KillWorker {
             default: try claim(namespace, &generator)
             }
         }
-        // Where the point lies behind what this role does.
+        // The point is not one that this role reaches.
         if point == .rearmed || point == .slotFilling || point == .slotCounted || point == .slotPublished {
             while ledger.stop.load() == 0 { try wait(namespace) }
         }
@@ -60,7 +60,7 @@ struct KillWorker {
     private func produce(_ namespace: Namespace, _ generator: inout SeededGenerator) throws(SpaceError) {
         let number = Int(ledger.nextNumber.add(1))
         guard number < KillLedger.capacity else { return ledger.stop.store(1) }
-        // What is begun must have somebody who began it, whenever he is killed.
+        // The place comes first: whenever the worker is killed, a begun write must have a worker that began it.
         place.begin(.writing, number)
         ledger.begin(number)
         if plant != .lost || number % 50 != 0 { try namespace.write("job", number) }
@@ -72,7 +72,7 @@ struct KillWorker {
     private func take(_ namespace: Namespace, _ generator: inout SeededGenerator) throws(SpaceError) {
         if plant == .doubled {
             guard let (_, number) = try namespace.readIfExists("job", any(Int.self)) else { return }
-            // Wide enough for another to come in, however few run at once.
+            // Long enough for another to come in, however few run at once.
             usleep(200)
             _ = try namespace.takeIfExists("job", number)
             return ledger.take(number)
@@ -93,7 +93,7 @@ struct KillWorker {
         place.end()
     }
 
-    /// Takes one and writes another in its stead, both or none.
+    /// Takes one tuple and writes another in its stead, both or none.
     private func move(_ namespace: Namespace) throws {
         let number = Int(ledger.nextNumber.add(1))
         guard number < KillLedger.capacity else { return ledger.stop.store(1) }
@@ -140,7 +140,7 @@ extension Tuple {
 }
 
 extension CrashPoint {
-    /// Reached only by who creates a namespace, or deletes one.
+    /// Points that only a process reaches that creates a namespace, or deletes one.
     var needsOwnNamespace: Bool {
         switch self {
         case .cradleMade, .controlMade, .sessionMade, .dataMade, .beforePublishing, .published, .graveGate, .markedDead,
@@ -150,7 +150,7 @@ extension CrashPoint {
         }
     }
 
-    /// Reached once or a few times in a life.
+    /// Points that are reached once or a few times in a life.
     var isRare: Bool {
         switch self {
         case .doorTaken, .joined, .dataOpened, .firstReader, .sessionRemoved, .rearmed: true

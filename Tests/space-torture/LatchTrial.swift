@@ -4,8 +4,8 @@ import SpaceSystem
 
 /// Latches, one after the other, counted down by workers that are killed, while others wait.
 ///
-/// What is acknowledged leaves a number that is given once, and is never below 0; a latch opens when it was counted down so
-/// often, not before, and then lets all go on who wait.
+/// Each acknowledged count leaves a number that is given once, and is never below 0; a latch opens once it was counted
+/// down that often, not before, and then lets all waiters go on.
 struct LatchTrial: Trial {
     let name = "latches"
     let ledger: TrialLedger
@@ -26,8 +26,8 @@ struct LatchTrial: Trial {
     var done: [(String, SharedWord64)] { [("counted", counted), ("opened", opened), ("freed", freed)] }
     var faults: [(String, SharedWord64)] { [("doubled", doubled), ("lost", lost), ("early", early), ("stuck", stuck)] }
 
-    // Of a round: the latch that is counted down; and of each how often that was begun and acknowledged, and which numbers were
-    // said to be left.
+    // Words of a round: the current latch; for each latch, how often a count was begun and acknowledged, and which
+    // remaining numbers were given.
     private var current: SharedWord64 { ledger.word(0) }
     private func begun(_ latch: Int) -> SharedWord64 { ledger.row(3 * latch) }
     private func ended(_ latch: Int) -> SharedWord64 { ledger.row(3 * latch + 1) }
@@ -35,7 +35,7 @@ struct LatchTrial: Trial {
 
     func beginRound() { ledger.beginRound() }
 
-    /// The first counts to the end, so that no other waits for nothing.
+    /// The first worker counts to the end, so that no other waits in vain.
     func spares(_ worker: Int, _ generator: inout SeededGenerator) -> Bool {
         worker > 0 && Int.random(in: 0..<4, using: &generator) == 0
     }
@@ -43,7 +43,7 @@ struct LatchTrial: Trial {
     func live(_ life: Life, _ namespace: Namespace, _ generator: inout SeededGenerator) throws {
         if life.isLast { return try end(life, namespace) }
         for _ in 0..<400 {
-            // Read before the look whether the round is over: the first then counts this one down to the end.
+            // Read before the look whether the round is over: the first worker then counts this latch down to the end.
             let latch = Int(current.loadSequential())
             guard !life.isOver, latch < Self.latches - 1 else { return }
             if life.isSpared {
@@ -56,7 +56,7 @@ struct LatchTrial: Trial {
         }
     }
 
-    /// Opens what others may wait for, or looks that what is open lets through.
+    /// Opens the latches that others may wait for, or checks that an open latch lets through.
     private func end(_ life: Life, _ namespace: Namespace) throws {
         let last = Int(current.load())
         if life.worker == 0 {
@@ -82,7 +82,7 @@ struct LatchTrial: Trial {
         }
         _ = ended(number).add(1)
         _ = counted.add(1)
-        // Also by who finds it open: who opened it may have been killed before it could say so.
+        // A worker that finds the latch open moves on too: the one that opened it may have been killed before it could.
         if rest == 0, current.compareExchange(expected: UInt64(number), desired: UInt64(number) + 1).exchanged {
             _ = opened.add(1)
         }
@@ -108,7 +108,7 @@ struct LatchTrial: Trial {
             if let least = said.min(), least < rest {
                 noteFault(lost, "latch \(number) had \(least) left, and has \(rest)")
             }
-            // Those that were not said are the killed workers'.
+            // Numbers that were not given to a living worker are the killed workers'.
             let unsaid = (rest..<Self.times).count { $0 > 0 && !said.contains($0) }
             if unsaid > open { noteFault(doubled, "latch \(number) was counted down \(unsaid - open) times too often") }
         }

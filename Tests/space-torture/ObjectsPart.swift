@@ -5,15 +5,16 @@ import SpaceSystem
 
 /// Elections, barriers, latches, counters, rate limits, dictionaries and evaluations, whose users are killed.
 ///
-/// In rounds, each of which tries one kind, in a namespace of its own: workers are killed at named places and at random times,
-/// and replaced. At the end each worker has a last life in which nobody is killed, and by which all that was left half is
-/// settled; then nothing may be held, and what the workers acknowledged is held against what is there.
+/// The part plays rounds, each of which tries one kind, in a namespace of its own: workers are killed at named places
+/// and at random times, and replaced. At the end each worker has a last life in which none is killed, and which settles
+/// all that was left half done; then nothing may be held, and the audit compares what the workers acknowledged with the
+/// contents.
 struct ObjectsPart {
     private let options: Options
     private let workRoot: WorkRoot
     private var root: String { workRoot.path }
     private let trials: [any Trial]
-    /// Of the whole part.
+    /// Words of the whole part.
     private let ledger: TrialLedger
 
     private static let points: [CrashPoint] = [
@@ -36,7 +37,7 @@ struct ObjectsPart {
     private var rounds: SharedWord64 { ledger.total(2) }
     private var failures: SharedWord64 { ledger.total(3) }
     private var damage: SharedWord64 { ledger.total(4) }
-    /// Places that are held, or waited for, by nobody.
+    /// Places that are held, or waited for, by no living process.
     private var leftovers: SharedWord64 { ledger.total(5) }
     private var start: SharedWord64 { ledger.word(0) }
     private var stop: SharedWord64 { ledger.word(1) }
@@ -45,7 +46,7 @@ struct ObjectsPart {
     /// Each kind is tried twice at least, where there is time.
     private var roundTime: Duration { min(.milliseconds(700), .seconds(options.seconds) / (2 * trials.count)) }
 
-    /// Whether what the kind is tried for has not been done yet, in the whole run.
+    /// Whether the kind's purpose has not been met yet, in the whole run.
     private func isUndone(_ trial: any Trial) -> Bool { trial.done[0].1.load() == 0 }
 
     func run() throws -> Report {
@@ -86,7 +87,7 @@ struct ObjectsPart {
         try namespace.leave()
     }
 
-    /// What the dead held goes; nobody but this process is there to see to it.
+    /// Waits until the holds of the dead are gone; only this process is there to release them.
     private func expectNothingIsHeld(in namespace: Namespace) throws {
         let deadline = MonotonicInstant.now.advanced(by: .seconds(options.patience))
         while case let holds = try namespace.status().holds, !holds.isEmpty {

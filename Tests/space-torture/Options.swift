@@ -5,20 +5,20 @@ struct UsageError: Error {
     let text: String
 }
 
-/// What the command line says.
+/// The options of the command line.
 struct Options: Sendable {
-    /// Faults that a worker can be told to have, to see that the audit finds them.
+    /// Faults that a worker can be told to have, to check that the audit finds them.
     enum Plant: String, CaseIterable {
-        /// A write, or an edit, that is acknowledged and never made; of objects, whatever is acknowledged without having
-        /// been had.
+        /// A write, or an edit, that is acknowledged and never made; for objects, any acknowledgement without the
+        /// operation.
         case lost
         /// A take that believes its look, and deletes without a second one; a request that its responder runs twice.
         case doubled
         /// A read that gives what was read before.
         case stale
-        /// A hand-off for which nobody is woken; a change that an observer passes over; a request that gets no answer.
+        /// A hand-off that wakes no taker; a change that an observer passes over; a request that gets no answer.
         case unheard
-        /// A namespace that is deleted under those who own it.
+        /// A namespace that is deleted although it has owners.
         case vanished
     }
 

@@ -1,6 +1,6 @@
 import SeededRandom
 
-/// One damage of one page, or of two, and which rows it may cost.
+/// One damage of one page, or of two, and the rows that it may cost.
 struct PageDamage: CustomStringConvertible {
     static let pageSize = 4096
 
@@ -24,7 +24,7 @@ struct PageDamage: CustomStringConvertible {
         records = Self.records(Self.bytes(page, pristine), page)
     }
 
-    /// Chooses a page and what becomes of it; `pristine`: the pages in use.
+    /// Chooses a page and its damage; `pristine`: the pages in use.
     init(_ round: Round, _ pristine: [UInt8]) {
         let count = pristine.count / Self.pageSize
         func bytes(_ page: Int) -> [UInt8] { Self.bytes(page, pristine) }
@@ -57,7 +57,7 @@ struct PageDamage: CustomStringConvertible {
 
     /// How many records a page holds: a leaf as many as it has nodes, another page a part of one, a branch none.
     ///
-    /// Without a meta page, what the last commit did may be missing.
+    /// Without a meta page, the last commit's changes may be missing.
     private static func records(_ bytes: [UInt8], _ page: Int) -> Int {
         if page < 2 { return 1 }
         let flags = UInt16(bytes[10]) | UInt16(bytes[11]) << 8

@@ -5,17 +5,18 @@ import SystemPackage
 
 /// Children that are forked and not started anew: a worker costs a fraction of a millisecond.
 ///
-/// Sound because a process either forks and waits, with one thread and nothing of SharedSpace open, or works, and then
-/// it does so beside the thread that it was forked with, and forks no more.
+/// This is sound because a process either forks and waits, with one thread and nothing of SharedSpace open, or works. A
+/// process that works does so on a new thread beside the one that it was forked with, and forks no more.
 ///
-/// For Swift's locks are the kernel's (futex(2), FUTEX_LOCK_PI), known by the number of the thread that has them, and that number
-/// is asked for once a thread (swift: ulock_get_tid in Threading/Impl/Linux/ulock.h, _swift_stdlib_gettid in
-/// _SynchronizationShims.h). A fork copies the answer: the child's thread goes by its parent's number. What it has locked when
-/// another thread comes to wait for it the kernel doesn't let it unlock (EPERM): the runtime's own locks, by which
-/// globals and generic types are made, try for ever, and a `Mutex` traps. A new thread asks anew.
+/// The new thread is needed because Swift's locks are the kernel's (futex(2), FUTEX_LOCK_PI), which knows a holder by
+/// its thread's number, and the runtime asks for that number once a thread (swift: ulock_get_tid in
+/// Threading/Impl/Linux/ulock.h, _swift_stdlib_gettid in _SynchronizationShims.h). A fork copies the answer: the
+/// child's thread goes by its parent's number. When another thread comes to wait for a lock that this thread holds, the
+/// kernel refuses to let it unlock (EPERM): the runtime's own locks, by which globals and generic types are made, try
+/// for ever, and a `Mutex` traps. A new thread asks anew.
 enum Process {
     private static func fork() throws -> pid_t {
-        // Swift's Glibc hides it, for good reasons that don't hold here.
+        // Swift's Glibc hides fork(2), for good reasons that don't hold here.
         guard let symbol = dlsym(nil, "fork") else { throw UsageError(text: "there is no fork in libc") }
         let child = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
         guard child >= 0 else { throw UsageError(text: "fork: errno \(errno)") }
@@ -23,17 +24,18 @@ enum Process {
         return child
     }
 
-    /// Forks a child that runs `body`, in which it forks and waits, and exits with what that returns.
+    /// Forks a child that runs `body`, in which it forks and waits, and exits with the result of `body`.
     static func start(_ body: () -> CInt) throws -> pid_t {
         let child = try fork()
         if child == 0 { _exit(body()) }
         return child
     }
 
-    /// The same beside other threads, which the child has not got: it may do very little.
+    /// Forks a child beside other threads, which the child does not have: it may do very little.
     static func startBesideThreads(_ body: () -> CInt) throws -> pid_t { try start(body) }
 
-    /// Forks children, each of which supervises workers: it runs `supervise` with its number, in which it forks and waits.
+    /// Forks children, each of which supervises workers: it runs `supervise` with its number, in which it forks and
+    /// waits.
     static func supervisors(_ count: Int, _ supervise: (Int) -> Void) throws -> [pid_t] {
         try (0..<count).map { number in
             try start {
@@ -43,7 +45,7 @@ enum Process {
         }
     }
 
-    /// Forks a child that works, as below.
+    /// Forks a child that works, as ``work(_:)`` does.
     static func startWorker(_ body: () throws -> Void) throws -> pid_t {
         try start { work(body) }
     }
@@ -53,7 +55,7 @@ enum Process {
     /// The thread that it was forked with stays, for its own children may be bound to it (prctl(2), PR_SET_PDEATHSIG).
     static func work(_ body: () throws -> Void) -> Never {
         withoutActuallyEscaping(body) { body in
-            // Handed from the one thread to the other, which alone goes on.
+            // One thread hands these to the other, which alone goes on.
             nonisolated(unsafe) let body = body
             do {
                 try DetachedThread.start {
@@ -73,11 +75,11 @@ enum Process {
         }
     }
 
-    /// Starts a child under a PID of one's choice, which sleeps until it is killed.
+    /// Starts a child under a chosen PID, which sleeps until it is killed.
     ///
     /// Throws: An error where that is not permitted (clone3(2): it takes CAP_CHECKPOINT_RESTORE), or the PID is taken.
     static func startSleeper(pid: pid_t) throws(Errno) {
-        // Swift's Glibc hides it; glibc has no wrapper.
+        // Swift's Glibc hides syscall(2), and glibc has no wrapper of clone3(2).
         guard let symbol = dlsym(nil, "syscall") else { throw .noFunction }
         let call = unsafeBitCast(symbol, to: (@convention(c) (CLong, UnsafePointer<UInt64>, CLong) -> CLong).self)
         let child = withUnsafePointer(to: pid) { place in
@@ -99,7 +101,7 @@ enum Process {
         case killed(CInt)
     }
 
-    /// Kills a child, or lets be what is none; returns when it is gone.
+    /// Kills a child, unless the PID is none; returns when it is gone.
     static func end(_ child: pid_t) {
         kill(child, SIGKILL)
         _ = wait(child)
@@ -111,21 +113,21 @@ enum Process {
         return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(status & 0x7F)
     }
 
-    /// Returns when a child is stopped, or has ended, which is still to be waited for.
+    /// Returns when a child is stopped, or has ended; an ended child is not reaped.
     static func waitUntilStopped(_ child: pid_t) {
         var info = siginfo_t()
         while waitid(P_PID, id_t(child), &info, WSTOPPED | WEXITED | WNOWAIT) != 0, errno == EINTR {}
     }
 
-    /// Whether a child has ended, which is still to be waited for.
+    /// Returns whether a child has ended, without reaping it.
     static func hasEnded(_ child: pid_t) -> Bool {
         var info = siginfo_t()
         // waitid(2): without WNOHANG it would wait, without WNOWAIT the child were gone; si_pid stays 0 while it lives.
-        // kill(2) with signal 0 also finds what has ended and was not waited for.
+        // kill(2) with signal 0 also finds a process that has ended and was not waited for.
         return waitid(P_PID, id_t(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info._sifields._kill.si_pid != 0
     }
 
-    /// Waits so long at most, then kills it.
+    /// Waits for a child's end for a time at most, then kills it.
     ///
     /// Returns: How it ended, and whether it was killed from here.
     static func wait(_ child: pid_t, atMost microseconds: Int) -> (End, wasKilledHere: Bool) {

@@ -2,10 +2,12 @@ import SeededRandom
 import SharedSpace
 import SpaceSystem
 
-/// A rate limit that workers acquire from, in every way there is, and are killed, also while they wait for their moment.
+/// A rate limit that workers acquire from, by every operation there is, and are killed, also while they wait for their
+/// moment.
 ///
-/// The ledger has when each acquisition began and ended; the moment it got lies between. So of those that lie within an
-/// interval no more may be than the limit, and in any time no more than in as many intervals as it takes to hold it.
+/// The ledger has when each acquisition began and ended; the moment it got lies between. So the number of acquisitions
+/// that lie within an interval is at most the limit, and in a longer time at most the limit times the intervals that
+/// cover it.
 struct RateTrial: Trial {
     let name = "rates"
     let ledger: TrialLedger
@@ -29,7 +31,7 @@ struct RateTrial: Trial {
 
     func beginRound() { ledger.beginRound() }
 
-    /// Half of them live on: whoever is killed uses up moments that the ledger does not know of.
+    /// Half of the workers live on: a killed worker uses up moments that the ledger does not know of.
     func spares(_ worker: Int, _ generator: inout SeededGenerator) -> Bool { worker % 2 == 0 }
 
     func live(_ life: Life, _ namespace: Namespace, _ generator: inout SeededGenerator) throws {
@@ -80,7 +82,7 @@ struct RateTrial: Trial {
         guard row < Self.rows else { return }
         ledger.row(3 * row).store(UInt64(begin.nanoseconds))
         ledger.row(3 * row + 1).store(UInt64(end.nanoseconds))
-        // Written last: until then there is nothing.
+        // Written last: until then there is no acquisition.
         ledger.row(3 * row + 2).store(UInt64(number))
         _ = acquired.add(UInt64(number))
     }
@@ -92,9 +94,10 @@ struct RateTrial: Trial {
         }
         let ordered = all.sorted { $0.end < $1.end }
         let interval = Int(Self.interval / .nanoseconds(1))
-        // The namespace's clock counts milliseconds, and what passes at once does so before the next.
+        // The namespace's clock counts milliseconds, and an acquisition that passes at once does so before the next
+        // millisecond.
         let clock = 2_000_000
-        // From some of the beginnings on: a rate that is exceeded is so from many.
+        // From some of the beginnings on: a rate that is exceeded is exceeded from many of them.
         for first in stride(from: 0, to: all.count, by: max(1, all.count / 100)) {
             let begin = all[first].begin
             var sum = 0

@@ -4,8 +4,8 @@ import SpaceSystem
 import SpaceTestSupport
 import SystemPackage
 
-/// Owners, openers, leavers, creators and reapers let go at once, and killed: a namespace with a living owner stays, and one
-/// without goes, with everything of it.
+/// Owners, openers, leavers, creators and reapers started at the same time, and killed: a namespace with a living owner
+/// stays, and one without goes, with all its files.
 struct ReapPart {
     let options: Options
 
@@ -37,7 +37,7 @@ struct ReapPart {
         try round.expect(next, "count", "ok 0")
     }
 
-    /// Another process gets the PID of a dead owner, be it one whose lock a child still holds, or one that was enrolled.
+    /// Another process gets the PID of a dead owner: an owner whose lock a child still holds, or one that was enrolled.
     private func pidReused(_ round: Round) throws {
         let owner = try round.newcomer()
         var child: pid_t = 0
@@ -61,10 +61,10 @@ struct ReapPart {
                 sleeper = nil
                 try Process.startSleeper(pid: owner.pid)
                 sleeper = owner.pid
-                // proc(5) counts in hundredths of a second: within one, nobody can tell the two apart.
+                // proc(5) counts in hundredths of a second: within one, the two start times are equal.
             } while ProcessIdentity.of(pid: owner.pid)?.startTime == start
         } catch .fileExists {
-            // Somebody else was quicker, and has it now.
+            // Another process was quicker, and has the PID now.
         } catch {
             throw Rounds.Skipped(reason: "a PID can't be chosen: \(error)")
         }
@@ -111,7 +111,8 @@ struct ReapPart {
         }
     }
 
-    /// The opener has either the old namespace, which its reaper then lets be, or a new one; never one that goes under it.
+    /// The opener has either the old namespace, which its reaper then leaves alone, or a new one; never one that is
+    /// deleted under it.
     private func openerAgainstReaper(_ round: Round) throws {
         let reaper = try reaper(round)
         let opener = try round.newcomer()
@@ -132,7 +133,7 @@ struct ReapPart {
         }
     }
 
-    /// The reaper has seen nobody live, and stands before the door while somebody behind it enrols an heir.
+    /// The reaper has seen no living owner, and waits for the door while the process that has it enrols an heir.
     private func enrolledAtTheDoor(_ round: Round) throws {
         let reaper = try reaper(round)
         let owner = try round.player()
@@ -144,7 +145,8 @@ struct ReapPart {
         try visitor.waitUntilStopped()
         try owner.kill()
         try reaper.send("reap")
-        // Where it comes too early, the reaper has not looked yet, and sees the heir: the other order of the two.
+        // If the process goes on too early, the reaper has not looked yet, and sees the heir: the other order of the
+        // two.
         usleep(UInt32(round.random(0..<20_000)))
         visitor.resume()
         round.races += 1
@@ -161,7 +163,7 @@ struct ReapPart {
             for agent in agents { try agent.open(round.root, "n") }
             let comesBack = round.random(0..<3) == 0
             if comesBack {
-                // One leaves, and the other comes back at the same time.
+                // One process leaves, and the other comes back at the same time.
                 try agents[1].run("leave")
                 try round.race((agents[0], "leave"), (agents[1], "open \(round.root.path) n"))
             } else {
@@ -177,7 +179,7 @@ struct ReapPart {
         }
     }
 
-    /// Somebody who knows nothing of spaces removes the folder.
+    /// A program that knows nothing of spaces removes the folder.
     private func folderRemoved(_ round: Round) throws {
         let user = try round.player()
         let waiter = try round.player()
@@ -207,7 +209,7 @@ struct ReapPart {
             try round.race((victim, round.opening()), (others[0], "open \(round.root.path) n"))
             try others[1].send("open \(round.root.path) n")
             for other in others { try round.expect(other, says: "ok") }
-            // Unless it came too late to be the creator.
+            // Unless the victim came too late to be the creator.
             if try victim.line() == nil {
                 round.check(try victim.ended() == .killed(by: SIGKILL), "a creator ended by itself at \(point)")
             }
@@ -229,7 +231,7 @@ struct ReapPart {
         try opener.run("write [\"kept\", 1]")
         if round.coin() { try opener.kill() } else { try opener.run("leave") }
         if round.coin() {
-            // Stopped is not dead.
+            // A stopped process is not dead.
             try owner.stop()
             round.check(try round.root.space.namespaceNames() == ["n"], "deleted while its owner is stopped")
             owner.resume()

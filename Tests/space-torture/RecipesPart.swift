@@ -3,10 +3,12 @@ import SeededRandom
 import SharedSpace
 import SpaceSystem
 
-/// Workers that hold locks, permits and leadership, and work on a queue's items, killed at named places and at random times.
+/// Workers that hold locks, permits and leadership, and work on a queue's items, killed at named places and at random
+/// times.
 ///
-/// In memory that all share each says what it holds, beside its PID, before it looks at what the others say: so two that hold what only
-/// one may see each other. Overlaps and fencing numbers that fall must be 0, and so must items that were done twice or are lost.
+/// Each notes what it holds, beside its PID, in memory that all share, before it looks at the notes of the others: so
+/// two processes that hold something exclusive see each other. Overlaps and falling fencing numbers must be 0, and so
+/// must items that were done twice or are lost.
 struct RecipesPart {
     private let options: Options
     private let workRoot: WorkRoot
@@ -53,7 +55,7 @@ struct RecipesPart {
                     try RecipesWorker(root: root, ledger: ledger, worker: worker, plant: options.plant)
                         .live(&childGenerator)
                 } catch let error as SpaceError where error.code == .namespaceNotFound {
-                    // It is not there yet, or not any more.
+                    // The namespace is not there yet, or not any more.
                 }
             }
             guard let child else { continue }
@@ -68,7 +70,7 @@ struct RecipesPart {
 
     private func audit(_ namespace: Namespace) throws -> Report {
         let queue = namespace.queue(RecipesWorker.name)
-        // What the last of the dead had taken returns to whoever asks.
+        // An item that the last of the dead had taken returns to the next process that asks.
         while let item = try queue.take(timeout: .milliseconds(300)) {
             ledger.done(try item.content()).add(1)
             try item.complete()
@@ -77,7 +79,7 @@ struct RecipesPart {
         for number in 0..<min(Int(ledger.nextItem.load()), RecipesLedger.items) {
             let word = ledger.done(number).load()
             if word & 0xFF > 1 { doubled += 1 }
-            // Done by somebody who was killed before it could say so: it said before that it was about to.
+            // Done by a worker that was killed before it could say so: it noted before that it was about to.
             if word & RecipesLedger.acknowledged != 0, word & 0xFF == 0, word & RecipesLedger.completing == 0 {
                 lost += 1
             }
@@ -100,7 +102,7 @@ struct RecipesPart {
     }
 }
 
-/// What all workers share.
+/// The memory that all workers share.
 struct RecipesLedger: Sendable {
     static let items = 1 << 20
     static let acknowledged: UInt32 = 1 << 8
@@ -127,7 +129,7 @@ struct RecipesLedger: Sendable {
     var nextItem: SharedWord64 { word(7) }
     /// The last fencing number of each of three things.
     func fencing(_ thing: Int) -> SharedWord64 { word(8 + thing) }
-    /// What each worker holds: the thing, and below in 4 bits the mode.
+    /// The hold of each worker: the thing, and below it in 4 bits the mode.
     var places: HeldPlaces {
         HeldPlaces(workers: workers, patience: .seconds(5)) { worker in memory.word64(4096 + worker * 8) }
     }
@@ -166,7 +168,7 @@ struct RecipesWorker {
     private func hold(_ thing: Int, _ mode: Mode, _ acquire: () throws -> Hold) throws {
         if plant == .doubled {
             enter(thing, mode)
-            // Without the lock nothing keeps two apart but luck.
+            // Without the lock only luck keeps two workers apart.
             usleep(200)
             return ledger.places.leave(worker)
         }

@@ -11,14 +11,14 @@ struct JSONObject {
     mutating func add(_ key: String, json: String) { fields.append("\"\(key)\":\(json)") }
     mutating func add(_ key: String, _ number: Int) { add(key, json: "\(number)") }
     mutating func add(_ key: String, _ truth: Bool) { add(key, json: "\(truth)") }
-    /// Texts without quotes, backslashes and control characters: names and messages of ours.
+    /// Texts without quotes, backslashes and control characters: the project's own names and messages.
     mutating func add(_ key: String, _ texts: [String]) {
         let safe = texts.map { $0.filter { $0 != "\"" && $0 != "\\" && $0.asciiValue ?? 32 >= 32 } }
         add(key, json: "[" + safe.map { "\"\($0)\"" }.joined(separator: ",") + "]")
     }
 }
 
-/// What a part found.
+/// The findings of a part.
 struct Report {
     let part: String
     let isGood: Bool
@@ -38,7 +38,7 @@ struct Report {
         json = String(words[2])
     }
 
-    /// Runs `body` in a child, and reads what it reports from a pipe, also where it works.
+    /// Runs `body` in a child, and reads its report from a pipe, also where it works.
     static func ofChild(_ body: (_ report: (Report) throws -> Void) throws -> Void) throws -> Report {
         let pipe = try FileDescriptor.pipe()
         let child = try Process.start {

@@ -1,9 +1,10 @@
 import Glibc
 import SpaceSystem
 
-/// What became of each request, and who ran it: memory of all processes of a run, which a kill leaves as it was at that instant.
+/// The outcome of each request, and which responders ran it: memory of all processes of a run, which a kill leaves as
+/// it was at that instant.
 struct RespondersLedger: Sendable {
-    /// Of a round.
+    /// The most requests and runs of a round.
     static let requests = 1 << 17
     static let runs = 1 << 19
     private static let header = 64 * 64
@@ -17,27 +18,27 @@ struct RespondersLedger: Sendable {
 
     private func word(_ index: Int) -> SharedWord64 { memory.word64(index * 64) }
 
-    // Of the whole run.
+    // Words of the whole run.
     var rounds: SharedWord64 { word(0) }
     var kills: SharedWord64 { word(1) }
     var killsWhileAnswering: SharedWord64 { word(2) }
     var requesterKills: SharedWord64 { word(3) }
     var failures: SharedWord64 { word(4) }
     var damage: SharedWord64 { word(5) }
-    /// Rows of responders, or of requests, that are still there when their process has gone.
+    /// Rows of responders, or of requests, that remain after their process has gone.
     var leftovers: SharedWord64 { word(6) }
-    /// Returned later than the time-out allows.
+    /// Requests that returned later than the time-out allows.
     var hung: SharedWord64 { word(7) }
-    /// By outcome.
+    /// Requests by outcome.
     func total(_ outcome: Outcome) -> SharedWord64 { word(8 + Int(outcome.rawValue)) }
     var runsTotal: SharedWord64 { word(20) }
     var doubled: SharedWord64 { word(21) }
     var unexplained: SharedWord64 { word(22) }
     var unanswered: SharedWord64 { word(23) }
 
-    // Of a round.
+    // Words of a round.
     var start: SharedWord64 { word(30) }
-    /// Those who ask begin nothing more.
+    /// Set once the requesters begin nothing more.
     var stopAsking: SharedWord64 { word(31) }
     var stop: SharedWord64 { word(32) }
     var nextRequest: SharedWord64 { word(33) }
@@ -52,7 +53,7 @@ struct RespondersLedger: Sendable {
         for index in 30..<40 { word(index).store(0) }
     }
 
-    /// How many requests a process that responds is running, or which one a process that asks awaits, and 1 more.
+    /// For a responder, how many requests it is running; for a requester, the request that it awaits plus 1.
     func place(_ index: Int) -> SharedWord64 { memory.word64(Self.header + index * 8) }
 
     func newResponder() -> UInt64 { nextResponder.add(1) + 1 }
@@ -60,18 +61,18 @@ struct RespondersLedger: Sendable {
     // MARK: Requests
 
     enum Outcome: UInt64, CaseIterable {
-        /// Nothing has come back.
+        /// No reply has come back.
         case open
         case answered
-        /// By a handler that threw.
+        /// A handler threw this error.
         case failed
-        /// There was nobody who had not been asked.
+        /// There was no responder that had not been asked.
         case nobody
-        /// Its time, which was short, has passed.
+        /// The request's time, which was short, has passed.
         case timedOut
-        /// Whoever asked was killed.
+        /// The requester was killed.
         case killed
-        /// Its time, which was long, has passed: somebody should have answered.
+        /// The request's time, which was long, has passed: a responder should have answered.
         case late
         /// Anything else, and a reply to something else.
         case wrong

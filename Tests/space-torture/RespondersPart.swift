@@ -3,11 +3,12 @@ import SeededRandom
 import SharedSpace
 import SpaceSystem
 
-/// Processes that respond to several names, in stacks that go through all of them, killed while they answer and otherwise, and
-/// processes that ask.
+/// Processes that respond to several names, in stacks that go through all of them, killed while they answer and
+/// otherwise, and processes that send requests.
 ///
-/// Each request must come to one reply or one error that says why, in time; and no responder may run one twice. In rounds:
-/// at the end of each those who ask end first, then those who respond, and nothing of either may be left.
+/// Each request must come to one reply or one error that says why, in time; and no responder may run one twice. The
+/// part plays rounds: at the end of each the requesters end first, then the responders, and nothing of either may be
+/// left.
 struct RespondersPart {
     private let options: Options
     private let workRoot: WorkRoot
@@ -15,7 +16,7 @@ struct RespondersPart {
     private let ledger: RespondersLedger
 
     private static let roundTime = Duration.seconds(1)
-    /// In a round at least: enough for each of the faults that can be planted.
+    /// The least number of requests in a round: enough for each of the faults that can be planted.
     private static let requests: UInt64 = 100
     private static let points: [CrashPoint] = [
         .begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken, .snapshotTaken, .slotPublished, .rearmed,
@@ -71,7 +72,8 @@ struct RespondersPart {
         try namespace.leave()
     }
 
-    /// Those of dead processes leave the stack, and their requests go; nobody but this process is there to see to it.
+    /// Responders of dead processes must leave the stack, and their requests must go; only this process is there to
+    /// remove them.
     private func expectNothingIsLeft(of namespace: Namespace) throws {
         let deadline = MonotonicInstant.now.advanced(by: .seconds(options.patience))
         var left = 1
@@ -105,7 +107,7 @@ struct RespondersPart {
                 try RespondersWorker(ledger: ledger, place: place, plant: options.plant).live(namespace, &generator)
             }
             guard let child else { continue }
-            // Some end by themselves, so that there is somebody who answers also where it takes long to begin.
+            // Some end by themselves, so that a responder answers also where beginning takes long.
             let isSpared = Int.random(in: 0..<8, using: &generator) == 0
             let limit =
                 isSpared ? Process.sparedLife(options) : Process.life(3_000...60_000, using: &generator)
@@ -125,7 +127,7 @@ struct RespondersPart {
                     .live(namespace, &generator)
             }
             guard let child else { continue }
-            // Half of them end by themselves, so that what is asked has all the time that it was given.
+            // Half of them end by themselves, so that a request has all the time that it was given.
             let isSpared = Bool.random(using: &generator)
             let limit =
                 isSpared ? Process.sparedLife(options) : Int.random(in: 5_000...200_000, using: &generator)
@@ -170,7 +172,8 @@ struct RespondersPart {
                     noteFault(ledger.unexplained, "\(answerer) answered request \(request) without running it")
                 }
             case .nobody:
-                // There is always somebody at the base: who was told that there is nobody had asked him already.
+                // There is always a responder at the base: a requester that was told that there is none had asked it
+                // already.
                 if RespondersNames.name(of: request) == RespondersNames.based,
                     !seen.contains(RespondersLedger.Run(request: request, responder: base))
                 {
@@ -189,7 +192,7 @@ struct RespondersPart {
         ]
     }
 
-    /// What the planted fault comes to.
+    /// The fault count that the planted fault must raise.
     private var mustBeFound: SharedWord64 { options.plant == .doubled ? ledger.doubled : ledger.total(.late) }
 
     private func report() -> Report {

@@ -3,17 +3,17 @@ import SeededRandom
 import SharedSpace
 import SpaceSystem
 
-/// What is asked in the torture of responders.
+/// The names that requests go to in the torture of responders.
 enum RespondersNames {
     static let namespace = "responders"
     /// Always answered: at its base lies a responder that lives through the round.
     static let based = "based"
-    /// Answered by whoever happens to be there.
+    /// Answered if a responder happens to be there.
     static let others = ["free", "bare"]
-    /// What a request is put to follows from its number.
+    /// The name of a request follows from its number.
     static func name(of request: Int) -> String { request % 2 == 0 ? based : others[request / 2 % 2] }
 
-    /// What a handler throws to see it travel.
+    /// The error that a handler throws to test that it reaches the requester.
     static let planned = "a planned failure"
 }
 
@@ -31,7 +31,7 @@ struct RespondersWorker: Sendable {
         var tokens: [ResponderToken] = []
         for name in [RespondersNames.based] + RespondersNames.others {
             for _ in 0..<Int.random(in: 0...2, using: &generator) {
-                // Those of one key replace each other, in whichever process they are.
+                // Responders of one key replace each other, whichever process they are in.
                 let key = Int.random(in: 0..<4, using: &generator)
                 tokens.append(
                     try respond(
@@ -46,13 +46,13 @@ struct RespondersWorker: Sendable {
         }
         let rest = UInt32.random(in: 1_000...40_000, using: &generator)
         usleep(rest)
-        // Those that leave do it in one way or the other.
+        // The responders that leave do so in one of two ways.
         if rest % 2 == 0 { for token in tokens { token.cancel() } }
         tokens = []
         try namespace.leave()
     }
 
-    /// Lies at the base, answers always, and lives through the round.
+    /// Lies at the base, always answers, and lives through the round.
     func liveAtTheBase(_ namespace: Namespace) throws {
         let number = ledger.newResponder()
         let token = try namespace.respond(to: RespondersNames.based, base: true, concurrency: 4) {
@@ -84,7 +84,7 @@ struct RespondersWorker: Sendable {
         }
     }
 
-    /// A reply: what was asked, and who had a part in it, the top of the stack first.
+    /// A reply: the request, and the responders that had a part in it, the top of the stack first.
     private func answer(_ request: Int, _ number: UInt64, _ next: NextResponder<Int, [Int]>) async throws -> [Int] {
         var generator = SeededGenerator(seed: UInt64(request) << 32 | number)
         let way = Int.random(in: 0..<16, using: &generator)
@@ -105,10 +105,10 @@ struct RespondersWorker: Sendable {
     }
 }
 
-/// One life of a process that asks.
+/// One life of a process that sends requests.
 struct RespondersRequester: Sendable {
     let ledger: RespondersLedger
-    /// The request that it awaits, and 1 more.
+    /// The request that it awaits, plus 1.
     let place: SharedWord64
     let patience: Int
 
@@ -146,7 +146,7 @@ struct RespondersRequester: Sendable {
             ledger.end(number, outcome)
             if outcome == .wrong || outcome == .late { note("request \(number) to \(name): \(error)") }
         }
-        // Beyond the time-out only what it takes to be scheduled, and to take the request back.
+        // Beyond the time-out only the time to be scheduled, and to take the request back.
         if MonotonicInstant.now.duration(since: start) > timeout + .seconds(5) { _ = ledger.hung.add(1) }
     }
 
@@ -158,7 +158,7 @@ struct RespondersRequester: Sendable {
         guard let error = error as? SpaceError else { return .wrong }
         switch error.code {
         case .responderFailed:
-            // Who was below when a handler looked may have gone when it asks.
+            // The responder below may have gone between the handler's look and its request.
             let isMeant = [RespondersNames.planned, "nobody below answers it"].contains { error.reason.contains($0) }
             return isMeant ? .failed : .wrong
         case .timedOut: return isShort ? .timedOut : .late

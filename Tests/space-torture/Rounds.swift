@@ -4,10 +4,11 @@ import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 
-/// Scenes that are played again and again, each round in a root of its own and with numbers of its own, which the seed gives.
+/// Scenes that are played again and again, each round in a root of its own and with numbers of its own, which the seed
+/// gives.
 ///
-/// Who plays is a real process that does what it is told, and may be stopped and killed; this process opens no namespace,
-/// so that a scene may fork too. What a scene finds wrong is a fault, and the next round goes on.
+/// Each player is a real process that obeys commands, and may be stopped and killed; this process opens no namespace,
+/// so that a scene may fork too. A wrong result in a scene is a fault, and the next round goes on.
 struct Rounds {
     struct Scene {
         let name: String
@@ -19,7 +20,7 @@ struct Rounds {
         }
     }
 
-    /// Not to be played here, for a reason that the report names.
+    /// The scene can't be played here, for a reason that the report names.
     struct Skipped: Error {
         let reason: String
     }
@@ -27,7 +28,7 @@ struct Rounds {
     let part: Part
     let options: Options
 
-    /// Plays the scenes in an order of the seed's until the time has passed, or until what is to be found is found.
+    /// Plays the scenes in an order of the seed's until the time has passed, or until a planted fault was found.
     func report(_ scenes: [Scene], prepare: (Round) throws -> Void = { _ in }) -> Report {
         var generator = SeededGenerator(seed: options.seed)
         let start = MonotonicInstant.now
@@ -37,7 +38,7 @@ struct Rounds {
         var races = 0
         var slowest = Duration.zero
         var order: [Int] = []
-        // What is to be found may lie in any of them, however long the others take.
+        // A planted fault may show in any of them, however long the others take.
         var isUnplayed: Bool { scenes.indices.contains { played[$0] == 0 && skipped[$0] == nil } }
         while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) || options.isToFail && isUnplayed,
             skipped.count < scenes.count, faults.isEmpty || !options.isToFail
@@ -80,22 +81,22 @@ struct Rounds {
     }
 }
 
-/// One time that a scene is played: its root, its numbers, and what was wrong.
+/// One time that a scene is played: its root, its numbers, and its faults.
 final class Round {
     let root: TemporaryRoot
     let options: Options
     var generator: SeededGenerator
     private(set) var faults: [String] = []
-    /// How often two processes were let go at once.
+    /// How often two processes were started at the same time.
     var races = 0
-    /// The longest that somebody waited to be told of a stopped holder.
+    /// The longest that a process waited to be told of a stopped holder.
     private(set) var slowestRefusal = Duration.zero
     private var cast: [Agent] = []
     private var opened = 0
     /// Undone when the round ends, also when it ends early.
     var atEnd: () -> Void = {}
 
-    /// How long those wait for a lock who are to be refused it, in milliseconds.
+    /// How long processes that are to be refused a lock wait for it, in milliseconds.
     static let patience = 150
 
     init(_ options: Options, seed: UInt64) throws {
@@ -118,7 +119,7 @@ final class Round {
 
     // MARK: Players
 
-    /// A process that has nothing open yet; it lives until the round ends, however long the scene mentions it.
+    /// A process that has nothing open yet; it lives until the round ends, even if the scene no longer mentions it.
     func newcomer() throws -> Agent {
         let agent = try Agent()
         cast.append(agent)
@@ -131,27 +132,27 @@ final class Round {
         let agent = try newcomer()
         try agent.open(root, name, options)
         opened += 1
-        // What nobody may do, and every scene must notice.
+        // The planted fault, which no process may commit and every scene must notice.
         if opened == 2, self.options.plant == .vanished { try root.removeTree(name) }
         return agent
     }
 
-    /// What `player` is told, when its patience is that of a round.
+    /// The options with which `player` opens, when its patience is that of a round.
     func opening(_ name: String = "n") -> String { "open \(root.path) \(name) timeout=\(Self.patience)" }
 
-    /// Asks, and the answer must be this.
+    /// Sends a command, and checks that the answer is this.
     func expect(_ agent: Agent, _ command: String, _ answer: String, _ comment: String = "") throws {
         let said = try agent.ask(command)
         check(said == answer, "\(command) said \(said) and not \(answer) \(comment)")
     }
 
-    /// The next line must be this.
+    /// Checks that the next line is this.
     func expect(_ agent: Agent, says line: String) throws {
         let said = try agent.line() ?? "nothing more"
         check(said == line, "heard \(said) and not \(line)")
     }
 
-    /// All are asked at once, and each must be refused with an error that names the stopped process.
+    /// Sends all commands at once, and checks that each is refused with an error that names the stopped process.
     func refused(_ asked: [(Agent, String)], by holder: Agent, while what: String) throws {
         let start = MonotonicInstant.now
         for (agent, command) in asked { try agent.send(command) }
@@ -165,7 +166,8 @@ final class Round {
         slowestRefusal = max(slowestRefusal, MonotonicInstant.now.duration(since: start))
     }
 
-    /// Asks until no lock is in the way any more, for those who have little patience and go on afterwards.
+    /// Repeats a command until no lock is in the way any more, for players that have little patience and go on
+    /// afterwards.
     @discardableResult
     func goOn(_ agent: Agent, _ command: String) throws -> String {
         for _ in 0..<100 {
@@ -178,7 +180,7 @@ final class Round {
         return ""
     }
 
-    /// Sends two commands as good as at once, in an order of chance.
+    /// Sends two commands almost at the same time, in a random order.
     func race(_ first: (Agent, String), _ second: (Agent, String)) throws {
         let order = coin() ? [first, second] : [second, first]
         try order[0].0.send(order[0].1)
@@ -193,9 +195,9 @@ final class Round {
         if coin() { try agent.kill() } else { try agent.exit() }
     }
 
-    /// A namespace and everything around it go with their last owner.
+    /// Checks that a namespace and everything around it go with their last owner.
     func end() {
-        // Those who still run are killed.
+        // Processes that still run are killed.
         cast = []
         do {
             let names = try root.space.namespaceNames()

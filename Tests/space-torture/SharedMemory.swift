@@ -3,7 +3,7 @@ import SpaceSystem
 
 /// Memory of all processes that are forked after it was made, which outlives each of them.
 ///
-/// Unchecked Sendable: reached by atomic operations.
+/// Unchecked Sendable: it is only accessed by atomic operations.
 struct SharedMemory: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
 

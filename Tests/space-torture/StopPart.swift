@@ -2,8 +2,9 @@ import Glibc
 import SharedSpace
 import SpaceTestSupport
 
-/// Processes stopped in the gate, in the door, in a snapshot, with a claim, in a wait and while they delete: the others are not
-/// concerned, or are told who stands in the way, within their time-out; and all go on when it does.
+/// Processes stopped in the gate, in the door, in a snapshot, with a claim, in a wait and while they delete: the other
+/// processes are not affected, or are told within their time-out which process stands in the way; and all go on when it
+/// does.
 struct StopPart {
     let options: Options
 
@@ -59,7 +60,8 @@ struct StopPart {
 
         let asked = [(user, "enrol \(opener.pid)"), (opener, round.opening())]
         try round.refused(asked, by: holder, while: "\(point)")
-        // The first reader's slot is had under the gate; otherwise who is inside works on.
+        // The first reader takes its slot under the gate; apart from that, processes that have the namespace open work
+        // on.
         if point != .firstReader {
             try user.run("write [\"job\", 1]")
             try round.expect(user, "take [\"job\", 1]", #"ok ["job",1]"#)
@@ -79,7 +81,8 @@ struct StopPart {
         try round.expect(opener, "verify", "ok ")
     }
 
-    /// A stopped snapshot pins what is freed after it: the file grows to its limit and not beyond, and the error says why.
+    /// A stopped snapshot pins the pages that are freed after it: the file grows to its limit and not beyond, and the
+    /// error says why.
     private func reader(_ round: Round) throws {
         let writer = try round.player("limit=\(Limits.smallestByteLimit)")
         let reader = try round.player()
@@ -93,7 +96,7 @@ struct StopPart {
         round.check(answer.contains(" error limitReached \(reader.pid) "), "a stopped reader: \(answer)")
         let bytes = Int(try writer.run("bytes")) ?? .max
         round.check(bytes <= Limits.smallestByteLimit, "grown to \(bytes), beyond its limit")
-        // What has been written can be taken all the same.
+        // The written tuples can be taken all the same.
         try round.expect(writer, "take [\"kept\", 1]", #"ok ["kept",1]"#)
 
         if round.coin() {
@@ -114,7 +117,7 @@ struct StopPart {
         try claimer.run("claim-typed [\"job\", \"?int\"]")
         try claimer.stop()
 
-        // Stopped is not dead: the claim stays its own, and keeps nobody from anything else.
+        // A stopped process is not dead: it keeps its claim, and blocks nothing else.
         try round.expect(other, "take-wait 1 [\"job\", \"?int\"]", "waiting")
         try round.expect(other, says: "none")
         try round.expect(other, "turn-over 100 20", "ok 20")
@@ -135,7 +138,7 @@ struct StopPart {
         try round.expect(other, "verify", "ok ")
     }
 
-    /// A tuple granted to one that sleeps stopped reaches the next.
+    /// A tuple granted to a sleeping process that is stopped reaches the next one.
     private func waiter(_ round: Round) throws {
         let writer = try round.player(impatient)
         let first = try round.player()
@@ -159,7 +162,7 @@ struct StopPart {
         try round.expect(writer, "verify", "ok ")
     }
 
-    /// A reaper that goes on deletes what it has set out to delete, and not what has been made under that name since.
+    /// A reaper that goes on deletes the namespace that it has set out to delete, and not a newer one of that name.
     private func reaper(_ round: Round) throws {
         let point = round.one(of: [CrashPoint.graveGate, .markedDead, .buried, .beforeDeleting])
         let other = try round.player(impatient, in: "other")
@@ -201,7 +204,7 @@ struct StopPart {
         try round.expect(opener, "verify", "ok ")
     }
 
-    /// Stopped wherever it just is, again and again.
+    /// The process is stopped at random moments, again and again.
     private func anywhere(_ round: Round) throws {
         let users = [try round.player(impatient), try round.player(impatient)]
         let opener = try round.newcomer()

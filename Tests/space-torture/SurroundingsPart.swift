@@ -2,12 +2,12 @@ import Glibc
 import SharedSpace
 import SpaceTestSupport
 
-/// The demo's essence (write, take blocked, watch, an owner killed, reaped) where something around it differs: a container's
-/// seccomp profile, namespaces of the kernel's, a masked /proc, limits, small and read-only file systems, signals, umasks,
-/// closed descriptors, clocks.
+/// The core of the demo (write, a blocked take, watch, an owner killed, reaped) in surroundings that differ: a
+/// container's seccomp profile, kernel namespaces, a masked /proc, limits, small and read-only file systems, signals,
+/// umasks, closed descriptors, clocks.
 ///
-/// Each cell is right, or refused by a command's status and a sentence that says what is missing: no signal, no hang, nothing
-/// left behind. What this machine can't arrange is reported as skipped.
+/// Each cell works, or is refused by a command's status and a sentence that says what is missing: no signal, no hang,
+/// nothing left behind. Surroundings that this machine can't arrange are reported as skipped.
 struct SurroundingsPart {
     let options: Options
 
@@ -53,13 +53,13 @@ struct SurroundingsPart {
 
     private enum Verdict {
         case right
-        /// Refused, with these words somewhere in what it says.
+        /// Refused, with these words somewhere in the output.
         case refused(String)
-        /// Right, or refused with one of these words.
+        /// Works, or is refused with one of these words.
         case either([String])
     }
 
-    /// What the essence is given in any surroundings.
+    /// The commands that the essence runs in any surroundings.
     private var variables: [String: String] {
         [
             "ESSENCE": Self.essence, "PATIENCE": options.isToFail ? "\(options.patience)" : "60",
@@ -78,7 +78,7 @@ struct SurroundingsPart {
         let result = try CommandRunner(root: round.root.path)
             .start("/bin/sh", ["-c", script], environment: variables).finish()
         let text = "\(script.suffix(160)): \(result.ending), said \(result.output)\(result.errors.suffix(400))"
-        // util-linux: these tools say so themselves.
+        // util-linux: these tools name the missing permission themselves.
         for tool in ["unshare: ", "mount: ", "setpriv: "] where result.errors.contains(tool) {
             throw Rounds.Skipped(reason: String(result.errors.suffix(200)))
         }
@@ -148,7 +148,7 @@ struct SurroundingsPart {
         try play(round, script, isEmpty ? .refused("boot") : .right)
     }
 
-    /// A folder of another user's in the root, which the round's end passes by.
+    /// A folder of another user's in the root, which the check at the round's end skips.
     private static let asAnother = """
         mkdir -m 700 "$SHARED_SPACE_ROOT/.another" && chown 61001:61001 "$SHARED_SPACE_ROOT/.another"
         chmod 711 "$SHARED_SPACE_ROOT"
@@ -206,7 +206,7 @@ struct SurroundingsPart {
             \(fill)chmod -f 600 "$SHARED_SPACE_ROOT/.filler"
             exec sh -c "$ESSENCE"'
             """
-        // 8 MiB hold one namespace, and two in the middle do not fit.
+        // 8 MiB hold one namespace; the script has two for a while, which may not fit.
         let verdict: Verdict = isFull ? .refused("No space left") : size == 8 ? .either(["No space left"]) : .right
         try play(round, script, verdict)
     }
@@ -233,7 +233,7 @@ struct SurroundingsPart {
 
     // MARK: Signals and descriptors
 
-    /// A signal that is handled every few milliseconds ends every wait of the kernel's early.
+    /// A signal that is handled every few milliseconds interrupts every wait in the kernel.
     private func signals(_ round: Round) throws {
         let worker = try round.player()
         let owner = try round.player("", in: "gone")
@@ -275,13 +275,13 @@ struct SurroundingsPart {
 
     // MARK: Clocks
 
-    /// time_namespaces(7): its clocks go as fast, from another moment on.
+    /// time_namespaces(7): its clocks run at the same rate, from another moment on.
     private func clocks(_ round: Round) throws {
         let offsets = "--boottime \(round.random(-100..<1_000_000)) --monotonic \(round.random(-100..<1_000_000))"
         try play(round, "exec unshare -T \(offsets) sh -c \"$ESSENCE\"")
     }
 
-    /// Refused while it is in use under another clock, and usable when it is not.
+    /// Refused while a namespace is in use under another clock, and usable when it is not.
     private func otherClock(_ round: Round) throws {
         let elsewhere = "unshare -T --boottime \(round.random(-100..<1_000_000)) --"
         let script = """

@@ -1,6 +1,6 @@
-// Loads a space with processes that are killed, and audits what is left. tools/torture builds and runs it.
+// Loads a space with processes that are killed, and audits the result. tools/torture builds and runs it.
 //
-// Prints one JSON object; exits 1 when anything was lost, doubled, late or can't be explained.
+// Prints one JSON object; exits 1 if anything was lost, doubled, late or can't be explained.
 
 import Glibc
 import SharedSpace
@@ -9,7 +9,7 @@ import SpaceSystem
 @main
 struct Torture {
     static func main() {
-        // Everything forks before a thread is started or a file opened: nothing of a parent's may be used in a child.
+        // Everything forks before a thread is started or a file opened: a child must not use anything of its parent's.
         do {
             let options = try Options(CommandLine.arguments.dropFirst())
             if let safeguard = options.leftOut { Safeguard.leaveOut(safeguard) }
@@ -42,7 +42,7 @@ enum Part: String, CaseIterable {
     case kill, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects, churn,
         hostile, surroundings, damage
 
-    /// Runs it in this process, which may end with it.
+    /// Runs the part in this process, which may end with it.
     func run(_ options: Options, _ report: (Report) throws -> Void) throws {
         switch self {
         case .kill: try KillPart(options).run(report)
@@ -64,14 +64,14 @@ enum Part: String, CaseIterable {
     }
 }
 
-/// Says how it goes, on standard error.
+/// Reports progress on standard error.
 func note(_ text: String) {
     // One write(2), so that the lines of many processes stay lines.
     let line = Array("torture: \(text)\n".utf8)
     _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
-/// Counts a fault, and says what it is while there are few.
+/// Counts a fault, and describes it while there are few.
 func noteFault(_ word: SharedWord64, _ text: @autoclosure () -> String) {
     if word.add(1) < 8 { note(text()) }
 }

@@ -3,28 +3,28 @@ import SeededRandom
 import SharedSpace
 import SpaceSystem
 
-/// What is tried with objects of one kind, by workers that are killed.
+/// A trial of objects of one kind, by workers that are killed.
 ///
-/// Its ledger is memory of all processes: there each worker says what it is about to do, and what came of it.
+/// Its ledger is memory of all processes: in it each worker notes what it is about to do, and the outcome.
 protocol Trial: Sendable {
     var name: String { get }
     var ledger: TrialLedger { get }
-    /// What was done: what it is tried for, which must be more than nothing, and then what else.
+    /// Counts of operations: the first is the trial's purpose, and must be more than zero.
     var done: [(String, SharedWord64)] { get }
-    /// What must not be.
+    /// Counts of faults.
     var faults: [(String, SharedWord64)] { get }
 
-    /// Before a round, in which all objects are new.
+    /// Runs before a round, in which all objects are new.
     func beginRound()
-    /// Whether a life is let go on until it has done what it is there for.
+    /// Whether a life goes on until it has done its work.
     func spares(_ worker: Int, _ generator: inout SeededGenerator) -> Bool
     /// One life of a worker.
     func live(_ life: Life, _ namespace: Namespace, _ generator: inout SeededGenerator) throws
-    /// What who lives through the round does all the time.
+    /// The work of the process that lives through the round.
     func attend(_ namespace: Namespace) throws
     /// Notes that a worker has been killed, and is gone.
     func bury(_ worker: Int)
-    /// Holds what was said against what is there, when all workers have ended.
+    /// Compares the notes with the contents, when all workers have ended.
     func judge(_ namespace: Namespace) throws
 }
 
@@ -37,11 +37,11 @@ extension Trial {
     var found: Int { faults.reduce(0) { $0 + Int($1.1.load()) } }
 }
 
-/// A life of a worker: whose, and to what end.
+/// A life of a worker: its number, and its purpose.
 struct Life: Sendable {
     let worker: Int
     let workers: Int
-    /// The round is over, and nobody is killed any more: what was left half is settled.
+    /// The round is over, and none is killed any more: work that was left half done is settled.
     let isLast: Bool
     let isSpared: Bool
     /// A wait that takes longer is a fault.
@@ -72,9 +72,9 @@ struct TrialLedger: Sendable {
     /// Lives that were spared, and did not end.
     var hung: SharedWord64 { total(1) }
 
-    /// Of the whole run; 2 to 31 are the trial's own.
+    /// Words of the whole run; 2 to 31 are the trial's own.
     func total(_ index: Int) -> SharedWord64 { memory.word64(index * 64) }
-    /// Of a round.
+    /// Words of a round.
     func word(_ index: Int) -> SharedWord64 { total(Self.firstOfRound + index) }
     func row(_ index: Int) -> SharedWord64 { memory.word64(Self.header + index * 8) }
 

@@ -1,7 +1,7 @@
 import Glibc
 import SpaceSystem
 
-/// The root in which a part works, named for the process that began it.
+/// The root in which a part works, named after the process that began it.
 struct WorkRoot {
     let path: String
     private let folder: String

@@ -1,8 +1,8 @@
 // space-without-calls EPERM|ENOSYS CALL[,CALL…] -- PROGRAM [WORD…]
 //
 // Becomes a program for which the kernel refuses some system calls with an error, as a container's seccomp profile does
-// (seccomp(2), SECCOMP_RET_ERRNO). Exits with 64 for words that it does not understand, with 69 where filters are not to be
-// had, with 127 where the program can't be run.
+// (seccomp(2), SECCOMP_RET_ERRNO). Exits with 64 for words that it does not understand, with 69 if filters are not
+// available, with 127 if the program can't be run.
 
 #include <errno.h>
 #include <linux/audit.h>

@@ -1,4 +1,4 @@
-// A process that works in a durable namespace while all that reaches its data file is recorded.
+// A process that works in a durable namespace while all writes to its data file are recorded.
 //
 //   space-write-recorder ROOT LOG COUNT
 //

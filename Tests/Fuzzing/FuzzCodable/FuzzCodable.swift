@@ -1,4 +1,4 @@
-// JSON text as a record, decoded as a Codable type: what is decoded is encoded and decoded again as the same.
+// JSON text as a record, decoded as a Codable type: the decoded value, encoded, must decode to an equal value.
 
 import FuzzCheck
 

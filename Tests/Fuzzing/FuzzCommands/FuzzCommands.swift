@@ -1,4 +1,4 @@
-// What people and scripts give to the commands: their words, and the lines on their standard input. Whatever stands there, it
+// The input that people and scripts give to the commands: their words, and the lines on their standard input. Any input
 // is understood, or refused with a message.
 
 import ArgumentParser

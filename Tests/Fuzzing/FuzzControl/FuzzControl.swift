@@ -1,5 +1,5 @@
-// A damaged control file: its header while nobody has the namespace open, and the words and slots that processes tell each
-// other while somebody does. Whatever stands there, an operation ends, with a result or a `SpaceError`.
+// A damaged control file: its header while no process has the namespace open, and the words and slots that processes
+// share while one does. Whatever bytes the file holds, an operation ends, with a result or a `SpaceError`.
 
 import FuzzSupport
 import Glibc
@@ -43,8 +43,8 @@ private func damage(_ input: inout Input) {
     while !input.isEmpty {
         let offset = input.number(below: ControlFile.size)
         let bytes = input.bytes(atMost: 64)
-        // Not the room of the mutexes: what the C library does with bytes that are none is not ours to say. (A wrong holder
-        // in one makes a lock that nobody releases, which the time-out is for.)
+        // Not the bytes of the mutexes: the C library leaves it undefined how it treats bytes that are no mutex. (A
+        // wrong holder in a mutex makes a lock that is never released, which the time-out is for.)
         for (index, byte) in bytes.enumerated() where !isMutex(offset + index) {
             withUnsafeBytes(of: byte) { _ = pwrite(file, $0.baseAddress, 1, off_t(offset + index)) }
         }

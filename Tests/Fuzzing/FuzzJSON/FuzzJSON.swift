@@ -1,4 +1,4 @@
-// JSON text as a value and as a tuple: what is read is written, and read again as the same.
+// JSON text as a value and as a tuple: the result of reading is written, and must read as an equal one.
 
 import FuzzCheck
 

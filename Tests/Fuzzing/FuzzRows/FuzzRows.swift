@@ -1,5 +1,5 @@
-// Damaged rows in every table: what a stray pointer of another client, or a bad memory cell, could leave. Whatever a row holds,
-// an operation that meets it ends with a result or a `SpaceError`, and the namespace can be deleted.
+// Damaged rows in every table, as a stray pointer of another client, or a bad memory cell, could leave them. Whatever a
+// row holds, an operation that meets it ends with a result or a `SpaceError`, and the namespace can be deleted.
 
 import FuzzSupport
 import SharedSpace
@@ -12,14 +12,14 @@ import SharedSpace
 
 private let playground = Playground("rows")
 
-/// Runs one input: a sequence of changes to rows, each a table, a row, and what becomes of it.
+/// Runs one input: a sequence of changes to rows, each a table, a row, and the kind of change.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(start, count)
     playground.clear()
     do throws(SpaceError) {
         let namespace = try playground.filled()
-        // Searched again and again by one field, the namespace earns an index.
+        // Many searches by the same field earn the namespace an index.
         if input.byte() & 1 == 1 {
             for _ in 0..<200 { _ = try namespace.count(matching: [.any, 2, .any]) }
         }
@@ -27,8 +27,8 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             while !input.isEmpty { try damage(scope, &input) }
             scope.noteUpkeep()
         }
-        // Its own counters a process knows without reading them, until a transaction came to nothing: then it reads, and checks,
-        // what it finds, as any other does.
+        // A process knows its own counters without reading them, until one of its transactions commits nothing: then it
+        // reads and checks the stored ones, as any other process does.
         try? namespace.core.write("look", .removing(1)) { _ in }
         playground.useAll(of: namespace)
         try? namespace.leave()
@@ -79,7 +79,7 @@ private func damage(_ scope: WriteScope, _ input: inout Input) throws(SpaceError
     }
 }
 
-/// Numbers that are near those that stand there, and far ones.
+/// Numbers near the stored ones, and far ones.
 private func damageCounters(_ scope: WriteScope, _ input: inout Input) {
     let value = input.bytes(atMost: 8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
     switch input.byte() % 10 {

@@ -6,17 +6,17 @@ import SharedSpace
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// A root of the fuzzer's own, in memory, and what is done with a namespace in it whatever state that is in.
+/// A root of the fuzzer's own, in memory, and the operations on a namespace in it, in any state of that namespace.
 package struct Playground: Sendable {
     package let path: String
     package let space: Space
 
-    /// Makes the root; ends the process where that fails, for there is nothing to fuzz then.
+    /// Makes the root; ends the process if that fails, because there is nothing to fuzz then.
     package init(_ name: String) {
         path = "/dev/shm/shared-space-fuzz-\(name)-\(getpid())"
         mkdir(path, 0o700)
         do throws(SpaceError) {
-            // What a damaged lock costs at most; the fuzzer's own limit for one input is far above.
+            // The time that a damaged lock costs at most; the fuzzer's own limit for one input is far above.
             space = try Space(root: path, timeout: .milliseconds(20))
         } catch {
             fatalError("\(error)")
@@ -39,7 +39,7 @@ package struct Playground: Sendable {
         return namespace
     }
 
-    /// Everything that a user can do; each may fail with an error, and none may do worse.
+    /// Everything that a user can do; each call may fail with an error, and none may do worse.
     package func useAll(of namespace: Namespace) {
         let templates: [Template] = [
             .any, ["job", .any, .any], ["job", 2, .any], ["soon"], ["kind": "job"], [.any, 1...3, "text"],
@@ -56,7 +56,7 @@ package struct Playground: Sendable {
         _ = try? namespace.verify()
         for start in [nil, 0] as [UInt64?] {
             guard let changes = try? namespace.changes(.everything, after: start) else { continue }
-            // What is there is read, nothing is waited for. Every look takes a change, or a step towards the end.
+            // The existing changes are read, without waiting. Every look takes a change, or a step towards the end.
             while let change = try? changes.nextBlocking(timeout: .zero, interruption: nil), change.kind != .gone {}
         }
         try? namespace.write("job", 9, "text")
@@ -69,13 +69,13 @@ package struct Playground: Sendable {
         _ = try? namespace.endSubscription("kept")
     }
 
-    /// Everything that the inspector can do, of a namespace that this process has not open.
+    /// Everything that the inspector can do, of a namespace that this process does not have open.
     package func inspect() {
         guard let inspection = try? Inspection(.name("n", root: path), checking: true) else { return }
         for match in inspection.tuples { _ = inspection.expiry(of: match) }
     }
 
-    /// Removes whatever is left.
+    /// Removes the namespace, if there is one.
     package func clear() {
         do throws(SpaceError) {
             try space.delete("n")

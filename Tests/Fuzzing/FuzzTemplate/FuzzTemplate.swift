@@ -1,4 +1,4 @@
-// JSON text as a template, regular expressions included: written and read again it is the same, and it matches within
+// JSON text as a template, regular expressions included: written and read again it is equal, and it matches within
 // bounds. As a tuple, the same text matches itself as a literal.
 
 import FuzzCheck

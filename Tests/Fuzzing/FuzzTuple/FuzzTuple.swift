@@ -1,5 +1,5 @@
-// Bytes as a tuple from disk: validate, decode, match, hash; what validates must be encoded again byte for byte.
-// The first byte's lowest bit says whether the tuple is a record.
+// Bytes as a tuple from disk: validate, decode, match, hash; valid bytes must be encoded again byte for byte. The first
+// byte's lowest bit says whether the tuple is a record.
 
 import FuzzCheck
 
