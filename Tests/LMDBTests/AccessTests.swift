@@ -28,7 +28,7 @@ struct AccessTests {
         }
     }
 
-    @Test("A record that is there stays, if asked")
+    @Test("An existing record stays, if asked")
     func noOverwrite() throws {
         try environment.write { access throws(LMDBError) in
             try access.put(database, "key", "first", flags: .noOverwrite)
@@ -63,7 +63,7 @@ struct AccessTests {
         }
     }
 
-    @Test("Reserved room is what gets stored")
+    @Test("Reserved space is what gets stored")
     func reserve() throws {
         for size in [0, 1, 10, 10_000] {
             try environment.write { access throws(LMDBError) in
@@ -123,7 +123,7 @@ struct AccessTests {
     func unknownFlags() throws {
         #expect(PutFlags.append.rawValue == UInt32(MDB_APPEND))
         #expect(PutFlags.noOverwrite.rawValue == UInt32(MDB_NOOVERWRITE))
-        // LMDB itself refuses this one.
+        // This flag LMDB itself refuses.
         try environment.write { access throws(LMDBError) in
             try access.put(database, "key", "value", flags: PutFlags(rawValue: UInt32(MDB_MULTIPLE)))
         }
@@ -163,7 +163,7 @@ struct AccessTests {
             #expect(failure { () throws(LMDBError) in try access.database("absent", create: false) } == .notFound)
             #expect(failure { () throws(LMDBError) in try access.database("", create: true) } == .badValueSize)
             #expect(failure { () throws(LMDBError) in try access.database(name, create: true) } == .badValueSize)
-            // C would read "test", which exists.
+            // In C, the name would end at the NUL: "test", which exists.
             #expect(
                 failure { () throws(LMDBError) in try access.database("test\0x", create: false) } == .invalidArgument
             )

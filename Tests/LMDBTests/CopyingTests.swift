@@ -52,7 +52,7 @@ struct CopyingTests {
         #expect(compactStatus.st_size < plainStatus.st_size)
     }
 
-    @Test("A data file that is there is left alone")
+    @Test("An existing data file is left alone")
     func existing() throws {
         let target = try TemporaryFolder()
         try environment.copy(to: target.path)

@@ -41,7 +41,7 @@ struct CursorTests {
         #expect(backward == keys.reversed())
     }
 
-    @Test("Seeking finds the key, or the one that follows")
+    @Test("Seeking finds the key, or the next greater one")
     func seek() throws {
         try fill([10, 20, 30])
         let reader = try environment.beginRead()
@@ -77,7 +77,7 @@ struct CursorTests {
         #expect(error == .badValueSize)
     }
 
-    @Test("Beyond either end there is nothing, however often one asks, and the way back is the same")
+    @Test("Beyond either end there is no record, however often one asks, and the way back is the same")
     func ends() throws {
         try fill([1, 2])
         let reader = try environment.beginRead()
@@ -139,7 +139,7 @@ struct CursorTests {
         #expect(try environment.read { access throws(LMDBError) in try access.statistics(database).entries } == 2)
     }
 
-    @Test("Everything is deleted by going through it, over many pages")
+    @Test("Deleting while walking deletes every record, over many pages")
     func deletingAll() throws {
         try fill(0..<3_000)
         try environment.write { access throws(LMDBError) in
@@ -169,7 +169,7 @@ struct CursorTests {
         #expect(try RawEnvironment.entriesLeftByDeletingPastEnd(in: folder) == 1)
     }
 
-    @Test("Changes made otherwise are followed")
+    @Test("A cursor follows changes that were made without it")
     func following() throws {
         try fill([10, 20, 30])
         try environment.write { access throws(LMDBError) in
@@ -188,7 +188,7 @@ struct CursorTests {
         }
     }
 
-    @Test("A cursor stores, appends, and is at what it stored")
+    @Test("A cursor stores, appends, and stands at the stored record")
     func putting() throws {
         let writer = try environment.beginWrite()
         do {
@@ -203,7 +203,7 @@ struct CursorTests {
             let none = UnsafeRawBufferPointer(start: nil, count: 0)
             let append = failure { () throws(LMDBError) in try cursor.put(5, none, flags: .append) }
             #expect(append == .keyExist)
-            // LMDB would take the value for an array of two, and write to the second.
+            // LMDB would take the value for an array of two, and write to the second element.
             let multiple = PutFlags(rawValue: UInt32(MDB_MULTIPLE))
             #expect(failure { () throws(LMDBError) in try cursor.put(none, none, flags: multiple) } == .badValueSize)
             try "3".withBytes { value throws(LMDBError) in try cursor.put(3, value) }

@@ -40,7 +40,7 @@ struct DataFileTests {
     }
 
     @Test(
-        "A file of LMDB's passes, and so does an empty one",
+        "A file that LMDB has written passes, and so does an empty one",
         arguments: [[.noSync], [.noSync, .writeMap]] as [Environment.Flags]
     )
     func healthy(flags: Environment.Flags) throws {
@@ -88,14 +88,14 @@ struct DataFileTests {
         #expect(openingFails(with: .invalid))
     }
 
-    @Test("A file of another version is refused as that")
+    @Test("A file of another version is refused as such")
     func version() throws {
         try makeFile()
         try overwriteMeta(UInt32(999), at: 20)
         #expect(openingFails(with: .versionMismatch))
     }
 
-    @Test("A page size that is none is refused", arguments: [0, 1, 256, 4095, 4097, 131_072, .max] as [UInt32])
+    @Test("An impossible page size is refused", arguments: [0, 1, 256, 4095, 4097, 131_072, .max] as [UInt32])
     func pageSize(_ size: UInt32) throws {
         try makeFile()
         try overwriteMeta(size, at: 40)
@@ -150,7 +150,7 @@ struct DataFileTests {
         }
     }
 
-    @Test("A folder or a FIFO in the file's place is refused, and nobody waits for it")
+    @Test("A folder or a FIFO in the file's place is refused, without waiting for a writer")
     func otherKinds() throws {
         #expect(mkfifo(folder.dataFile, 0o600) == 0)
         #expect(openingFails(with: .invalid))

@@ -8,7 +8,7 @@ struct EnvironmentTests {
         [], [.noSync], [.writeMap], [.writeMap, .noSync], [.noMetaSync], [.noLock, .noSync], [.noReadAhead, .noSync],
     ]
 
-    @Test("What was written is read, in every mode, also after closing and reopening", arguments: modes)
+    @Test("Records are read as written, in every mode, also after closing and reopening", arguments: modes)
     func roundTrip(flags: Environment.Flags) throws {
         let folder = try TemporaryFolder()
         do {
@@ -71,7 +71,7 @@ struct EnvironmentTests {
         #expect(environment.pageSize == 0)
     }
 
-    @Test("Closing waits for the last transaction: it unmaps what that one reads")
+    @Test("Closing waits for the last transaction, because it unmaps the pages that transaction reads")
     func closingWithTransactions() throws {
         let folder = try TemporaryFolder()
         let environment = try folder.open()
@@ -102,7 +102,7 @@ struct EnvironmentTests {
         }
     }
 
-    @Test("Files are created with the mode that was asked for")
+    @Test("Files are created with the requested mode")
     func mode() throws {
         let folder = try TemporaryFolder()
         let environment = try folder.open()
@@ -123,7 +123,7 @@ struct EnvironmentTests {
         #expect(failure { () throws(LMDBError) in try folder.open(maxReaders: .max) } == .invalidArgument)
         #expect(failure { () throws(LMDBError) in try folder.open(maxDatabases: -1) } == .invalidArgument)
         #expect(failure { () throws(LMDBError) in try folder.open(maxDatabases: .max) } == .invalidArgument)
-        // MDB_FIXEDMAP, for one, is no flag of this layer's.
+        // This layer has no flag MDB_FIXEDMAP, for example.
         #expect(failure { () throws(LMDBError) in try folder.open(flags: .init(rawValue: 1)) } == .invalidArgument)
         for path in ["", "\(folder.path)\0/elsewhere"] {
             let error = failure { () throws(LMDBError) in
@@ -141,7 +141,7 @@ struct EnvironmentTests {
         #expect(environment.info.mapSize == (1 << 20) + environment.pageSize)
     }
 
-    @Test("A folder that is not there gives ENOENT, and nothing stays open")
+    @Test("A missing folder gives ENOENT, and nothing stays open")
     func missingFolder() throws {
         let folder = try TemporaryFolder()
         let path = "\(folder.path)/missing"
@@ -152,7 +152,7 @@ struct EnvironmentTests {
         #expect(try Self.openFiles(in: folder).isEmpty)
     }
 
-    @Test("The information is that of the environment")
+    @Test("The information describes the environment")
     func information() throws {
         let folder = try TemporaryFolder()
         let environment = try folder.open(mapSize: 8 << 20, maxReaders: 7)

@@ -22,7 +22,7 @@ struct LMDBErrorTests {
         ]
         #expect(Set(own).count == own.count)
         #expect(own.allSatisfy { $0.description.hasPrefix("MDB_") })
-        // All of lmdb.h's but MDB_TLS_FULL, which is Windows'.
+        // All of lmdb.h's but MDB_TLS_FULL, which only Windows has.
         #expect(own.count == Int(MDB_LAST_ERRCODE - MDB_KEYEXIST + 1) - 1)
         let system: [LMDBError] = [
             .outOfSpace, .inputOutput, .outOfMemory, .accessDenied, .invalidArgument, .tryAgain, .noSuchFile,

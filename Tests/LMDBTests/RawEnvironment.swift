@@ -2,7 +2,7 @@ import CLMDB
 import Glibc
 import LMDB
 
-/// LMDB without this layer, to show what it does where the layer steps in.
+/// LMDB without this layer, to show LMDB's behaviour in the cases in which this layer steps in.
 enum RawEnvironment {
     /// Opens an environment as LMDB is usually opened; never returns if LMDB ends the process.
     static func open(_ path: String) throws -> OpaquePointer {

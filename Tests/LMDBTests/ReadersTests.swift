@@ -13,14 +13,14 @@ struct ReadersTests {
         environment = try folder.open(maxReaders: 2)
     }
 
-    @Test("A full table is an error, and a slot that is let go can be taken")
+    @Test("A full table is an error, and a released slot can be taken")
     func full() throws {
         let first = try environment.beginRead()
         do {
             let second = try environment.beginRead()
             second.reset()
             #expect(failure { () throws(LMDBError) in try environment.beginRead() } == .readersFull)
-            // Its slot was kept for it.
+            // The reader's slot was kept for it.
             try second.renew()
         }
         let third = try environment.beginRead()
@@ -41,7 +41,7 @@ struct ReadersTests {
         #expect(try environment.checkReaders() == 0)
     }
 
-    @Test("A killed reader fills its slot until somebody checks")
+    @Test("A killed reader fills its slot until a process checks")
     func killedReader() async throws {
         let path = folder.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
@@ -102,7 +102,7 @@ struct ReadersTests {
         #expect(try environment.checkReaders() == 0)
     }
 
-    @Test("Lines of LMDB's list are read, and everything else is passed over")
+    @Test("Lines of LMDB's list are read, and all other text is skipped")
     func parsing() {
         #expect(
             Environment.Reader(line: "      4711 7f00deadbeef 42\n")

@@ -24,7 +24,7 @@ struct SectionTests {
         sections = [1, 2, 0x80, 0xFF].map(main.section)
     }
 
-    /// What a section should hold, and where in it a cursor is.
+    /// The expected contents of a section, and the position of a cursor in it.
     private struct Model {
         var records: [[UInt8]: String] = [:]
         var keys: [[UInt8]] { records.keys.sorted { $0.lexicographicallyPrecedes($1) } }
@@ -32,11 +32,11 @@ struct SectionTests {
 
     private func key(_ entry: Cursor.Entry?) -> [UInt8]? { entry.map { Array($0.key) } }
 
-    @Test("Each is a database of its own to those who use it", arguments: 0..<8 as Range<UInt64>)
+    @Test("Each section is used like a database of its own", arguments: 0..<8 as Range<UInt64>)
     func behavesAsDatabase(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var models = [Model](repeating: Model(), count: sections.count)
-        // Keys of all lengths, few enough to be met again; what lies between the sections belongs to none.
+        // Keys of all lengths, few enough to repeat; keys between the sections belong to none.
         let keys: [[UInt8]] = (0..<60).map { number in
             (0..<[1, 2, 8, 18, 40, 510].randomElement(using: &generator)!).map { _ in
                 UInt8.random(in: number % 2 == 0 ? 0...255 : 254...255, using: &generator)
@@ -129,7 +129,7 @@ struct SectionTests {
             do {
                 var cursor = try access.cursor(sections[1])
                 while try cursor.next() != nil { try cursor.delete() }
-                // Where it stands now begins the next section.
+                // The cursor's position now begins the next section.
                 #expect(failure { () throws(LMDBError) in try cursor.delete() } == .invalidArgument)
             }
             var counts: [Int] = []
@@ -143,7 +143,7 @@ struct SectionTests {
         }
     }
 
-    @Test("The last one can be appended to, the others can't")
+    @Test("The last section can be appended to, the others can't")
     func appends() throws {
         try environment.write { access throws(LMDBError) in
             for number in 0..<500 as Range<UInt64> {
@@ -154,7 +154,7 @@ struct SectionTests {
         }
     }
 
-    @Test("What only a whole database can, and keys that don't fit, are refused")
+    @Test("Operations that need a whole database, and keys that don't fit, are refused")
     func refusals() throws {
         try environment.write { access throws(LMDBError) in
             #expect(failure { () throws(LMDBError) in _ = try access.statistics(sections[0]) } == .invalidArgument)

@@ -2,7 +2,7 @@ import Glibc
 import LMDB
 import Testing
 
-/// A folder of a test's own, in memory where that is possible; removed with what is in it.
+/// A folder of a test's own, in memory where that is possible; removed with its contents.
 final class TemporaryFolder: Sendable {
     let path: String
 
@@ -39,7 +39,8 @@ final class TemporaryFolder: Sendable {
     }
 }
 
-/// What `body` throws; nil if it doesn't. (A closure that `#expect(throws:)` takes can't use a noncopyable variable.)
+/// Returns the error that `body` throws; nil if it doesn't. (A closure that `#expect(throws:)` takes can't use a
+/// noncopyable variable.)
 func failure<Result: ~Copyable>(of body: () throws(LMDBError) -> Result) -> LMDBError? {
     do throws(LMDBError) {
         _ = try body()
@@ -50,7 +51,7 @@ func failure<Result: ~Copyable>(of body: () throws(LMDBError) -> Result) -> LMDB
 }
 
 extension Environment {
-    /// Opens a database for good, creating it if need be.
+    /// Opens a database for good, creating it if necessary.
     func makeDatabase(_ name: String? = "test") throws(LMDBError) -> Database {
         let transaction = try beginWrite()
         let database = try transaction.access.database(name, create: true)

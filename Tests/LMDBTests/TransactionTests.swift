@@ -68,7 +68,7 @@ struct TransactionTests {
         next.abort()
     }
 
-    @Test("The id of a write transaction is that of its commit")
+    @Test("The id of a write transaction is the id of its commit")
     func ids() throws {
         let writer = try environment.beginWrite()
         let id = writer.access.id
@@ -86,7 +86,7 @@ struct TransactionTests {
         #expect(environment.lastTransaction == before)
     }
 
-    @Test("A reader keeps its snapshot; renewed, it sees the newest commit and says so")
+    @Test("A reader keeps its snapshot; a renewed one sees the newest commit and says so")
     func renewing() throws {
         let reader = try environment.beginRead()
         #expect(!reader.access.isWriting)
@@ -129,7 +129,7 @@ struct TransactionTests {
         #expect(failure { () throws(LMDBError) in try reader.access.database("new", create: true) } == .accessDenied)
     }
 
-    @Test("A handle opened in a transaction lasts if it commits, and not if it ends otherwise")
+    @Test("A handle opened in a transaction stays valid only if the transaction commits")
     func handles() throws {
         let aborted = try environment.beginWrite()
         let lost = try aborted.access.database("lost", create: true)
@@ -153,7 +153,7 @@ struct TransactionTests {
         let committed = try reopened.beginRead()
         let kept = try committed.access.database("kept", create: false)
         try committed.commit()
-        // Seen by transactions renewed since.
+        // Seen by transactions that were renewed since.
         reset.reset()
         try reset.renew()
         #expect(failure { () throws(LMDBError) in try reset.access.get(kept, "key") } == nil)

@@ -1,7 +1,8 @@
 import LinearizabilityChecker
 import Testing
 
-/// The checker passes what some order explains, and finds what none does: each fault here is one that a tuple space could have.
+/// The checker accepts a history that some order explains, and rejects one that none does: each fault here is one that
+/// a tuple space could have.
 struct CheckerTests {
     private typealias Tuples = Linearizability<TupleBag>
     private typealias Cells = Linearizability<CellRegister>
@@ -30,7 +31,7 @@ struct CheckerTests {
         Call(process: process, invoked: times.lowerBound, returned: (times.upperBound, response), operation)
     }
 
-    // MARK: What some order explains
+    // MARK: Histories that some order explains
 
     @Test func nothingAndOneAfterTheOther() {
         #expect(Tuples.holds(of: []))
@@ -70,7 +71,7 @@ struct CheckerTests {
         )
     }
 
-    // MARK: What none does
+    // MARK: Histories that no order explains
 
     @Test func aTakeWithoutItsSecondLook() {
         let history = [
@@ -109,7 +110,7 @@ struct CheckerTests {
         let history = [cell(0, 1...2, .set(1), .done), cell(0, 3...4, .set(2), .done)]
         #expect(!Cells.holds(of: history + [cell(1, 5...6, .get, .content(1))]))
         #expect(Cells.holds(of: history + [cell(1, 2...6, .get, .content(1))]))
-        // Read once, the new one can't become the old again.
+        // Once the new value was read, the old one can't come back.
         let reads = [cell(1, 3...3, .get, .content(2)), cell(2, 4...4, .get, .content(1))]
         #expect(!Cells.holds(of: [cell(0, 1...2, .set(1), .done), cell(0, 2...9, .set(2), .done)] + reads))
     }

@@ -33,7 +33,7 @@ struct CellCommandTests {
         }
     }
 
-    @Test("Conditions: 1 when they fail, and nothing is changed")
+    @Test("A failed condition is status 1 and changes nothing")
     func conditions() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("set", "jobs", "k", "1", "--if-equals", "null").ending == .exited(1))
@@ -49,7 +49,7 @@ struct CellCommandTests {
         }
     }
 
-    @Test("incr counts, and refuses what is no integer")
+    @Test("incr counts, and refuses a value that is no integer")
     func increments() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("incr", "jobs", "n").output == "1\n")
@@ -64,7 +64,7 @@ struct CellCommandTests {
         }
     }
 
-    @Test("Processes that count at once lose nothing")
+    @Test("Processes that count at the same time lose no increment")
     func counting() throws {
         try withRoot { (runner) throws in
             let counters = try (0..<3).map { _ in

@@ -26,7 +26,7 @@ struct ClaimCommandTests {
         }
     }
 
-    @Test("Nothing to claim is 1, or what -E says; no namespace is 69")
+    @Test("A claim without a match is 1, or what -E says; a missing namespace is 69")
     func nothing() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("claim", "jobs", job, "--", "true").ending == .exited(69))
@@ -39,7 +39,7 @@ struct ClaimCommandTests {
     }
 
     @Test(
-        "What makes no sense is 64",
+        "Wrong or contradictory options are 64",
         arguments: [
             ["jobs", "[]"], ["jobs", "[]", "--"], ["jobs", "[]", "true"], ["jobs", "--", "true"],
             ["jobs", "[]", "--hold", "--", "true"], ["jobs", "[]", "--hold", "--forever"],
@@ -55,7 +55,7 @@ struct ClaimCommandTests {
         }
     }
 
-    @Test("A claim that outlived its deadline is 75, and the tuple is another's")
+    @Test("A claim that outlived its deadline is 75, and another process has the tuple")
     func late() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job",1]"#)
@@ -77,7 +77,7 @@ struct ClaimCommandTests {
         }
     }
 
-    @Test("Killed, it takes its command along, and the tuple returns to whoever waits")
+    @Test("A killed claim takes its command along, and a waiter gets the tuple")
     func killed() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job",1]"#)
@@ -92,7 +92,7 @@ struct ClaimCommandTests {
             try claim.wait()
             #expect(try next.finish().output == "[\"job\",1]\n")
             let isGone = try eventually {
-                // Where nobody reaps orphans a zombie stays.
+                // Where no process reaps orphans, the zombie stays.
                 let state = try runner.shell("cat /proc/\(command)/stat 2>&-").output
                 return state.isEmpty || state.contains(") Z ")
             }
@@ -116,7 +116,7 @@ struct ClaimCommandTests {
         }
     }
 
-    @Test("A worker goes on, past failures, until nothing comes")
+    @Test("A worker goes on, past failures, until no tuple comes")
     func forever() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job",1]"#, #"["job",2]"#, #"["job",3]"#)
@@ -137,7 +137,7 @@ struct ClaimCommandTests {
             #expect(try runner.tuples("jobs") == [#"["job",3]"#, #"["done"]"#, #"["done"]"#])
             let idle = try runner.space("claim", "jobs", "--forever", "--wait", "1ms", #"["none"]"#, "--", "true")
             #expect(idle.ending == .exited(1))
-            // It fails once, and is tried again.
+            // The command fails once and is tried again.
             let failing = try runner.space(
                 "claim",
                 "jobs",
@@ -156,9 +156,9 @@ struct ClaimCommandTests {
         }
     }
 
-    // MARK: Held
+    // MARK: Held claims
 
-    @Test("A held claim is ended by other commands, by its id")
+    @Test("Other commands end a held claim by its id")
     func held() throws {
         try withRoot { (runner) throws in
             let script = """
@@ -202,7 +202,7 @@ struct ClaimCommandTests {
         }
     }
 
-    @Test("A held claim that could not be printed is none")
+    @Test("A claim whose id could not be printed is not held")
     func unprinted() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job",1]"#)
@@ -213,9 +213,9 @@ struct ClaimCommandTests {
         }
     }
 
-    // MARK: Set aside
+    // MARK: Buried tuples
 
-    @Test("Tuples are set aside, listed and kicked back")
+    @Test("Tuples are buried, listed and kicked back")
     func buryAndKick() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job",1]"#, #"["job",2]"#, #"["job",3]"#)
@@ -248,8 +248,8 @@ struct ClaimCommandTests {
         }
     }
 
-    /// A take that can't print delivers nothing, so a limit of deliveries sets nothing aside for it.
-    @Test("What a take could not print was not delivered")
+    /// A take that can't print delivers nothing, so the limit of deliveries buries no tuple because of it.
+    @Test("A tuple that a take could not print was not delivered")
     func unprintedTakes() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job",1]"#)
@@ -262,7 +262,7 @@ struct ClaimCommandTests {
 
 @Suite("move and txn", .timeLimit(.minutes(5)))
 struct TransactionCommandTests {
-    @Test("A move takes one and writes another")
+    @Test("A move takes one tuple and writes another")
     func move() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job",1,"queued"]"#)
@@ -284,7 +284,7 @@ struct TransactionCommandTests {
         }
     }
 
-    @Test("Everything that a transaction can do")
+    @Test("A transaction can do every operation")
     func operations() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job",1]"#, #"["job",2]"#, #"["job",3]"#, #"["a","?int"]"#)
@@ -317,7 +317,7 @@ struct TransactionCommandTests {
     }
 
     @Test(
-        "All or nothing",
+        "A transaction does all or nothing",
         arguments: [
             (#"["take", ["none"]]"#, 1), (#"["get", "none"]"#, 1),
             (#"{"op":"set","key":"cell","value":3,"if_absent":true}"#, 1), (#"["incr", "word"]"#, 65),

@@ -2,11 +2,11 @@ import SpaceTestSupport
 import Testing
 import TupleCoding
 
-/// What is left of a tuple's time when a namespace is adopted where the time since boot is another: after a reboot, and in
-/// another time namespace, which stands for one here.
+/// How much of a tuple's time is left when a namespace is adopted where the time since boot differs: after a reboot,
+/// and in another time namespace, which stands for a reboot here.
 @Suite("clocks", .timeLimit(.minutes(5)))
 struct ClockCommandTests {
-    /// When the one tuple of a namespace expires, and the present, in seconds since 1970.
+    /// The time at which the only tuple of a namespace expires, and the present, in seconds since 1970.
     private func expiry(_ runner: CommandRunner) throws -> (expires: Int, now: Int) {
         let dump = try runner.shell("space-dump jobs --format json | grep '\"kind\":\"tuple\"'; date +%s")
         guard dump.lines.count == 2, case .object(let tuple) = try Value(json: dump.lines[0]),
@@ -22,7 +22,7 @@ struct ClockCommandTests {
     )
     func adopted(_ mode: String, _ boottime: String) throws {
         try withRoot { (runner) throws in
-            // -1 would be before the boot: the other way round, then, from the shifted time to ours.
+            // A clock set back by 1 s would be before the boot, so this case goes from the shifted clock to this one.
             let shifted = "unshare --time --boottime 1000000 --fork --"
             let (first, second) = boottime == "-1" ? ("", shifted) : (shifted, "")
             let made = try runner.shell(

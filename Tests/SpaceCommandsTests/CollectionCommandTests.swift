@@ -12,7 +12,7 @@ struct CollectionCommandTests {
         return namespace
     }
 
-    @Test("What is dumped is loaded again")
+    @Test("A dump of collections can be loaded")
     func load() throws {
         try withRoot { (runner) throws in
             let namespace = try fill(runner)
@@ -26,13 +26,13 @@ struct CollectionCommandTests {
                 lines.filter { $0.hasPrefix(#"{"kind":"collection"#) || $0.hasPrefix(#"{"kind":"element"#) }
             }
             #expect(collections(other.lines) == collections(dump.lines) && collections(dump.lines).count == 5)
-            // What is there stays where it is.
+            // Existing elements stay where they are.
             let again = try Space(root: runner.root).namespace("again")
             let songs = try again.orderedSet("so\tngs", of: [String].self, schema: "Song")
             try songs.remove(at: 1)
             #expect(try runner.space("load", "again", input: dump.output).ending == .exited(0))
             #expect(try songs.elements() == [["a", "1"], ["c"], ["b\u{1b}"]])
-            // All or nothing.
+            // A load does all or nothing.
             let bad =
                 #"{"kind":"tuple","id":1,"tuple":[1]}"# + "\n"
                 + #"{"kind":"collection","name":"empty","type":"orderedSet","element_type":"String","count":0}"#
@@ -44,7 +44,7 @@ struct CollectionCommandTests {
         }
     }
 
-    @Test("Text and show name them, control characters escaped")
+    @Test("Text and show name the collections, control characters escaped")
     func show() throws {
         try withRoot { (runner) throws in
             let namespace = try fill(runner)
@@ -57,7 +57,7 @@ struct CollectionCommandTests {
         }
     }
 
-    @Test("watch prints what happens to them")
+    @Test("watch prints the changes of collections")
     func watch() throws {
         try withRoot { (runner) throws in
             let namespace = try Space(root: runner.root).namespace("jobs")
@@ -94,7 +94,7 @@ struct CollectionCommandTests {
         }
     }
 
-    @Test("A dictionary's entries are had as cells")
+    @Test("A dictionary's entries are read and set as cells")
     func dictionary() throws {
         try withRoot { (runner) throws in
             let namespace = try Space(root: runner.root).namespace("jobs")
@@ -142,13 +142,13 @@ struct CollectionCommandTests {
             let copy = try runner.dump("again", "--format", "json").lines.filter { $0.contains("collection") }
             #expect(copy == dump.lines.filter { $0.contains("collection") } && copy.count == 2)
             let again = try Space(root: runner.root).namespace("again")
-            // Agreed on already, before anybody opens it.
+            // The type is agreed on before a process opens the dictionary.
             let refusal = #expect(throws: SpaceError.self) { try again.dictionary("settings", of: String.self) }
             #expect(refusal?.code == .typeMismatch)
             let settings = try again.dictionary("settings", of: Int.self)
             #expect(try settings.snapshot() == ["a": 1, "b/c": 2])
             #expect(try again.dictionary("em\u{1b}pty", of: [String].self, schema: "Words").isEmpty)
-            // Once more: the entries are set as the dump has them, and others stay.
+            // Loaded a second time: the entries are set as the dump has them, and others stay.
             try settings.merge(["a": 7, "new": 8]) { $1 }
             #expect(try runner.space("load", "again", input: dump.output).ending == .exited(0))
             #expect(try settings.snapshot() == ["a": 1, "b/c": 2, "new": 8])
@@ -167,7 +167,7 @@ struct CollectionCommandTests {
             + #"{"kind":"element","collection":"d","element":1}"#,
     ]
 
-    @Test("What no dictionary can be is bad data, and nothing of it is loaded", arguments: bad)
+    @Test("A line that no dictionary can have is bad data, and nothing of it is loaded", arguments: bad)
     func badDictionary(_ text: String) throws {
         try withRoot { (runner) throws in
             let namespace = try Space(root: runner.root).namespace("jobs")

@@ -3,9 +3,10 @@ import SpaceSystem
 import SpaceTestSupport
 import Testing
 
-/// Signals to a command's process group, and to `space`: what they end, and in which order they may be seen.
+/// Signals to a command's process group, and to `space`: which processes end, in each order in which they may notice it.
 ///
-/// A process is stopped while the signals come. So all are pending before it looks, and chance has no say in their order.
+/// A process is stopped while the signals come. So all signals are pending before it goes on, and chance has no say in
+/// their order.
 @Suite("Commands and signals", .timeLimit(.minutes(5)))
 struct CommandSignalTests {
     /// A command that runs under a guardian.
@@ -17,11 +18,11 @@ struct CommandSignalTests {
         let descendant: pid_t
 
         func hasEnded(_ pid: pid_t) -> Bool {
-            // proc(5): the state of a process that nobody has waited for is Z.
+            // proc(5): the state of a process that has ended and was not waited for is Z.
             kill(pid, 0) == -1 && errno == ESRCH || state(of: pid) == "Z"
         }
 
-        /// Stops a process, and waits until it is.
+        /// Stops a process, and returns once it has stopped.
         func stop(_ pid: pid_t) throws {
             #expect(kill(pid, SIGSTOP) == 0)
             #expect(try eventually { state(of: pid) == "T" })
@@ -33,9 +34,9 @@ struct CommandSignalTests {
             return text[end...].split(separator: " ").dropFirst().first
         }
 
-        /// Whether a signal waits for the process to look.
+        /// Whether a signal is pending for the process.
         func isPending(_ number: Int32, _ pid: pid_t) -> Bool {
-            // proc(5): those of the process as a whole, as a mask.
+            // proc(5): the signals that are pending for the process as a whole, as a mask.
             let line = text(of: pid, "status").split(separator: "\n").first { $0.hasPrefix("ShdPnd:") }
             let mask = line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) } ?? 0
             return mask & 1 << UInt64(number - 1) != 0
@@ -61,12 +62,12 @@ struct CommandSignalTests {
             return pid
         }
         let started = Started(space: space, guardian: pids[0], command: pids[1], descendant: pids[2])
-        // From then on it only waits. Before, `space` would wait for a guardian that is stopped.
+        // From here on `space` only waits. Earlier, it would wait for the stopped guardian.
         #expect(try eventually { started.text(of: started.guardian, "comm") == "space-guardian\n" })
         return started
     }
 
-    @Test("A guardian that sees the signal and the command's end at once leaves nothing", arguments: [SIGTERM, SIGHUP])
+    @Test("A guardian that sees a signal and the command's end at once leaves nothing", arguments: [SIGTERM, SIGHUP])
     func passedOnLate(_ number: Int32) throws {
         try withRoot { (runner) throws in
             let started = try self.start(runner)
@@ -83,13 +84,13 @@ struct CommandSignalTests {
     }
 
     @Test(
-        "What a signal to the whole process group ends leaves nothing, whoever sees it first",
+        "A signal to the whole process group leaves no process behind, whichever sees it first",
         arguments: [SIGINT, SIGTERM, SIGQUIT]
     )
     func wholeGroup(_ number: Int32) throws {
         try withRoot { (runner) throws in
             let started = try self.start(runner)
-            // The guardian sees the command's end, and `space` the signal after that.
+            // The guardian sees the command's end, and afterwards `space` sees the signal.
             try started.stop(started.space.pid)
             #expect(kill(-started.space.pid, number) == 0)
             #expect(try eventually { started.hasEnded(started.command) })
@@ -99,7 +100,7 @@ struct CommandSignalTests {
         }
     }
 
-    @Test("What is killed together with space leaves nothing")
+    @Test("A command killed together with space leaves no process behind")
     func killedTogether() throws {
         try withRoot { (runner) throws in
             let started = try self.start(runner)
@@ -112,13 +113,13 @@ struct CommandSignalTests {
         }
     }
 
-    @Test("A deposed leader's command that ends before its guardian looks leaves nothing")
+    @Test("A deposed leader's command that ends before its guardian looks leaves no process behind")
     func deposed() throws {
         try withRoot { (runner) throws in
             let started = try self.start(runner, ["elect", "jobs", "n", "--grace", "1h"])
             try started.stop(started.guardian)
             #expect(try runner.space("elect", "jobs", "n", "--depose").ending == .exited(0))
-            // `space` has noticed: its SIGTERM is pending.
+            // `space` has noticed that it was deposed: its SIGTERM to the guardian is pending.
             #expect(try eventually { started.isPending(SIGTERM, started.guardian) })
             #expect(kill(started.command, SIGTERM) == 0)
             #expect(try eventually { started.hasEnded(started.command) })
@@ -145,12 +146,12 @@ struct CommandSignalTests {
                 space.signal(number)
                 #expect(try space.readLine() == answer)
             }
-            // It dies by the first one.
+            // The command dies by its first signal.
             #expect(try space.wait() == .signalled(SIGINT))
         }
     }
 
-    @Test("A signal that comes before the command is started is no delivery, nor is a command that can't be")
+    @Test("A command that a signal prevented, or that can't be started, is no delivery")
     func neverRan() throws {
         try withRoot { (runner) throws in
             let owner = ["SHARED_SPACE_OWNER": "\(getpid())"]
@@ -161,7 +162,7 @@ struct CommandSignalTests {
             #expect(try space("write", "jobs", "[1]").status == 0)
             #expect(try space("bury", "jobs", "--after", "1").status == 0)
             for words in ["queue jobs q take --deliveries 1", "claim jobs '[1]'"] {
-                // It is pending when `space` begins, so it is noted before anything is served.
+                // The signal is pending when `space` begins, so `space` notes it before it takes an item.
                 let asked = try runner.start(
                     "/usr/bin/env",
                     [
@@ -179,7 +180,7 @@ struct CommandSignalTests {
             #expect(try space("queue", "jobs", "q", "dead").output == "")
             #expect(try space("claims", "jobs", "--buried").output == "")
             #expect(try runner.tuples("jobs") == ["[1]"])
-            // One that ran counts.
+            // A command that ran counts as a delivery.
             #expect(try space("queue", "jobs", "q", "take", "--deliveries", "1", "--", "false").status == 1)
             #expect(try space("queue", "jobs", "q", "dead").output != "")
             #expect(try space("claim", "jobs", "[1]", "--", "false").status == 1)

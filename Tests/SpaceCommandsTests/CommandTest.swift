@@ -1,7 +1,7 @@
 import SpaceTestSupport
 import Testing
 
-/// Gives a test a root of its own, and ends it as every test ends: all that is left there passes the full check.
+/// Gives a test a root of its own, and checks at its end that every namespace left there passes the full check.
 func withRoot(_ body: (CommandRunner) throws -> Void) throws {
     let root = try TemporaryRoot()
     let runner = CommandRunner(root: root.path)
@@ -13,7 +13,7 @@ func withRoot(_ body: (CommandRunner) throws -> Void) throws {
 }
 
 extension CommandRunner {
-    /// The tuples of a namespace, one a line.
+    /// Returns the tuples of a namespace, one a line.
     func tuples(_ namespace: String, _ template: String = "\"?\"") throws -> [String] {
         let result = try space("read", namespace, "--all", template)
         guard result.status != 1 else { return [] }

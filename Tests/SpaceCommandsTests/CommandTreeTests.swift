@@ -2,10 +2,11 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-/// What a command has started ends with the command, where that is ended from outside.
-@Suite("Commands and what they have started", .timeLimit(.minutes(5)))
+/// A command that is ended from outside takes along the processes that it has started.
+@Suite("Commands and the processes they have started", .timeLimit(.minutes(5)))
 struct CommandTreeTests {
-    /// Prints its parent's PID, and those of a child, of a grandchild in a session of its own, and of an orphan; then waits.
+    /// Prints its parent's PID, and those of a child, of a grandchild in a session of its own, and of an orphan; then
+    /// waits.
     private static let script = """
         echo $PPID
         sleep 1000 &
@@ -16,7 +17,7 @@ struct CommandTreeTests {
         """
 
     private func start(_ runner: CommandRunner, _ words: [String]) throws -> (RunningCommand, pids: [pid_t]) {
-        // Its output is this test's, so what is left of its children would hold it.
+        // Its output is this test's, so remaining children would hold it open.
         let command = try runner.start("space", words + ["--", "/bin/sh", "-c", Self.script])
         let pids = try (0..<4).map { _ in
             guard let line = try command.readLine(), let pid = pid_t(line) else { throw TestFailure("no PID") }
@@ -30,7 +31,7 @@ struct CommandTreeTests {
     }
 
     @Test(
-        "When the process that holds is killed, nothing of the command goes on",
+        "When the process that holds is killed, no process of the command goes on",
         arguments: [
             ["lock", "jobs", "n"], ["semaphore", "jobs", "n", "--permits", "1"], ["elect", "jobs", "n"],
             ["rate", "jobs", "n", "--limit", "1", "--per", "1s"],
@@ -45,7 +46,7 @@ struct CommandTreeTests {
         }
     }
 
-    @Test("The same where a signal asks it to end")
+    @Test("When a signal asks the process that holds to end, no process of the command goes on")
     func terminated() throws {
         try withRoot { (runner) throws in
             let (command, pids) = try self.start(runner, ["lock", "jobs", "n"])
@@ -55,7 +56,7 @@ struct CommandTreeTests {
         }
     }
 
-    @Test("A guardian that is killed takes all of it along")
+    @Test("A killed guardian takes all processes of the command along")
     func guardianKilled() throws {
         try withRoot { (runner) throws in
             let (command, pids) = try self.start(runner, ["lock", "jobs", "n"])
@@ -68,7 +69,7 @@ struct CommandTreeTests {
         }
     }
 
-    @Test("What a command leaves behind when it has ended by itself goes on")
+    @Test("Processes that a command leaves behind when it ends by itself go on")
     func leftBehind() throws {
         try withRoot { (runner) throws in
             let result = try runner.shell(
@@ -93,7 +94,7 @@ struct CommandTreeTests {
         }
     }
 
-    @Test("A request whose time is over ends the command that is at work on it, and the next one is answered")
+    @Test("A request whose time is over ends the command that serves it, and the next one is answered")
     func hungResponder() throws {
         try withRoot { (runner) throws in
             let script = "read a; [ $a = 1 ] || exec echo $a; trap '' TERM; sleep 1000 & echo $! >&2; wait; wait"
@@ -101,7 +102,7 @@ struct CommandTreeTests {
             #expect(try runner.space("request", "jobs", "f", "2", "--wait", "1m").output == "2\n")
             #expect(try runner.space("request", "jobs", "f", "1", "--wait", "100ms").ending == .exited(1))
             #expect(try runner.space("request", "jobs", "f", "3", "--wait", "1m").output == "3\n")
-            // Who asks dies.
+            // The process that asks is killed.
             let asking = try runner.start("space", ["request", "jobs", "f", "1", "--wait"])
             #expect(try eventually { try runner.space("show", "jobs", "--json").output.contains(#""requests":[{"#) })
             asking.signal(SIGKILL)

@@ -10,7 +10,7 @@ struct CrowdCommandTests {
         let root = try TemporaryRoot()
         let runner = CommandRunner(root: root.path)
         let jobs = try root.space.namespace("jobs")
-        // Each says its tuple, or why it has none.
+        // Each taker prints its tuple, or why it has none.
         let crowd = try runner.start(
             "/bin/sh",
             ["-c", "for n in $(seq \(count)); do space take jobs --wait 10m \"[\\\"job\\\",$n]\" 2>&1 & done; wait"]

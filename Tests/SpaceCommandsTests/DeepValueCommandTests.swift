@@ -13,7 +13,7 @@ struct DeepValueCommandTests {
     private var deepest: String { nested(TupleLimits.maximumDepth) }
     private var tooDeep: String { nested(TupleLimits.maximumDepth + 1) }
 
-    @Test("What a dump has can be loaded")
+    @Test("Values of the greatest depth are dumped and loaded")
     func dumpAndLoad() throws {
         try withRoot { (runner) throws in
             let record = nested(TupleLimits.maximumDepth, #"{"a":"#, "}")
@@ -34,7 +34,7 @@ struct DeepValueCommandTests {
         }
     }
 
-    @Test("What is deeper is refused, by the line that has it")
+    @Test("Deeper values are refused, and the error names their line")
     func deeperInADump() throws {
         try withRoot { (runner) throws in
             try runner.space("set", "jobs", "k", deepest)
@@ -54,7 +54,7 @@ struct DeepValueCommandTests {
                     load.errors.contains("line \(place + 1)") && load.errors.contains("nested deeper than 64 levels")
                 )
             }
-            // Beyond all that encloses values, a line is not read to its end.
+            // A line with more brackets than a value and its enclosure can have is not read to its end.
             let load = try runner.space(
                 "load",
                 "copy",
@@ -64,7 +64,7 @@ struct DeepValueCommandTests {
         }
     }
 
-    @Test("The operations of a transaction take them, and refuse what is deeper")
+    @Test("The operations of a transaction take them, and refuse deeper ones")
     func transactions() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[0]")

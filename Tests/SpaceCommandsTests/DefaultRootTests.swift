@@ -2,7 +2,8 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-/// The root that no option and no variable names: the user's alone, whatever another user has put in its place.
+/// The root that is used without an option and without the variable: the user's alone, even if another user has put
+/// something in its place.
 @Suite(
     "The default root",
     .enabled(if: geteuid() == 0, "only root can mount, and give a folder away"),
@@ -20,7 +21,7 @@ struct DefaultRootTests {
         ).finish()
     }
 
-    /// What another user's folder looks like that it prepared for a group of the victim's.
+    /// Makes the folder as another user may have prepared it for a group of the victim's.
     private let prepared = """
         mkdir /dev/shm/shared-space-0
         chmod 2770 /dev/shm/shared-space-0
@@ -54,7 +55,7 @@ struct DefaultRootTests {
         #expect(result.output == "77\n", "\(result.errors)")
     }
 
-    @Test("It is made for its user alone, and made so again when others may look into it")
+    @Test("It is made for its user alone, and made so again when other users may look into it")
     func mode() throws {
         let result = try shell(
             """

@@ -26,7 +26,7 @@ struct DumpCommandTests {
         }
     }
 
-    @Test("JSON lines have a kind each, and hold everything")
+    @Test("Each JSON line has a kind, and a dump holds everything")
     func jsonLines() throws {
         try withRoot { (runner) throws in
             try fill(runner)
@@ -80,7 +80,7 @@ struct DumpCommandTests {
         }
     }
 
-    @Test("What was dumped is loaded: tuples in order with their expiry, cells, the mode")
+    @Test("A dump is loaded: tuples in order with their expiry, cells, the mode")
     func load() throws {
         try withRoot { (runner) throws in
             try fill(runner)
@@ -94,7 +94,7 @@ struct DumpCommandTests {
             guard case .int(let before)? = try records(dump, kind: "tuple").last?["expires"],
                 case .int(let after)? = try records(copy, kind: "tuple").last?["expires"]
             else { throw TestFailure("the last tuple expires") }
-            // One clock is read for the dump, another for the load; an hour is far beyond their difference.
+            // The dump reads one clock, the load another; an hour is far beyond their difference.
             #expect(abs(before - after) < 60_000)
             try runner.space("write", "safe", "--guarded", "[1]")
             #expect(
@@ -104,7 +104,7 @@ struct DumpCommandTests {
                 try runner.space("list", "--json").output.contains(#""name":"twin","tuples":1,"cells":0,"owners":1"#)
             )
             #expect(try runner.space("show", "twin", "--json").output.contains(#""mode":"guarded""#))
-            // Into what is there already, whatever its mode, unless an option insists.
+            // A load adds to an existing namespace, whatever its mode is, unless an option insists on the mode.
             #expect(try runner.space("load", "safe", input: dump).ending == .exited(0))
             #expect(try runner.space("load", "safe", "--durable", input: dump).ending == .exited(69))
         }
@@ -116,7 +116,7 @@ struct DumpCommandTests {
             let lines = (100..<400).map { "[\($0),\"\(String(repeating: "x", count: 4000))\"]" }
             try runner.space("write", "jobs", "-", input: lines.joined(separator: "\n"))
             let take = try runner.start("space", ["take", "jobs", "--max", "100", #"["?","?"]"#])
-            // It has claimed, and blocks in write(2).
+            // The take has claimed, and blocks in write(2).
             _ = try take.readLine()
             let dump = try runner.dump("jobs", "--format", "json").output
             #expect(try records(dump, kind: "claim").count == 100)
@@ -128,7 +128,7 @@ struct DumpCommandTests {
     }
 
     @Test(
-        "A dump that isn't understood loads nothing",
+        "A dump that can't be understood loads nothing",
         arguments: [
             "nonsense", "[1]", "{}", #"{"kind":"unheard-of"}"#, #"{"kind":"tuple","tuple":[1]}"#,
             #"{"kind":"tuple","id":1}"#,
@@ -177,7 +177,7 @@ struct DumpCommandTests {
                 input: (0..<500).map { "[\($0),\"some text\"]" }.joined(separator: "\n")
             )
             #expect(try runner.dump("--check", "jobs").ending == .exited(0))
-            // One byte of a tuple's text: where a string began, a code that no value has.
+            // One byte of a tuple's text is changed: the code that began a string becomes a code that no value has.
             let hit = try runner.shell(
                 """
                 cd "$SHARED_SPACE_ROOT/jobs"
@@ -196,8 +196,8 @@ struct DumpCommandTests {
         }
     }
 
-    /// The word is no data: a file system's journal may bring back an older one.
-    @Test("A word of what is reserved that is older than the file is no damage", arguments: ["--durable", "--guarded"])
+    /// The word holds no data, and a file system's journal may bring back an older one.
+    @Test("A reservation word that is older than the file is no damage", arguments: ["--durable", "--guarded"])
     func staleReservation(_ mode: String) throws {
         try withRoot { (runner) throws in
             let place = 648
@@ -218,7 +218,7 @@ struct DumpCommandTests {
             #expect(try reserved() == 4096)
             let check = try runner.dump("--check", "jobs")
             #expect(check.status == 0, "\(check.output)\(check.errors)")
-            // The next writer sets it right.
+            // The next writer corrects the word.
             #expect(try runner.space("write", "jobs", "--owner", "none", "[2]").status == 0)
             #expect(try reserved() > 4096)
             #expect(try runner.dump("--check", "jobs").status == 0)

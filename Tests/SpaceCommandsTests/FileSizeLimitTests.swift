@@ -2,7 +2,8 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-/// Commands under a limit on the size of files (`ulimit -f`): beyond it the kernel ends a process, unless it ignores SIGXFSZ.
+/// Commands under a limit on the size of files (`ulimit -f`): beyond it the kernel ends a process, unless it ignores
+/// SIGXFSZ.
 @Suite("A limit on the size of files", .timeLimit(.minutes(5)))
 struct FileSizeLimitTests {
     private func leftovers(_ runner: CommandRunner) throws -> String {
@@ -53,7 +54,7 @@ struct FileSizeLimitTests {
 
     private static let runners = ["own jobs --", "lock jobs l --", "claim jobs '[\"job\"]' --"]
 
-    @Test("A command that is run gets SIGXFSZ and SIGPIPE as the caller has them", arguments: runners)
+    @Test("A command that is run gets the caller's dispositions of SIGXFSZ and SIGPIPE", arguments: runners)
     func ofCommands(_ words: String) throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job"]"#)

@@ -2,11 +2,12 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-/// Folders of a root that are no namespaces, and files in a namespace's folder that no namespace has: none of them is deleted.
-@Suite("Folders and files that are no namespace's", .timeLimit(.minutes(5)))
+/// Folders of a root that are not namespaces, and files in a namespace's folder that are not the namespace's: none of
+/// them is deleted.
+@Suite("Folders and files that belong to no namespace", .timeLimit(.minutes(5)))
 struct ForeignFolderTests {
-    /// Makes three such folders: a person's documents, another program's LMDB database, and one with a file that only has
-    /// a name of ours.
+    /// Makes three such folders: a person's documents, another program's LMDB database, and one with a file that only
+    /// bears a name that namespaces use.
     private static let folders = """
         cd "$SHARED_SPACE_ROOT" || exit 9
         mkdir -p Documents/sub lmdb package && echo precious > Documents/sub/file

@@ -1,7 +1,7 @@
 import SpaceTestSupport
 import Testing
 
-/// Commands where the file system has not one block left.
+/// Commands on a file system that has not one free block.
 @Suite(
     "A full file system",
     .timeLimit(.minutes(5)),
@@ -23,7 +23,7 @@ struct FullDiskCommandTests {
         return try CommandRunner(root: root.path).shell(SmallTmpfs.script("9m", Self.filling + script))
     }
 
-    @Test("Everything that is there is read, counted, shown and taken, down to nothing")
+    @Test("Everything stored is read, counted, shown and taken, down to nothing")
     func emptied() throws {
         let result = try run(
             #"""
@@ -47,7 +47,7 @@ struct FullDiskCommandTests {
         #expect(result.ending == .exited(0))
     }
 
-    @Test("Who waits and who owns is known by its process")
+    @Test("Waiters and owners are shown by their processes")
     func sessions() throws {
         let result = try run(
             #"""
@@ -72,7 +72,7 @@ struct FullDiskCommandTests {
         #expect(result.lines == ["named"], "\(result.errors)")
     }
 
-    @Test("A namespace is deleted, and its place is free")
+    @Test("A namespace is deleted, and its space is free")
     func deleted() throws {
         let result = try run(
             #"""

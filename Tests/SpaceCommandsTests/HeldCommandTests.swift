@@ -2,7 +2,7 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-/// What runs on the strength of something held ends with it.
+/// A command that runs while its process holds something ends when the hold is lost.
 @Suite("Commands that run while something is held", .timeLimit(.minutes(5)))
 struct HeldCommandTests {
     @Test("A deposed leader's command is asked to end, and its status is 75")
@@ -24,14 +24,14 @@ struct HeldCommandTests {
             #expect(result.lines.last == "asked")
             #expect(result.errors.contains("election"))
             #expect(kill(command, 0) == -1 && errno == ESRCH)
-            // The next one leads on.
+            // The next leader is not disturbed.
             #expect(try runner.space("elect", "jobs", "e").output.contains(#""pid":\#(next.pid),"#))
             try next.send("end\n")
             #expect(try next.wait() == .exited(0))
         }
     }
 
-    @Test("One that doesn't end is killed")
+    @Test("A command that doesn't end is killed")
     func killed() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -68,7 +68,7 @@ struct HeldCommandTests {
             for (script, status) in [("space delete jobs", 0), ("space delete jobs; exit 3", 3)] {
                 let owner = ["SHARED_SPACE_OWNER": "\(getpid())"]
                 try runner.space("queue", "jobs", "q", "put", "1", environment: owner)
-                // With a time to wait: once more, or for another namespace, would be wrong.
+                // With a time to wait: to repeat it, or to go on in another namespace, would be wrong.
                 let words = ["queue", "jobs", "q", "take", "--wait", "1h", "--", "/bin/sh", "-c", script]
                 let result = try runner.start("space", words).finish()
                 #expect(result.ending == .exited(Int32(status)), "\(result.errors)")
@@ -76,19 +76,19 @@ struct HeldCommandTests {
         }
     }
 
-    @Test("eval runs a command as the others do")
+    @Test("eval runs a command as the other commands do")
     func eval() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
             #expect(try runner.space("eval", "jobs", "--", "/nonexistent").ending == .exited(127))
             #expect(try runner.space("eval", "jobs", "--", "/").ending == .exited(126))
             #expect(try runner.space("eval", "jobs", "-E", "9", "--wait", "10ms", "--", "sleep", "99").status == 9)
-            // A word's bytes are the command's affair.
+            // The bytes of an argument are passed on as they are.
             let bytes = try runner.shell(
                 #"space eval jobs -- sh -c 'echo "[$(printf %s "$1" | wc -c)]"' sh "$(printf '\377\376')""#
             )
             #expect(bytes.status == 0, "\(bytes.errors)")
-            // What the command has started in its turn holds the pipe, and nobody up.
+            // The process that the command has started holds the pipe, and delays no other process.
             let left = try runner.start(
                 "space",
                 [
@@ -99,7 +99,7 @@ struct HeldCommandTests {
             #expect(try left.wait() == .exited(0))
             try runner.shell("kill $(cat \(runner.root)/.left); rm \(runner.root)/.left")
             #expect(try runner.tuples("jobs") == ["[1]", "[2]", "[3]"])
-            // As the others that read nothing.
+            // eval gives its command no input, as the other commands that read none.
             #expect(try runner.space("eval", "jobs", "--", "cat", input: "[4]\n").ending == .exited(1))
         }
     }

@@ -32,7 +32,7 @@ struct HelpTests {
         #expect(result.output.contains("EXAMPLE"))
     }
 
-    @Test("Usage errors are 64 and say what is wrong, on standard error only")
+    @Test("Usage errors are 64 and name the mistake, on standard error only")
     func usage() throws {
         for words in [
             [], ["nonsense"], ["help", "nonsense"], ["--nonsense"], ["get"], ["own", "a", "--"], ["eval", "a", "--"],
@@ -48,7 +48,7 @@ struct HelpTests {
         #expect(dump.errors.hasPrefix("space-dump: "))
     }
 
-    @Test("The words know every option's form")
+    @Test("The word lists know every option's form")
     func forms() throws {
         for program in ["space", "space-dump"] {
             let help = try Value(json: try runner.start(program, ["--experimental-dump-help"]).finish().output)

@@ -1,7 +1,8 @@
 import SpaceTestSupport
 import Testing
 
-/// Runs a script whose `$as` is another user that sees none of this one's processes in /proc, with a root of its own.
+/// Runs a script whose `$as` is another user, which sees none of this user's processes in /proc, with a root of its
+/// own.
 private func hidden(_ runner: CommandRunner, _ script: String) throws -> CommandResult {
     try runner.shell(
         """
@@ -29,7 +30,7 @@ private let mayHide: Bool = {
 )
 struct HiddenProcessTests {
     @Test(
-        "A caller that is hidden is said to be, wherever it would be the owner",
+        "A hidden caller is named in the error, wherever it would be the owner",
         arguments: [
             "write jobs [1]", "own jobs", "write --owner $$ jobs [1]", "own --pid $$ jobs",
         ]

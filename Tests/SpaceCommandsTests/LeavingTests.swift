@@ -2,10 +2,12 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-/// A command that has done its work, and then can't leave the namespace, because another process is stopped under the door.
+/// A command that has done its work but can't leave the namespace, because another process is stopped while it holds
+/// the door.
 @Suite("Leaving while the door is held", .timeLimit(.minutes(5)))
 struct LeavingTests {
-    /// Runs a command that has a program wait for a word, and stops another process under the door before the word comes.
+    /// Runs a command whose program waits for a word, and stops another process while it holds the door, before the
+    /// word comes.
     private func run(_ runner: CommandRunner, _ words: [String]) throws -> CommandResult {
         let fifo = "\(runner.root)/.go"
         #expect(mkfifo(fifo, 0o600) == 0)
@@ -29,7 +31,7 @@ struct LeavingTests {
         return result
     }
 
-    @Test("claim completes, and has the program's status")
+    @Test("claim completes, and ends with the program's status")
     func claim() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job"]"#, #"["other"]"#)
@@ -38,7 +40,7 @@ struct LeavingTests {
         }
     }
 
-    @Test("lock has the program's status")
+    @Test("lock ends with the program's status")
     func lock() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")

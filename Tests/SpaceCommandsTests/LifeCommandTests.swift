@@ -2,7 +2,7 @@ import SpaceTestSupport
 import Testing
 import TupleCoding
 
-/// What a script keeps from one life of a namespace, after the namespace was deleted and created again.
+/// Ids and positions from one life of a namespace are not valid after the namespace was deleted and created again.
 @Suite("lives", .timeLimit(.minutes(5)))
 struct LifeCommandTests {
     private func life(_ runner: CommandRunner) throws -> String {
@@ -31,7 +31,7 @@ struct LifeCommandTests {
             )
             #expect(result.lines == ["75", "75", "75", "75", "75", #"["job",2]"#, "0"])
             #expect(result.errors.contains("is of an earlier life of the namespace"))
-            // A number that no life has had is not said to be another life's.
+            // The error for a number that no life has had names no other life.
             try runner.space("write", "new", "[1]")
             let never = try runner.space("complete", "new", "1")
             #expect(never.ending == .exited(75))
@@ -39,7 +39,7 @@ struct LifeCommandTests {
         }
     }
 
-    @Test("watch says which life it is, and a resume point of another one begins with a gap")
+    @Test("watch prints its life, and a resume point of another life begins with a gap")
     func watching() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]", "[2]", "[3]", "[4]", "[5]", "[6]", "[7]")
@@ -68,7 +68,7 @@ struct LifeCommandTests {
         }
     }
 
-    @Test("A resume point that is none is 64", arguments: ["", "@", "8@", "8@1", "8@00000000000000zz", "x"])
+    @Test("A malformed resume point is 64", arguments: ["", "@", "8@", "8@1", "8@00000000000000zz", "x"])
     func usage(_ from: String) throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -77,7 +77,7 @@ struct LifeCommandTests {
         }
     }
 
-    @Test("A dump tells the life, and what is loaded from it begins another")
+    @Test("A dump names the life, and loading it begins another")
     func dumping() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")

@@ -1,7 +1,8 @@
 import SpaceTestSupport
 import Testing
 
-/// One damaged byte of a meta page: each command ends by itself, and none that ends with 0 leaves out what was acknowledged.
+/// One damaged byte of a meta page: each command ends by itself, and no command that ends with 0 leaves out an
+/// acknowledged change.
 @Suite("Damaged meta pages", .timeLimit(.minutes(10)))
 struct MetaPageTests {
     private static let pageSize = 4096
@@ -27,7 +28,8 @@ struct MetaPageTests {
         bytes[page * pageSize + 144..<page * pageSize + 152].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// A namespace that no process uses, with some leaves and a take; its first pages and how many tuples it has.
+    /// Makes a namespace that no process uses, with some leaves and a take, and returns its first pages and how many
+    /// tuples it has.
     private func make(_ options: String...) throws -> (pristine: [UInt8], count: Int) {
         let lines = (0..<200).map { "[\"t\",\($0),\"some text that takes a little room\"]\n" }.joined()
         let words = ["write", "n", "-", "--owner", "none", "--persistent"] + options
@@ -44,7 +46,7 @@ struct MetaPageTests {
         try root.overwrite(Self.file, [damage.value], at: page * Self.pageSize + damage.offset)
     }
 
-    /// Runs a command that is killed when it hangs.
+    /// Runs a command, and kills it if it hangs.
     private func run(_ program: String, _ arguments: String...) throws -> CommandResult {
         let words = ["-s", "KILL", "60", CommandRunner.path(program)] + arguments
         return try runner.start("/usr/bin/timeout", words, environment: ["SWIFT_BACKTRACE": "enable=no"]).finish()
@@ -55,7 +57,7 @@ struct MetaPageTests {
         let salvaged = try run("space-dump", "--salvage", "n")
         let saved = salvaged.lines.count { $0.hasPrefix(#"{"kind":"tuple""#) }
         #expect([0, 1].contains(salvaged.status), "\(damage): \(salvaged.ending) \(salvaged.errors)")
-        // Of the commit before nothing is lost.
+        // Nothing of the commit before is lost.
         #expect((count - 1...count).contains(saved), "\(damage): \(saved) of \(count) tuples")
         #expect(
             saved == count || salvaged.status == 1 && salvaged.errors.contains("left out: "),
@@ -70,7 +72,7 @@ struct MetaPageTests {
         if check.status == 0 { #expect(read.status == 0 && taken.status == 0, "\(damage)") }
     }
 
-    /// What an attack found: the last page, the shapes of both trees, their roots and their depths.
+    /// Bytes that an attack on the format found: the last page, the shapes of both trees, their roots and their depths.
     @Test(
         arguments: [
             (136, 1), (80, 255), (128, 255), (54, 255), (55, 1), (62, 255), (63, 1), (70, 255), (71, 1), (103, 1),
@@ -86,7 +88,7 @@ struct MetaPageTests {
         #expect(try run("space-dump", "--check", "n").status == 1)
     }
 
-    /// With a higher number the older page counts for LMDB.
+    /// LMDB takes the page with the higher number for the current one, so a damaged number makes the older page count.
     @Test(arguments: ["--durable", "--guarded"], [145, 147, 149, 151])
     func aCommitsNumberThatIsTooHigh(_ mode: String, _ offset: Int) throws {
         let (pristine, count) = try make(mode)
@@ -101,14 +103,14 @@ struct MetaPageTests {
         }
     }
 
-    /// The first page's size says where the second page is.
+    /// LMDB computes the position of the second page from the page size in the first.
     @Test(arguments: [(41, 128), (41, 32), (42, 1)] as [(Int, UInt8)], [false, true])
     func aPageSizeThatIsAnother(_ byte: (offset: Int, value: UInt8), _ isInOlder: Bool) throws {
         let (pristine, count) = try make()
         try expectNoLies(Damage(offset: byte.offset, value: byte.value, isInOlder: isInOlder), pristine, count)
     }
 
-    @Test("Every sixth byte of either page")
+    @Test("Every sixth byte of either page is damaged in turn")
     func sample() throws {
         let (pristine, count) = try make("--guarded")
         for (number, offset) in stride(from: 16, to: 152, by: 6).enumerated() {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("list, show, delete, reap", .timeLimit(.minutes(5)))
 struct NamespaceCommandTests {
-    /// The keys of a JSON object, and their values.
+    /// Returns the keys of a JSON object, and their values.
     private func object(_ line: String) throws -> Record {
         guard case .object(let record) = try Value(json: line) else { throw TestFailure("no object: \(line)") }
         return record
@@ -25,7 +25,7 @@ struct NamespaceCommandTests {
         }
     }
 
-    @Test("Lists")
+    @Test("Namespaces are listed as names, as text and as JSON")
     func lists() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "b", "[1]", "[2]")
@@ -48,7 +48,7 @@ struct NamespaceCommandTests {
         }
     }
 
-    @Test("Names that a terminal would obey are escaped")
+    @Test("Control characters in names are escaped")
     func names() throws {
         try withRoot { (runner) throws in
             let name = "a\u{1B}[2Jb\nc"
@@ -64,7 +64,7 @@ struct NamespaceCommandTests {
         }
     }
 
-    @Test("show tells who owns, who waits, and what is claimed")
+    @Test("show names the owners, the waiters and the claims")
     func show() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("show", "jobs").ending == .exited(69))
@@ -101,7 +101,7 @@ struct NamespaceCommandTests {
         }
     }
 
-    @Test("delete deletes, whoever owns it")
+    @Test("delete deletes a namespace, whichever process owns it")
     func delete() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "--persistent", "[1]")
@@ -113,7 +113,7 @@ struct NamespaceCommandTests {
         }
     }
 
-    @Test("reap deletes what nobody owns, and prints bare names")
+    @Test("reap deletes namespaces without owners, and prints bare names")
     func reap() throws {
         try withRoot { (runner) throws in
             try runner.space("own", "kept")
@@ -147,7 +147,7 @@ struct NamespaceCommandTests {
         }
     }
 
-    @Test("reap --follow ends when nobody reads its names")
+    @Test("reap --follow ends when the reader of its names is gone")
     func followBrokenPipe() throws {
         try withRoot { (runner) throws in
             let owner = try runner.start("space", ["own", "jobs", "--", "/bin/cat"])
@@ -186,7 +186,7 @@ struct NamespaceCommandTests {
         }
     }
 
-    @Test("Every code of the library has its status")
+    @Test("Every error code of the library has its status")
     func statuses() {
         let expected: [(SpaceError.Code, Int32)] = [
             (.invalidName, 65), (.invalidArgument, 64), (.badData, 65), (.tooLarge, 65), (.namespaceNotFound, 69),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Owners", .timeLimit(.minutes(5)))
 struct OwnerTests {
-    @Test("The calling process owns what it creates, and when it exits the namespace goes")
+    @Test("The calling process owns the namespaces it creates, and when it exits they are deleted")
     func caller() throws {
         try withRoot { (runner) throws in
             let shell = try runner.shell("space write jobs '[1]'; space count jobs; echo done")
@@ -71,10 +71,10 @@ struct OwnerTests {
         }
     }
 
-    @Test("A parent that has exited: refused where it would create, nobody enrolled elsewhere")
+    @Test("A parent that has exited: refused where it would create, not enrolled elsewhere")
     func orphaned() throws {
         try withRoot { (runner) throws in
-            // The middle shell exits at once; its child waits until somebody else is its parent, and becomes the command.
+            // The middle shell exits at once; its child waits until it has another parent, and becomes the command.
             func orphan(_ command: String) throws -> (parent: Int, errors: String) {
                 let result = try runner.shell(
                     """
@@ -102,7 +102,7 @@ struct OwnerTests {
     }
 
     @Test(
-        "What can't be an owner is refused",
+        "A process that can't be an owner is refused",
         arguments: ["0", "1", "-5", "x", "", "4294967297", "none2"]
     )
     func badOwners(_ owner: String) throws {
@@ -120,7 +120,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("In a PID namespace of its own PID 1 is an owner like any other", .enabled(if: geteuid() == 0, "unshare"))
+    @Test("In a PID namespace of its own, PID 1 is an owner like any other", .enabled(if: geteuid() == 0, "unshare"))
     func firstOfItsNamespace() throws {
         try withRoot { (runner) throws in
             let script = """
@@ -157,7 +157,7 @@ struct OwnerTests {
             #expect(try runner.space("own", "jobs").ending == .exited(0))
             #expect(try runner.space("disown", "jobs", "--pid", "\(keeper.pid)").ending == .exited(0))
             #expect(try runner.space("list").output == "jobs\n")
-            // The last owner's leaving deletes it.
+            // When the last owner leaves, the namespace is deleted.
             #expect(try runner.space("disown", "jobs").ending == .exited(0))
             #expect(try runner.space("list").output == "")
             #expect(try runner.space("disown", "jobs").ending == .exited(69))
@@ -186,16 +186,16 @@ struct OwnerTests {
         }
     }
 
-    @Test("own gives the command the broken pipe's usual meaning")
+    @Test("own gives the command the usual disposition of SIGPIPE")
     func ownBrokenPipe() throws {
         try withRoot { (runner) throws in
             let result = try runner.shell("{ space own jobs -- sh -c 'yes; :'; echo $? >&2; } | head -1; :")
-            // 141 as a shell says SIGPIPE; with the signal ignored `yes` would complain and exit with 1.
+            // A shell reports SIGPIPE as 141; with the signal ignored, `yes` would complain and exit with 1.
             #expect(!result.errors.contains("roken pipe"))
         }
     }
 
-    @Test("The command's words go to it as they are, UTF-8 or not")
+    @Test("The command gets its words unchanged, UTF-8 or not")
     func ownWords() throws {
         try withRoot { (runner) throws in
             let words = #"$(printf 'a\377b')"#
@@ -206,7 +206,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("A command that can't be run: 127, 126, and no namespace is left")
+    @Test("A command that can't be run is 127 or 126, and no namespace is left")
     func cannotRun() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("own", "jobs", "--", "/nonexistent/command").ending == .exited(127))
@@ -218,7 +218,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("Looking enrols nobody")
+    @Test("Commands that only look enrol no owner")
     func lookers() throws {
         try withRoot { (runner) throws in
             let keeper = try runner.start("/bin/cat", [])
@@ -235,7 +235,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("What is named at creation must be so where the namespace exists, and the refusal names the command for it")
+    @Test("Creation options that an existing namespace lacks are refused, and the error names the command for them")
     func optionsOfOneThatExists() throws {
         try withRoot { (runner) throws in
             let result = try runner.shell(
@@ -259,7 +259,7 @@ struct OwnerTests {
         }
     }
 
-    @Test("persist keeps it, unpersist lets it go")
+    @Test("persist keeps a namespace without owners, unpersist deletes it")
     func persistence() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("persist", "jobs").ending == .exited(69))

@@ -4,20 +4,20 @@ import Testing
 
 @Suite("Text for people")
 struct PeopleTextTests {
-    @Test("What a terminal would obey is escaped")
+    @Test("Control characters are escaped")
     func escapes() {
         #expect(PeopleText.escaped("a\u{1B}[2J\n\u{9B}\u{7F}\u{202E}é✓") == "a\\u001b[2J\\n\\u009b\\u007f\\u202eé✓")
         #expect(PeopleText.escaped("plain") == "plain")
     }
 
-    @Test("Columns are aligned, and cells escaped")
+    @Test("Columns are aligned, and their entries escaped")
     func table() {
         #expect(PeopleText.table([["A", "LONG", "C"], ["bbb", "x\n", "y"]]) == ["A    LONG  C", "bbb  x\\n   y"])
         #expect(PeopleText.table([]) == [])
     }
 
     @Test(
-        "Sizes",
+        "Sizes have units",
         arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (4_404_224, "4.2 MiB"), (64 << 30, "64.0 GiB")]
     )
     func sizes(_ bytes: Int, expected: String) {
@@ -25,7 +25,7 @@ struct PeopleTextTests {
         #expect(PeopleText.bytes(.max) == "7.9 EiB" || PeopleText.bytes(.max) == "8.0 EiB")
     }
 
-    @Test("Times are told from now")
+    @Test("Times are relative to now")
     func times() {
         #expect(PeopleText.relative(1000, to: 1500) == "just now")
         #expect(PeopleText.relative(0, to: 12_000) == "12s ago")

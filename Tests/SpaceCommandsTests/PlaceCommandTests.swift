@@ -4,12 +4,12 @@ import SpaceTestSupport
 import Testing
 
 /// Root folders that are missing or hold other things, and namespaces that can't be opened.
-@Suite("Roots, and what lies in them", .timeLimit(.minutes(5)))
+@Suite("Roots, and the entries in them", .timeLimit(.minutes(5)))
 struct PlaceCommandTests {
     private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     @Test(
-        "Looking never creates a root that was named",
+        "Commands that only look never create a root that was named",
         arguments: [
             "list", "list --long", "list --json", "reap", "reap --follow", "show n", "count n", "read n \"?\"",
             "watch n",
@@ -40,10 +40,10 @@ struct PlaceCommandTests {
         }
     }
 
-    @Test("The default root that isn't there is empty")
+    @Test("A default root that doesn't exist is empty")
     func defaultRoot() throws {
         try withRoot { (runner) throws in
-            // A user that nobody is; without the variable.
+            // A user ID that no user of the machine has; without the variable.
             let path = "/dev/shm/shared-space-54321"
             for command in ["space list", "space list --json", "space reap", "space-dump --all"] {
                 let script = "unset SHARED_SPACE_ROOT; exec \(command)"
@@ -72,7 +72,7 @@ struct PlaceCommandTests {
         }
     }
 
-    @Test("A namespace without its control file is said to be damaged, and can be deleted")
+    @Test("A namespace without its control file is reported as damaged, and can be deleted")
     func damaged() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "whole", "[1]")
@@ -97,7 +97,7 @@ struct PlaceCommandTests {
         }
     }
 
-    @Test("A signal that the caller has blocked ends a command all the same", arguments: [SIGTERM, SIGINT, SIGHUP])
+    @Test("A signal that the caller has blocked still ends a command", arguments: [SIGTERM, SIGINT, SIGHUP])
     func blockedSignals(_ number: Int32) throws {
         try withRoot { (runner) throws in
             try runner.space("write", "n", "[1]")

@@ -1,7 +1,8 @@
 import SpaceTestSupport
 import Testing
 
-/// Runs a script where `$ro` is the folder `$SHARED_SPACE_ROOT/copy`, mounted once more and read-only; the mount goes with the script.
+/// Runs a script where `$ro` is the folder `$SHARED_SPACE_ROOT/copy`, mounted once more and read-only; the mount goes
+/// with the script.
 private func readOnly(_ runner: CommandRunner, _ script: String) throws -> CommandResult {
     try runner.shell(
         """
@@ -27,7 +28,7 @@ private let mayMount: Bool = {
     .enabled(if: mayMount, "mounting a folder read-only is not permitted")
 )
 struct ReadOnlyCopyTests {
-    /// A copy of a persistent namespace that no process has open.
+    /// Makes a copy of a persistent namespace that no process has open.
     private func copy(_ runner: CommandRunner, _ mode: String) throws {
         let made = try runner.shell(
             #"""
@@ -61,7 +62,7 @@ struct ReadOnlyCopyTests {
             let checked = try readOnly(runner, "space-dump --check \"$ro/jobs/\"")
             #expect(checked.ending == .exited(0) && checked.output == "", "\(checked.output)\(checked.errors)")
             #expect(checked.errors.contains("a read-only file system"))
-            // Where it can be written in, the same.
+            // On the writable mount the output is the same.
             for command in ["", "--check"] {
                 let dumped = try runner.shell("exec space-dump \(command) \"$SHARED_SPACE_ROOT/copy/jobs/\"")
                 #expect(dumped.ending == .exited(0), "\(command): \(dumped.output)\(dumped.errors)")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("lock, semaphore, elect, barrier, latch, counter, rate, queue, eval", .timeLimit(.minutes(5)))
 struct RecipeCommandTests {
-    @Test("A lock passes the status on, and who waits for it gets it")
+    @Test("A lock passes the command's status on, and a waiter gets the lock next")
     func lock() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -22,7 +22,7 @@ struct RecipeCommandTests {
         }
     }
 
-    @Test("Held, it is 1 or what -E says, and the holder is named; killed, it takes its command along")
+    @Test("A held lock is 1, or what -E gives, and its holder is named; a killed holder takes its command along")
     func held() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -58,7 +58,7 @@ struct RecipeCommandTests {
         }
     }
 
-    @Test("The others do what they say")
+    @Test("The other recipes follow their help")
     func others() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -88,7 +88,7 @@ struct RecipeCommandTests {
         }
     }
 
-    @Test("A queue's item is worked on until that succeeds")
+    @Test("A queue's item is worked on until a command succeeds")
     func queue() throws {
         try withRoot { (runner) throws in
             try runner.space(
@@ -116,7 +116,7 @@ struct RecipeCommandTests {
         }
     }
 
-    @Test("What a command prints becomes a tuple, if it succeeds")
+    @Test("A command's output becomes a tuple if the command succeeds")
     func eval() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -128,7 +128,7 @@ struct RecipeCommandTests {
         }
     }
 
-    @Test("A name that nothing can have is bad data, and creates nothing")
+    @Test("An impossible name is bad data, and creates nothing")
     func names() throws {
         try withRoot { (runner) throws in
             for name in ["", String(repeating: "a", count: 241)] {

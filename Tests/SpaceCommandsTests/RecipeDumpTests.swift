@@ -18,7 +18,7 @@ struct RecipeDumpTests {
         return item
     }
 
-    @Test("What is loaded works as before")
+    @Test("Loaded recipes work as before")
     func load() throws {
         try withRoot { (runner) throws in
             let namespace = try Space(root: runner.root).namespace("jobs")
@@ -70,7 +70,7 @@ struct RecipeDumpTests {
             #expect(text.contains("6: 2 ready, 1 delayed, 1 taken, 1 blocked, 1 dead"), "\(text)")
             try first.complete()
 
-            // Once more: behind what is there; the others as the dump has them.
+            // Loaded a second time: items go behind those that exist; the others become as the dump has them.
             #expect(try runner.space("load", "copy", input: dump).ending == .exited(0))
             #expect(try loaded.counts().dead == 2)
             #expect(try copy.latch("l", count: 3).countDown() == 1)
@@ -82,7 +82,7 @@ struct RecipeDumpTests {
         }
     }
 
-    @Test("Who waits for an item gets a loaded one")
+    @Test("A waiter for an item gets a loaded one")
     func waiting() throws {
         try withRoot { (runner) throws in
             let namespace = try Space(root: runner.root).namespace("jobs")
@@ -124,7 +124,7 @@ struct RecipeDumpTests {
         #"{"kind":"collection","name":"","type":"orderedSet","element_type":"Int","count":0}"#,
     ]
 
-    @Test("What can't be is bad data, and nothing of it is loaded", arguments: bad)
+    @Test("An impossible line is bad data, and nothing of it is loaded", arguments: bad)
     func refused(_ text: String) throws {
         try withRoot { (runner) throws in
             let namespace = try Space(root: runner.root).namespace("jobs")
@@ -156,7 +156,7 @@ struct RecipeDumpTests {
         }
     }
 
-    @Test("Nothing is no dump, and makes no namespace")
+    @Test("Empty input is no dump, and makes no namespace")
     func empty() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("load", "jobs", "--persistent").ending == .exited(65))

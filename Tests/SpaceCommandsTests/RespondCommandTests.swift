@@ -29,7 +29,7 @@ struct RespondCommandTests {
         }
     }
 
-    @Test("A failing command is 76, nobody is 1, no namespace is 69")
+    @Test("A failing command is 76, no responder is 1, no namespace is 69")
     func failures() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("request", "jobs", "f").ending == .exited(69))
@@ -64,7 +64,7 @@ struct RespondCommandTests {
 }
 
 extension String {
-    /// How often a text stands in it.
+    /// How often a text occurs in another.
     fileprivate func components(of text: String) -> Int {
         var count = 0
         var rest = self[...]

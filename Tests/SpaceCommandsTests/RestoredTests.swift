@@ -1,7 +1,7 @@
 import SpaceTestSupport
 import Testing
 
-/// Files of a namespace that lack blocks which its users count on, or a folder that can't be moved.
+/// A namespace's files that lack blocks which its processes count on, or a folder that can't be moved.
 @Suite(
     "A namespace's folder restored or mounted over",
     .timeLimit(.minutes(5)),
@@ -14,7 +14,7 @@ struct RestoredTests {
     }
 
     @Test(
-        "A backup copied over the files, then a full disk: an error, no signal, and all is there with room again",
+        "A backup copied over the files, then a full disk: an error, no signal, and all data once there is space again",
         arguments: ["", "--guarded", "--durable"]
     )
     func restoredInPlace(_ mode: String) throws {

@@ -3,7 +3,7 @@ import SpaceTestSupport
 import Testing
 import TupleCoding
 
-/// What is saved of damaged namespaces, by pages, and loaded again.
+/// Salvage of damaged namespaces, page by page, and loading its output.
 @Suite("space-dump --salvage", .serialized, .timeLimit(.minutes(10)))
 struct SalvageTests {
     private static let pageSize = 4096
@@ -17,19 +17,19 @@ struct SalvageTests {
         runner = CommandRunner(root: root.path)
     }
 
-    /// A namespace of 1,000 tuples and more, over many pages; the number of its pages.
+    /// Makes a namespace of 1,000 tuples and more, over many pages, and returns the number of its pages.
     private func fill() throws -> Int {
         let agent = try Agent(root, "jobs", "persistent=1 history=100")
         try agent.run("fill-everything 1000")
         let bytes = Int(try agent.run("bytes")) ?? 0
-        // Its claims are left as they are.
+        // The claims stay held.
         try agent.kill()
         return bytes / Self.pageSize
     }
 
     private func salvage() throws -> CommandResult { try runner.dump("--salvage", "jobs") }
 
-    /// The lines of a kind, by what tells them apart.
+    /// The lines of a kind, by their identifying fields.
     private func keys(_ output: String, _ kinds: Set<String>) throws -> Set<String> {
         var keys: Set<String> = []
         for line in output.split(separator: "\n") {
@@ -46,7 +46,7 @@ struct SalvageTests {
         try root.overwrite("jobs/data.mdb", zeros, at: page * Self.pageSize)
     }
 
-    @Test("Of a whole namespace everything is saved, and can be loaded")
+    @Test("Salvage of an undamaged namespace saves everything, and its output can be loaded")
     func whole() throws {
         _ = try fill()
         let result = try salvage()
@@ -70,7 +70,7 @@ struct SalvageTests {
         #expect(try runner.dump("--check", "saved").status == 0)
     }
 
-    @Test("A zeroed page costs what was on it, is named, and is found by --check")
+    @Test("A zeroed page costs its own records, is named, and is found by --check")
     func zeroedPages() throws {
         let pages = try fill()
         let pristine = try root.prefix(of: "jobs/data.mdb", count: pages * Self.pageSize)
@@ -91,7 +91,7 @@ struct SalvageTests {
             #expect(whole.count - kept.count <= (isBranch ? 0 : 120), "page \(page)")
             if kept.count < whole.count { losses += 1 }
             #expect(result.status == (result.errors.contains("left out: ") ? 1 : 0))
-            // Of an overflow page only the first says what it is; a row in the others does not decode.
+            // Only the first of several overflow pages has a header; a row in the others does not decode.
             #expect(kept.count == whole.count || result.status == 1, "page \(page): \(result.errors)")
             #expect(result.status == 0 || check.status == 1, "page \(page): \(result.errors)")
             try root.overwrite("jobs/data.mdb", pristine)
@@ -100,10 +100,10 @@ struct SalvageTests {
         #expect(branches > 0)
     }
 
-    @Test("Without control file, sessions, lock file and bell everything is saved", arguments: names.dropFirst())
+    @Test("Everything is saved if any file but the data file is missing", arguments: names.dropFirst())
     func otherFiles(_ name: String) throws {
         _ = try fill()
-        // The time when a tuple expires is converted anew each time.
+        // Each dump converts the time at which a tuple expires anew.
         func contents(_ result: CommandResult) -> [String] {
             result.lines.dropFirst().map { $0.replacing(/("expires":|"moments":\[\[)[0-9]+/, with: "") }
         }
@@ -121,7 +121,7 @@ struct SalvageTests {
         #expect(result.status == 0)
     }
 
-    @Test("A data file that is cut, empty, gone or none costs what is missing, and nothing hangs")
+    @Test("A data file that is cut, empty, missing or no database costs its missing part, and no command hangs")
     func dataFile() throws {
         let pages = try fill()
         let whole = try keys(salvage().output, ["tuple", "claim", "buried", "cell"])
@@ -140,7 +140,7 @@ struct SalvageTests {
         #expect(try runner.dump("--check", "jobs").status == 1)
     }
 
-    @Test("From another PID namespace, too", .enabled(if: geteuid() == 0, "only root may make one"))
+    @Test("Salvage works from another PID namespace, too", .enabled(if: geteuid() == 0, "only root may make one"))
     func pidNamespace() throws {
         _ = try fill()
         let whole = try keys(salvage().output, ["tuple", "claim", "buried", "cell"])
@@ -149,7 +149,7 @@ struct SalvageTests {
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    @Test("While a process writes, nothing whole is taken for damage")
+    @Test("While a process writes, no intact page is reported as damaged")
     func whileWriting() throws {
         _ = try fill()
         let writer = try Agent(root, "jobs")

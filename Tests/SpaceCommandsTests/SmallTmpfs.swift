@@ -1,6 +1,6 @@
 import SpaceTestSupport
 
-/// A small tmpfs in the root's place, which a script alone sees, and which goes with it.
+/// A small tmpfs in the root's place, which only one script sees, and which goes with the script.
 enum SmallTmpfs {
     /// Whether a shell can mount a file system of its own.
     static let mayMount: Bool = {
@@ -8,7 +8,7 @@ enum SmallTmpfs {
         return (try? CommandRunner(root: root.path).shell(script("8m", "true")))?.ending == .exited(0)
     }()
 
-    /// What a shell runs to run a script there; its shell is the owner.
+    /// The words that make a shell run a script there; that shell is the owner.
     static func script(_ size: String, _ script: String) -> String {
         """
         exec unshare --mount --propagation private sh -c '

@@ -2,11 +2,11 @@ import Glibc
 import SpaceTestSupport
 import Testing
 
-/// What a shell sees while a process is stopped in the gate: status 75 with its PID where a change is wanted, and a dump that
-/// needs no lock.
+/// The commands' results while a process is stopped in the gate: a change is refused with status 75 and the PID of the
+/// process, and a dump works because it needs no lock.
 @Suite("A stopped holder of the gate", .timeLimit(.minutes(5)))
 struct StoppedHolderCommandTests {
-    @Test("Changes give 75 and name it, space-dump prints all the same, and afterwards all go on")
+    @Test("Changes are 75 and name the holder, space-dump still prints, and afterwards all go on")
     func isNamed() throws {
         let root = try TemporaryRoot()
         let runner = CommandRunner(root: root.path)

@@ -15,7 +15,7 @@ struct TakeCommandTests {
         }
     }
 
-    @Test("Several at once")
+    @Test("A take takes several at once")
     func several() throws {
         try withRoot { (runner) throws in
             let lines = (0..<700).map { "[\($0)]" }
@@ -30,7 +30,7 @@ struct TakeCommandTests {
         }
     }
 
-    @Test("What a full device did not take stays")
+    @Test("A tuple that a full device did not take stays")
     func fullDevice() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]", "[2]")
@@ -46,7 +46,7 @@ struct TakeCommandTests {
         }
     }
 
-    @Test("What nobody read stays")
+    @Test("A tuple whose line was not read stays")
     func brokenPipe() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -61,7 +61,7 @@ struct TakeCommandTests {
         }
     }
 
-    @Test("A closed standard output is no place for a database")
+    @Test("With standard output closed a take fails, and no file takes its descriptor")
     func closedOutput() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -71,7 +71,7 @@ struct TakeCommandTests {
         }
     }
 
-    @Test("Of many, those are taken whose lines went out whole")
+    @Test("Of many tuples, those whose lines went out whole are taken")
     func partlyPrinted() throws {
         try withRoot { (runner) throws in
             // More than a pipe holds (65,536 bytes), so that the take blocks in the middle of its first batch.
@@ -86,14 +86,14 @@ struct TakeCommandTests {
             let printed = result.output.split(separator: "\n", omittingEmptySubsequences: true).map(String.init)
             let whole = printed.prefix { $0.hasSuffix("\"]") }
             let left = try runner.tuples("jobs")
-            // Nothing lost; printed and left overlap in no tuple whose line is whole.
+            // No tuple is lost; the printed ones with a whole line and the remaining ones don't overlap.
             #expect(Array(whole) + left == lines)
             #expect(whole.count < lines.count)
         }
     }
 
     @Test(
-        "A signal while waiting takes nothing, and is what the command dies of",
+        "A waiting take that gets a signal takes nothing, and dies of that signal",
         arguments: [SIGINT, SIGTERM, SIGHUP]
     )
     func signals(_ number: Int32) throws {
@@ -129,13 +129,13 @@ struct TakeCommandTests {
         }
     }
 
-    @Test("Killed between claim and print: the tuple comes back")
+    @Test("A take killed between claim and print: the tuple comes back")
     func killed() throws {
         try withRoot { (runner) throws in
             let lines = (100..<300).map { "[\($0),\"\(String(repeating: "x", count: 1000))\"]" }
             try runner.space("write", "jobs", "-", input: lines.joined(separator: "\n"))
             let take = try runner.start("space", ["take", "jobs", "--all", #"["?","?"]"#])
-            // It has claimed its batch, and blocks in write(2).
+            // The take has claimed its batch, and blocks in write(2).
             _ = try take.readLine()
             #expect(try runner.space("count", "jobs").output == "0\n")
             take.signal(SIGKILL)
@@ -158,7 +158,7 @@ struct TakeCommandTests {
 }
 
 extension CommandRunner {
-    /// Returns once somebody waits in a namespace.
+    /// Returns once a process waits in a namespace.
     func awaitWaiter(_ namespace: String) throws {
         let result = try shell(
             """

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("write, read, count", .timeLimit(.minutes(5)))
 struct TupleCommandTests {
-    @Test("What was written is read, the oldest first")
+    @Test("Tuples are read as written, the oldest first")
     func roundTrip() throws {
         try withRoot { (runner) throws in
             let written = try runner.space("write", "jobs", #"["a", 1, 1.0, null, true]"#, #"{"kind":"note","n":-5}"#)
@@ -55,7 +55,7 @@ struct TupleCommandTests {
     }
 
     @Test(
-        "Bad data is 65 and names what is wrong",
+        "Bad data is 65, and the error names the mistake",
         arguments: [
             ["write", "a", "nonsense"], ["write", "a", "7"], ["write", "a", #"{"x":1,"x":2}"#],
             ["write", "a", #"["\ud800"]"#],
@@ -84,14 +84,14 @@ struct TupleCommandTests {
             #expect(try runner.space("write", "jobs", "[1]", "nonsense").ending == .exited(65))
             #expect(try runner.space("write", "jobs", "-", input: "[1]\n[\"\u{0}\"").ending == .exited(65))
             #expect(try runner.tuples("jobs") == ["[0]"])
-            // The last line needs no end, and the others of the command line keep their places.
+            // The last line needs no line end, and the command line's other tuples keep their places.
             #expect(try runner.space("write", "jobs", "[1]", "-", "[4]", input: "[2]\r\n \t\n[3]").ending == .exited(0))
             #expect(try runner.tuples("jobs") == ["[0]", "[1]", "[2]", "[3]", "[4]"])
             #expect(try runner.space("write", "jobs", "-", "-").ending == .exited(64))
         }
     }
 
-    @Test("Bytes that are no UTF-8 are refused")
+    @Test("Bytes that are not UTF-8 are refused")
     func invalidUTF8() throws {
         try withRoot { (runner) throws in
             let result = try runner.shell(#"printf '[1]\n["\377"]\n' | space write jobs -; echo $?"#)
@@ -100,7 +100,7 @@ struct TupleCommandTests {
         }
     }
 
-    @Test("Many lines at once")
+    @Test("Many lines are written at once")
     func manyLines() throws {
         try withRoot { (runner) throws in
             let lines = (0..<2000).map { "[\($0),\"\(String(repeating: "x", count: 50))\"]" }
@@ -120,12 +120,12 @@ struct TupleCommandTests {
                 try runner.space("write", "jobs", "--arg", "x", "1", "--argjson", "x", "1", "[$x]").ending
                     == .exited(64)
             )
-            // Standard input is data of others: no tokens in it.
+            // Standard input is other people's data: it has no tokens.
             #expect(try runner.space("write", "jobs", "--arg", "f", "x", "-", input: "[$f]").ending == .exited(65))
         }
     }
 
-    @Test("Strings raw, and single fields")
+    @Test("Strings are printed raw, and single fields")
     func printing() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["a b", 7, {"x": "y"}]"#, #"{"name": "n\u0001", "0": 1}"#)

@@ -2,7 +2,7 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-@Suite("Names that are equal to Swift, and different in the database", .timeLimit(.minutes(5)))
+@Suite("Names that are equal in Swift, and different in the database", .timeLimit(.minutes(5)))
 struct TwinNameCommandTests {
 
     private let one = TwinNames.composed
@@ -46,7 +46,7 @@ struct TwinNameCommandTests {
         }
     }
 
-    @Test("Cells, transactions and what is told of them")
+    @Test("Cells, transactions and their changes")
     func transactions() throws {
         try withRoot { (runner) throws in
             try runner.space("set", "jobs", one, "1")
@@ -75,7 +75,7 @@ struct TwinNameCommandTests {
             #expect(dump.ending == .exited(0))
             #expect(try runner.space("load", "copy", input: dump.output).ending == .exited(0))
             let copy = try runner.dump("--format", "json", "copy")
-            // Items get numbers of their own.
+            // A loaded item gets a new number.
             let (before, after) = (Self.contents(dump), Self.contents(copy))
             #expect(before.count { $0.contains("\"kind\":\"cell\"") } == 2)
             #expect(TwinNames.areSame(after, before), "\(after) \(before)")
@@ -83,7 +83,7 @@ struct TwinNameCommandTests {
         }
     }
 
-    @Test("Holders are named for their own name's waiters")
+    @Test("A waiter sees the holder of its own name")
     func holders() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -104,14 +104,14 @@ struct TwinNameCommandTests {
         }
     }
 
-    /// A dump's lines of what is in the namespace, without the items' numbers.
+    /// A dump's lines of a namespace's contents, without the items' numbers.
     private static func contents(_ dump: CommandResult) -> [String] {
         dump.lines
             .filter { !$0.contains("\"kind\":\"namespace\"") && !$0.contains("\"kind\":\"owner\"") }
             .map { $0.replacing(/"id":[0-9]+,/, with: "") }
     }
 
-    /// The line of who waits, as soon as there is one.
+    /// The line of a waiter, once there is one.
     private func watched(_ runner: CommandRunner) throws -> String? {
         var line: String?
         _ = try eventually {

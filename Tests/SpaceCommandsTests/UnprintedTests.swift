@@ -1,7 +1,7 @@
 import SpaceTestSupport
 import Testing
 
-/// What a command removes and can't print stays.
+/// A command that can't print a result does not remove it.
 @Suite("Results that can't be printed", .timeLimit(.minutes(5)))
 struct UnprintedTests {
     @Test("A cell, and a tuple that was moved", arguments: ["> /dev/full", ">&-", ""])
@@ -11,7 +11,7 @@ struct UnprintedTests {
             try runner.space("set", "jobs", "k", "7")
             for command in ["unset jobs k", #"move jobs '["a","?"]' '["b"]'"#] {
                 let shell = try runner.start("/bin/sh", ["-c", "read start; exec space \(command) \(output)"])
-                // Without another output it is a pipe that breaks before the command begins.
+                // Without a redirection the output is a pipe that breaks before the command begins.
                 if output.isEmpty { shell.closeOutput() }
                 try shell.send("now\n")
                 #expect(try shell.finish().ending == .exited(74), "\(command)")
@@ -21,7 +21,7 @@ struct UnprintedTests {
         }
     }
 
-    @Test("A field that the moved tuple lacks leaves it where it is")
+    @Test("If the moved tuple lacks the field to print, the tuple stays where it is")
     func lackingField() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["a"]"#)
@@ -30,7 +30,7 @@ struct UnprintedTests {
         }
     }
 
-    @Test("A transaction whose results nobody can read is not begun")
+    @Test("A transaction whose results can't be read is not begun")
     func transaction() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")

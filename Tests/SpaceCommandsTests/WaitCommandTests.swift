@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Waiting", .timeLimit(.minutes(5)))
 struct WaitCommandTests {
-    @Test("A missing namespace counts as nothing yet")
+    @Test("A missing namespace counts as one without tuples")
     func missingNamespace() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("take", "jobs", "[1]", "--wait", "0").ending == .exited(1))
@@ -34,7 +34,7 @@ struct WaitCommandTests {
         }
     }
 
-    @Test("--wait 0 tries once, and time passes with status 1")
+    @Test("--wait 0 tries once, and a time-out is status 1")
     func timePasses() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -47,7 +47,7 @@ struct WaitCommandTests {
         }
     }
 
-    @Test("--all waits for the first")
+    @Test("--all waits for the first tuple")
     func all() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[0]")
@@ -63,7 +63,7 @@ struct WaitCommandTests {
         }
     }
 
-    @Test("wait NS: until it exists, until it is gone")
+    @Test("wait NS waits until the namespace exists, or until it is gone")
     func existence() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("wait", "jobs", "--gone").ending == .exited(0))
@@ -80,7 +80,7 @@ struct WaitCommandTests {
         }
     }
 
-    @Test("wait --gone notices that the last owner exited, though nobody reaps")
+    @Test("wait --gone notices that the last owner exited, though no process reaps")
     func ownerExits() throws {
         try withRoot { (runner) throws in
             let owner = try runner.start("space", ["own", "jobs", "--", "/bin/cat"])
@@ -104,7 +104,7 @@ struct WaitCommandTests {
         }
     }
 
-    @Test("Who waited and was killed is not shown as waiting")
+    @Test("A killed waiter is not shown as waiting")
     func killedWaiter() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")

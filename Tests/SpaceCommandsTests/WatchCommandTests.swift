@@ -6,7 +6,7 @@ import TupleCoding
 
 @Suite("watch and post", .timeLimit(.minutes(5)))
 struct WatchCommandTests {
-    /// Starts a watch, and returns when it has said that it is ready.
+    /// Starts a watch, and returns once it has said that it is ready.
     private func watch(_ runner: CommandRunner, _ words: String...) throws -> RunningCommand {
         let watch = try runner.start("space", ["watch"] + words)
         let line = try watch.readLine() ?? ""
@@ -14,7 +14,7 @@ struct WatchCommandTests {
         return watch
     }
 
-    /// The lines without the number, time and process that each begins with.
+    /// The lines without the number, time and process with which each begins.
     private func events(_ lines: [String]) throws -> [String] {
         try lines.compactMap { line in
             guard case .object(let record) = try Value(json: line), case .string(let event)? = record["event"] else {
@@ -28,7 +28,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("Everything that happens is a line, and the namespace's end is the last")
+    @Test("Each change is a line, and the namespace's end is the last line")
     func everything() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -57,7 +57,7 @@ struct WatchCommandTests {
     }
 
     @Test(
-        "What is wanted can be chosen",
+        "The kinds of changes can be chosen",
         arguments: [
             ([#"["a","?"]"#], [#"write tuple=["a",1]"#]),
             (["--key", "k.x"], [#"set key="k" new={"x":1,"y":1}"#]),
@@ -86,7 +86,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("What can't be understood is usage or bad data")
+    @Test("A word that can't be understood is a usage error or bad data")
     func usage() throws {
         try withRoot { (runner) throws in
             for (words, status) in [
@@ -109,7 +109,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("--wait ends with 1 when there was nothing, and waits for the namespace")
+    @Test("--wait ends with 1 when there was no change, and waits for the namespace")
     func waiting() throws {
         try withRoot { (runner) throws in
             #expect(try runner.space("watch", "jobs", "--wait", "0").ending == .exited(1))
@@ -117,7 +117,7 @@ struct WatchCommandTests {
             #expect(try runner.space("list").output == "")
             let early = try runner.start("space", ["watch", "jobs", "--key", "k", "--wait", "--max", "1"])
             try runner.space("set", "jobs", "other", "1")
-            // What creates it may come before the watch: then it is told as a gap, and not counted.
+            // The change that creates the namespace may precede the watch: then it is a gap, and not counted.
             _ = try early.readLine()
             try runner.space("set", "jobs", "k", "2")
             #expect(try events(try early.finish().lines).last == #"set key="k" new=2"#)
@@ -127,7 +127,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("--from begins with that change; what is no longer there is a gap")
+    @Test("--from begins with that change; a change that the journal no longer holds is a gap")
     func from() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]", "[2]")
@@ -144,14 +144,14 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("A subscription goes on where it was, whatever ended its watch")
+    @Test("A subscription goes on at its place, however its watch ended")
     func subscription() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[0]")
             let killed = try watch(runner, "jobs", "--subscription", "s")
             try runner.space("write", "jobs", "[1]")
             #expect(try events([try killed.readLine() ?? ""]) == ["write tuple=[1]"])
-            // Printed is not yet acknowledged: the position says when.
+            // A printed change is not yet acknowledged: the position says when it is.
             #expect(try eventually { try runner.space("show", "jobs", "--json").output.contains(#""position":2"#) })
             #expect(try runner.space("watch", "jobs", "--subscription", "s").ending == .exited(64))
             killed.signal(SIGKILL)
@@ -167,13 +167,13 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("Of a subscription that nobody reads any more nothing is lost")
+    @Test("A subscription whose reader is gone loses nothing")
     func brokenPipe() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[0]")
             let watch = try watch(runner, "jobs", "--subscription", "s")
             watch.closeOutput()
-            // Ends by itself: no change is needed to find out.
+            // The watch ends by itself: it finds out without a change.
             let result = try watch.finish()
             #expect(result.ending == .exited(74))
             #expect(result.errors.contains("roken pipe"))
@@ -211,7 +211,7 @@ struct WatchCommandTests {
             try runner.space("write", "jobs", "[0]")
             let watch = try runner.start("space", ["watch", "jobs", "--max", "3", "--", "sh", "-c", "cat; exit 3"])
             try runner.awaitWatcher("jobs")
-            // More than a pipe holds, and then one for a command that reads nothing.
+            // First more than a pipe holds, then one change for a command that reads nothing.
             let long = "[\"\(String(repeating: "x", count: 300_000))\"]"
             try runner.space("write", "jobs", "[1]", "-", input: "\(long)\n[2]")
             let result = try watch.finish()
@@ -264,24 +264,24 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("A command dies with a watch that is killed")
+    @Test("A command dies with its killed watch")
     func killedWatch() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[0]")
-            // It ignores what can be ignored, and keeps standard output open as long as it lives.
+            // The command ignores all signals that can be ignored, and keeps standard output open as long as it lives.
             let script = "trap '' INT TERM HUP; echo on; while :; do sleep 60 > /dev/null; done"
             let watch = try runner.start("space", ["watch", "jobs", "--", "sh", "-c", script])
             try runner.awaitWatcher("jobs")
             try runner.space("write", "jobs", "[1]")
             #expect(try watch.readLine() == "on")
             watch.signal(SIGKILL)
-            // The end of the output is the end of the command: there is nobody else who has it.
+            // The output ends when the command ends, because no other process has it open.
             #expect(try watch.readLine() == nil)
             try watch.wait()
         }
     }
 
-    @Test("A command gets the signals as the watch got them")
+    @Test("A command gets the signal dispositions that the watch got")
     func signalsOfACommand() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "--history", "10", "[0]")
@@ -294,7 +294,7 @@ struct WatchCommandTests {
             )
             #expect(result.ending == .exited(0), "\(result.errors)")
             #expect(result.lines.count == 6)
-            // Of the 64 the lower half: the upper one has signals that the C library keeps to itself.
+            // Only the lower half of the 64 signals: the C library keeps some of the upper half to itself.
             let halves = result.lines.map { $0.prefix(6) + $0.suffix(8) }
             #expect(Array(halves.prefix(3)) == Array(halves.suffix(3)))
             for (command, status) in [("/", 126), ("/no/such/file", 127), ("no-such-command", 127)] {
@@ -305,7 +305,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("--initial begins with what is there, and --history keeps what happened unwatched")
+    @Test("--initial begins with the present contents, and --history keeps unwatched changes")
     func initialAndHistory() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "--history", "3", "[1]", "[2]")
@@ -342,7 +342,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("--pid chooses whose notifications")
+    @Test("--pid chooses the process whose notifications are printed")
     func ofAProcess() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[0]")
@@ -356,7 +356,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("--namespaces tells which come and go")
+    @Test("--namespaces prints which namespaces come and go")
     func namespaces() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "a", "[0]")
@@ -429,7 +429,7 @@ struct WatchCommandTests {
                     )
                 }
             }
-            // The other's tick drops what it observed.
+            // The tick of the other process drops the registrations of the dead one.
             try observers[1].agent.kill()
             #expect(
                 try eventually {
@@ -442,7 +442,7 @@ struct WatchCommandTests {
 }
 
 extension CommandRunner {
-    /// Returns once somebody watches a namespace.
+    /// Returns once a process watches a namespace.
     func awaitWatcher(_ namespace: String) throws {
         let isWatched = try eventually {
             try space("show", namespace, "--json").output.contains(#""watchers":[{"#)

@@ -22,7 +22,7 @@ private let mayMount = (try? onRamfs("true"))?.ending == .exited(0)
     .enabled(if: mayMount, "mounting a ramfs is not permitted")
 )
 struct WithoutBlocksTests {
-    @Test("The error names the call, the file system and what to do", arguments: ["", "--guarded", "--durable"])
+    @Test("The error names the call, the file system and the remedy", arguments: ["", "--guarded", "--durable"])
     func isNamed(_ mode: String) throws {
         let result = try onRamfs(
             "space write jobs --persistent \(mode) [1]; echo $?; ls -A \"$SHARED_SPACE_ROOT/.nursery\""

@@ -1,7 +1,8 @@
 import SpaceTestSupport
 import Testing
 
-/// Containers' seccomp profiles refuse system calls with EPERM or ENOSYS: each has a fallback, or an error that names it.
+/// Containers' seccomp profiles refuse system calls with EPERM or ENOSYS: each call has a fallback, or an error that
+/// names it.
 @Suite("Refused system calls", .timeLimit(.minutes(5)))
 struct WithoutCallsTests {
     /// Runs a shell script whose commands are refused some system calls.
@@ -11,12 +12,12 @@ struct WithoutCallsTests {
         try runner.start("space-without-calls", [error, calls, "--", "/bin/sh", "-c", script]).finish()
     }
 
-    /// Without these everything works; some things later, at a tick.
+    /// Without these calls everything works; some things happen later, at a tick.
     private static let optional =
         "pidfd_open,pidfd_send_signal,renameat2,inotify_init1,inotify_add_watch,inotify_rm_watch,eventfd2,timerfd_create,"
         + "timerfd_settime,sched_getaffinity,madvise,statx,prlimit64,memfd_create,copy_file_range,membarrier,socketpair,mlock"
 
-    @Test("What is optional is done without", arguments: ["EPERM", "ENOSYS"])
+    @Test("The commands work without optional calls", arguments: ["EPERM", "ENOSYS"])
     func fallbacks(_ error: String) throws {
         try withRoot { (runner) throws in
             let result = try shell(
@@ -44,7 +45,7 @@ struct WithoutCallsTests {
     }
 
     @Test(
-        "What can't be done without is named",
+        "The error names a call that is needed",
         arguments: [("fallocate", 74), ("fstatfs", 74), ("prctl", 126)],
         ["EPERM", "ENOSYS"]
     )

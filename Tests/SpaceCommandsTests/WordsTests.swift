@@ -6,7 +6,7 @@ import Testing
 struct WordsTests {
     private func arranged(_ words: String...) throws -> [String] { try Words.arranged(words, for: .space) }
 
-    @Test("Options become one word each, data comes after --")
+    @Test("Each option becomes one word, and data comes after --")
     func order() throws {
         #expect(
             try arranged("take", "jobs", "--root", "/r", "[1]", "--all", "-E", "3")
@@ -21,7 +21,7 @@ struct WordsTests {
     }
 
     @Test(
-        "What only looks like a JSON number is an option",
+        "A word that only looks like a JSON number is an option",
         arguments: ["-", "-05", "-.5", "-5.", "-1e", "-5x", "--5", "-r5"]
     )
     func noNumbers(_ word: String) {
@@ -89,7 +89,7 @@ struct WordsTests {
         #expect(try arranged("write", "a", "--", "--all", "--") == ["write", "--", "a", "--all", "--"])
     }
 
-    @Test("own leaves its command alone")
+    @Test("own leaves the words of its command unchanged")
     func runner() throws {
         #expect(
             try arranged("own", "a", "--root", "/r", "--", "cmd", "--wait", "5x", "-5")
@@ -99,7 +99,7 @@ struct WordsTests {
         #expect { try arranged("own", "--", "cmd") } throws: { ($0 as? CommandFailure)?.status == .usage }
     }
 
-    @Test("watch leaves its command alone, and says where it begins")
+    @Test("watch leaves the words of its command unchanged, and says where they begin")
     func watch() throws {
         #expect(try arranged("watch", "a", "[]", "--max", "1") == ["watch", "--max=1", "--", "a", "[]"])
         #expect(
@@ -133,7 +133,7 @@ struct WordsTests {
 @Suite("Durations")
 struct DurationTextTests {
     @Test(
-        "What is one",
+        "Texts that are durations",
         arguments: [
             ("250ms", Duration.milliseconds(250)), ("5s", .seconds(5)), ("2m", .seconds(120)), ("1h", .seconds(3600)),
             ("5", .seconds(5)), ("0", .zero), ("0.5", .milliseconds(500)), ("1.5m", .seconds(90)), ("007", .seconds(7)),
@@ -148,7 +148,7 @@ struct DurationTextTests {
     }
 
     @Test(
-        "What is none",
+        "Texts that are no durations",
         arguments: [
             "", "s", "5 s", "5S", "-5", "+5", "1.", ".5", "1e3", "5sx", "٥", "99999999999999999999",
             "9999999999h", "9223372036854775807d", "365001d", "1h30", "30 1h", "30m1h", "1h1h", "1hm", "1h-5m", "1h 5m",

@@ -3,7 +3,7 @@ import SpaceSystem
 import SystemPackage
 import Testing
 
-/// Frozen or not, as the files of control groups say it.
+/// Whether a control group is frozen, by the group's files.
 struct ControlGroupTests {
     private let folder: TemporaryFolder
 
@@ -37,7 +37,7 @@ struct ControlGroupTests {
         #expect(!isFrozen())
         try make("two/user/job:1/cgroup.events", "populated 1\nfrozen 1\n")
         #expect(isFrozen())
-        // A container sees a part of the tree alone.
+        // A container sees only a part of the tree.
         try make("proc/self/mountinfo", "41 31 0:38 /user \(folder.path)/part rw shared:1 - cgroup2 cgroup2 rw\n")
         #expect(!isFrozen())
         try make("part/job:1/cgroup.events", "frozen 1\n")

@@ -20,7 +20,7 @@ struct DirectoryTests {
         }
         #expect(try Directory.info(at: directory, "b").inode == b)
         try Directory.renameNoReplace(from: directory, "a", to: directory, "c")
-        // What it protects from: an empty directory is silently replaced otherwise.
+        // The case that it protects from: an empty directory is silently replaced otherwise.
         try Directory.rename(from: directory, "c", to: directory, "b")
         #expect(try Directory.info(at: directory, "b").inode != b)
         #expect(try Directory.list(directory) == ["b"])
@@ -42,7 +42,7 @@ struct DirectoryTests {
     }
 
     @Test func givesExactlyTheModeAskedFor() throws {
-        // A usual umask would take the group's right to write away.
+        // A usual umask would remove the group's right to write.
         try Directory.makeDirectory(at: directory, "group", mode: 0o2770)
         let info = try Directory.info(at: directory, "group")
         #expect(info.mode == 0o2770)
@@ -164,7 +164,7 @@ struct RemoveTreeTests {
             try #require(mkdir(folder.path(path), 0o700) == 0)
         }
         #expect(throws: Errno.tooManySymbolicLinkLevels) { try Directory.removeTree(at: directory, "tree") }
-        // From further down it is within reach; and then the rest is.
+        // From further down a removal reaches the end; then the rest can be removed, too.
         let half = try OwnedDescriptor.directory(FilePath(folder.path("tree" + String(repeating: "/d", count: 40))))
         try Directory.removeTree(at: half.raw, "d")
         try Directory.removeTree(at: directory, "tree")

@@ -108,7 +108,7 @@ struct FileLockTests {
             child = try Probe("idle", inheriting: [file.raw])
         }
         #expect(try child.line() == "ready")
-        // Why a lock that is held doesn't yet show its owner to be alive.
+        // So a lock that is held doesn't yet show its owner to be alive.
         #expect(try FileLock.isHeldByAnother(tester.raw))
         try child.killAndReap()
         #expect(try eventually { try !FileLock.isHeldByAnother(tester.raw) })
@@ -131,7 +131,7 @@ struct FileLockTests {
         let tester = try folder.file("lock")
         let file = try folder.file("lock")
 
-        // The older kind: gone as soon as some other descriptor of the file is closed.
+        // The older kind of lock is released as soon as some other descriptor of the file is closed.
         var older = flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
         try #require(fcntl(file.raw, F_SETLK, &older) == 0)
         #expect(try FileLock.isHeldByAnother(tester.raw))

@@ -105,7 +105,7 @@ struct MappedFileTests {
     }
 }
 
-/// Whether a child can mount a file system of its own, so that a full one costs nobody else anything.
+/// Whether a child can mount a file system of its own, so that a full one affects no other process.
 private let canMount: Bool = {
     guard let folder = try? TemporaryFolder(), let probe = try? Probe("tmpfs", folder.path, "check") else {
         return false
@@ -135,7 +135,7 @@ struct BlocksTests {
         var reached = 3
         try Blocks.reserve(to: 10 << 20, reached: &reached) { offset, length in
             calls += 1
-            // As a signal every millisecond does it: the longer calls never end, and nothing of them remains. The first
+            // A signal every millisecond shows it: longer calls never end, and nothing of them remains. The first
             // condition is the watchdog.
             guard calls < 1000 else { return -ECANCELED }
             guard length <= 1 << 20 else { return -EINTR }

@@ -23,7 +23,7 @@ final class Probe {
 
     static let watchdog: Duration = .seconds(30)
 
-    /// Beside the running test program.
+    /// The path of the probe, in the folder of the running test program.
     static var path: String {
         get throws {
             var buffer = [CChar](repeating: 0, count: 4096)
@@ -34,7 +34,8 @@ final class Probe {
         }
     }
 
-    /// Starts it, or another program in its place; `inheriting` are descriptors that it gets besides its standard ones.
+    /// Starts the probe, or another program in its place; `inheriting` are descriptors that it gets besides its
+    /// standard ones.
     init(_ arguments: String..., program: String? = nil, inheriting: [CInt] = []) throws {
         var toChild: [CInt] = [0, 0]
         var fromChild: [CInt] = [0, 0]
@@ -56,8 +57,8 @@ final class Probe {
 
         let program = try program ?? Self.path
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
-        // A child that crashes on purpose needn't explain itself at length.
-        // What a sanitizer is told counts for the probe too.
+        // A child that crashes on purpose needn't print a long report.
+        // A sanitizer's options count for the probe too.
         var environment: [UnsafeMutablePointer<CChar>?] = [strdup("SWIFT_BACKTRACE=enable=no")]
         for name in ["ASAN_OPTIONS", "TSAN_OPTIONS"] {
             if let options = getenv(name) { environment.append(strdup("\(name)=\(String(cString: options))")) }
@@ -122,7 +123,7 @@ final class Probe {
         return end
     }
 
-    /// Stops it, and returns when it stands.
+    /// Stops the process, and returns once it has stopped.
     func stop() throws {
         kill(pid, SIGSTOP)
         var status: CInt = 0
@@ -135,7 +136,7 @@ final class Probe {
     }
 }
 
-/// Looks again and again until something that is under way has happened; the limit is a watchdog.
+/// Checks again and again until an expected change has happened; the limit is a watchdog.
 func eventually(_ condition: () throws -> Bool) throws -> Bool {
     let deadline = MonotonicInstant.now.advanced(by: Probe.watchdog)
     while try !condition() {

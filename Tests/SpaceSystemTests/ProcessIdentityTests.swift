@@ -32,7 +32,7 @@ struct ProcessIdentityTests {
         let descriptor = try PIDFD(pid: child.pid)
         #expect(descriptor.hasExited == false)
         try descriptor.send(signal: SIGKILL)
-        // Dead before its parent has reaped it: the PID is still taken, but the process is over.
+        // The process counts as dead before its parent has reaped it: the PID is still taken, but the process is over.
         #expect(try eventually { descriptor.hasExited })
         #expect(ProcessIdentity.state(of: child.pid) == "Z")
         #expect(identity.life == .dead)
@@ -58,7 +58,7 @@ struct ProcessIdentityTests {
         let child = try Probe("end-main-thread")
         #expect(try child.line() == "main thread ended")
         let identity = try #require(ProcessIdentity.of(pid: child.pid))
-        // What a look at /proc alone would take for dead.
+        // /proc alone would show the process as dead.
         #expect(ProcessIdentity.state(of: child.pid) == "Z")
         #expect(identity.life == .alive)
         try child.order()
@@ -73,7 +73,7 @@ struct ProcessIdentityTests {
         let names = try Directory.list(threads.raw).compactMap { Int32($0) }
         let found = names.first { $0 != child.pid }
         let other = try #require(found)
-        // Its number has been given to a thread: whatever process had it before is gone.
+        // The number now belongs to a thread, so a process that had it before is gone.
         #expect(ProcessIdentity.life(pid: other, startTime: 1) == .dead)
     }
 

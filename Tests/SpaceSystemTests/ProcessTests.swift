@@ -33,7 +33,7 @@ struct ParentDeathTests {
     }
 
     @Test func noticesAParentThatIsGoneAlready() {
-        // Signal 0 asks for none.
+        // Signal 0 asks for no signal.
         #expect(throws: Errno.noSuchProcess) { try ParentDeath.arm(signal: 0, parent: getpid()) }
         #expect(throws: Never.self) { try ParentDeath.arm(signal: 0, parent: getppid()) }
         #expect(throws: Errno.invalidArgument) { try ParentDeath.arm(signal: 1000, parent: getppid()) }
@@ -54,7 +54,7 @@ struct ResourceLimitsTests {
     }
 
     @Test func seesALimit() throws {
-        // Opening fails at a limit, so other tests must not run into this one: the child does.
+        // Opening fails at a limit, so the child sets it: other tests must not run into this one.
         let shell = try Probe("-c", "ulimit -n 77; exec cat /proc/self/limits", program: "/bin/sh")
         var found = false
         while let line = try shell.line() { found = found || line.hasPrefix("Max open files            77") }

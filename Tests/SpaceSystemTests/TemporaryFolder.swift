@@ -3,7 +3,7 @@ import SpaceSystem
 import SystemPackage
 import Testing
 
-/// A folder of the test's own, in memory, gone with this value.
+/// A folder of the test's own, in memory, removed with this value.
 final class TemporaryFolder {
     let path: String
     let directory: CInt

@@ -34,7 +34,7 @@ struct TrustedFolderTests {
         #expect(refusal("missing", O_RDWR) == .system(.noSuchFileOrDirectory))
     }
 
-    /// A FIFO that is opened as a file is would keep its opener waiting.
+    /// A FIFO that is opened like a file would make its opener wait.
     @Test(arguments: [O_RDONLY, O_WRONLY, O_RDWR, O_RDWR | O_CREAT])
     func refusesOtherKindsOfFile(_ flags: CInt) throws {
         _ = try make("file")
@@ -64,7 +64,8 @@ struct TrustedFolderTests {
         #expect(refusal("file", O_RDONLY) == .foreign(owner: 12345))
     }
 
-    /// A POSIX lock goes when any descriptor of the file closes (fcntl(2)), but not one that only finds it.
+    /// Closing any descriptor of a file releases its POSIX locks (fcntl(2)); looking a file up without opening it does
+    /// not.
     @Test func findingDropsNoLock() throws {
         let file = try make("file")
         let other = try make("file")

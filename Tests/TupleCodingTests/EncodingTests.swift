@@ -15,7 +15,7 @@ import TupleCoding
         var testDescription: String { "\(fields)" }
     }
 
-    /// Test cases of design/tuple.md, and what the rules there say for the edges.
+    /// Test cases of design/tuple.md, and the edges of the rules there.
     static let vectors: [Vector] = [
         // As published.
         Vector([.bytes(Array("foo\0bar".utf8))], "01 666f6f 00ff 626172 00"),
@@ -67,7 +67,7 @@ import TupleCoding
         Vector([.double(-.infinity)], "21 000fffffffffffff"),
         Vector([.double(.nan)], "21 fff8000000000000"),
         Vector([.double(Double(bitPattern: 0xfff8_0000_0000_0001))], "21 0007fffffffffffe"),
-        // The rest.
+        // The other types.
         Vector([false], "26"),
         Vector([true], "27"),
         Vector(
@@ -76,7 +76,7 @@ import TupleCoding
         ),
         Vector(["resize", 42, "cat.png"], "02 726573697a65 00 15 2a 02 6361742e706e67 00"),
         Vector([[[[]], .null, 1], 2], "05 05 0500 00 00ff 15 01 00 15 02"),
-        // Objects, which are ours.
+        // Objects, which FoundationDB does not have.
         Vector([[:]], "40 00"),
         Vector([["b": 1, "a": .null]], "40 02 61 00 00ff 02 62 00 15 01 00"),
         Vector([["a\0": [.null], "a": ["x": []]]], "40 02 61 00 40 02 78 00 05 00 00 02 61 00ff 00 05 00ff 00 00"),

@@ -3,7 +3,7 @@ import TupleCoding
 
 /// The JSON form of values and tuples.
 @Suite struct JSONTests {
-    /// Text, what it means, and the text it is written as (nil: as it was).
+    /// Text, its meaning, and the text it is written as (nil: as it was).
     static let readings: [(text: String, value: Value, written: String?)] = [
         ("null", .null, nil),
         ("true", true, nil),

@@ -52,7 +52,7 @@ import TupleCoding
         Case("0b f6 fefdfcfbfaf9f8f7f6", .integerOutOfRange),
         Case("0a", .integerOutOfRange),
         Case("1e", .integerOutOfRange),
-        // FoundationDB's other types, and none of its types.
+        // FoundationDB's other types, and codes that no type has.
         Case("20 3dd7ffff", .unsupported),
         Case("22", .unsupported),
         Case("32 01020304050607080900", .unsupported),
@@ -84,7 +84,7 @@ import TupleCoding
         #expect(error?.code == example.code, "\(String(describing: error))")
     }
 
-    /// The same bytes, under everything that runs without validating first.
+    /// The same bytes, under every operation that runs without validating first.
     @Test(arguments: cases)
     func staysWithinBounds(_ example: Case) {
         for isRecord in [false, true] {
@@ -129,7 +129,7 @@ import TupleCoding
         Template(0.0...1.0),
     ]
 
-    /// What validates must come back byte for byte; what doesn't must merely not trap, nor match with leftovers.
+    /// Valid bytes must come back byte for byte; invalid ones must only not trap, nor match with bytes left over.
     private func exercise(_ encoded: [UInt8], isRecord: Bool) {
         let valid = try? Tuple(encoded: encoded, isRecord: isRecord)
         encoded.withUnsafeBytes { raw in

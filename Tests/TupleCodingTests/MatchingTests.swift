@@ -18,7 +18,7 @@ import TupleCoding
         #expect(!record.exactly().matches(["kind": "resize", "id": 1, "priority": 9, "more": .null]))
     }
 
-    /// What the layer above does: a template of the pack, then the fields as the pack types them.
+    /// As the layer above does it: a template of the pack, then the fields as the pack types them.
     private func take<each M: Matcher>(
         _ tuple: Tuple,
         _ matcher: repeat each M

@@ -69,7 +69,7 @@ import TupleCoding
                 if expected == 0 { #expect(left.hashValue == right.hashValue) }
             }
         }
-        // Both outcomes were put to the test, beyond each value with itself.
+        // Both outcomes occurred, beyond each value with itself.
         #expect(seen.less > 10_000 && seen.equal > values.count)
     }
 

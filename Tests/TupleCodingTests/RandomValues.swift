@@ -1,7 +1,7 @@
 import SeededRandom
 import TupleCoding
 
-/// Makes values that lie close together, since far ones differ in their first byte and test little.
+/// Makes values that lie close together, because distant ones differ in their first byte and test little.
 struct RandomValues {
     var generator: SeededGenerator
 
@@ -62,7 +62,7 @@ struct RandomValues {
     }
 }
 
-/// Reads "02 66 00" or the like.
+/// Reads text such as "02 66 00".
 func bytes(_ hexadecimal: String) -> [UInt8] {
     let digits = hexadecimal.utf8.filter { $0 != UInt8(ascii: " ") }.map { UInt8($0) }
     return stride(from: 0, to: digits.count, by: 2).compactMap { index in

@@ -32,7 +32,7 @@ import TupleCoding
         #expect((["b": 1, "a": .any, "": .null] as Template).shape == .record(bound: ["", "b"]))
         #expect((["a": .any] as Template).shape == .record(bound: []))
         #expect(try Template(json: #"[[1,[null]],["?"]]"#).shape == .fields(arity: 2, bound: 0b01))
-        // An object is matched by what it has at least, so its bytes aren't known.
+        // A template's object gives the least that a matching object has, so the matching object's bytes aren't known.
         let objects = try Template(json: #"[{"a":1},[{"b":2}],{"c":"?"}]"#)
         #expect(objects.shape == .fields(arity: 3, bound: 0))
         #expect(objects.exactly().shape == .fields(arity: 3, bound: 0b011))
@@ -53,7 +53,7 @@ import TupleCoding
         #expect(!template.matches(differs), "but of the match")
     }
 
-    /// Templates made out of a tuple by making some of its fields formals.
+    /// Templates made from a tuple by turning some of its fields into formals.
     @Test func tupleAndTemplateHashAlike() throws {
         var random = RandomValues(seed: 6)
         var matched = 0
@@ -159,7 +159,7 @@ import TupleCoding
     }
 }
 
-/// Builds a template of elements that are known only when it runs.
+/// Builds a template of elements that are known only at run time.
 private struct Nested {
     var elements: [any TemplateElement] = []
 

@@ -55,7 +55,7 @@ import TupleCoding
             ["[[1],1]", #"[[1,{"b":1}],1]"#]
         ),
         (#"{"a":["?5..."]}"#, [#"{"a":[5]}"#, #"{"a":[5],"b":1}"#], [#"{"a":[4]}"#, #"{"a":[5,5]}"#]),
-        // Objects: at least.
+        // Objects: their least contents.
         ("{}", ["{}", #"{"a":1}"#], ["[]", "[{}]"]),
         (#"{"b":2}"#, [#"{"b":2}"#, #"{"a":1,"b":2,"c":3}"#], [#"{"b":3}"#, #"{"a":2}"#, "{}", #"[{"b":2}]"#]),
         (#"{"a":null}"#, [#"{"a":null}"#], [#"{"b":1}"#, "{}"]),
@@ -72,7 +72,7 @@ import TupleCoding
     @Test(arguments: matchings)
     func matches(_ text: String, _ matches: [String], _ not: [String]) throws {
         let template = try Template(json: text)
-        // Written and read again it matches the same.
+        // Written and read again, the template matches the same tuples.
         for template in [template, try Template(json: template.json)] {
             for tuple in matches {
                 #expect(template.matches(try Tuple(json: tuple)), "\(template) should match \(tuple)")
