@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, so that who builds the library need not fetch or build what measures it.
+// A package of its own, so that a build of the library does not fetch or build the benchmark's dependencies.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
@@ -13,7 +13,7 @@ let package = Package(
     name: "Benchmarks",
     dependencies: [
         .package(name: "SharedSpace", path: "../.."),
-        // Without traits: its counts of malloc need jemalloc, and what is counted here does not.
+        // Without traits: the package's counts of malloc need jemalloc, and these benchmarks don't count it.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [

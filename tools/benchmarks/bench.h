@@ -1,7 +1,7 @@
-// What the C programs of the benchmarks share: time, medians, processes that start together, memory between them.
+// Shared by the C programs of the benchmarks: time, medians, processes that start together, memory between them.
 //
-// Every program prints lines of a name and nanoseconds, and fails loudly: a number that was measured past an error would
-// be believed.
+// Every program prints lines of a name and nanoseconds, and stops at any error: readers would believe a number that was
+// measured past an error.
 
 #ifndef BENCH_H
 #define BENCH_H
@@ -23,7 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// One run is timed in so many parts, and the median part is told: what else the machine did meanwhile is left out.
+// One run is timed in so many parts, and the median part is reported, which leaves out disturbances by other work of
+// the machine.
 enum { PARTS = 20 };
 
 static inline _Noreturn void fail(const char *what) {
@@ -76,7 +77,7 @@ static inline void *shared_memory(size_t size) {
     return memory;
 }
 
-// A child that ends with its parent, however that ends.
+// A child that ends with its parent, however the parent ends.
 static inline pid_t start_child(void (*body)(int, void *), int number, void *context) {
     pid_t parent = getpid(), child = fork();
     MUST(child >= 0);
@@ -108,8 +109,8 @@ static inline void futex_wait(_Atomic uint32_t *word, uint32_t value) {
 
 static inline void futex_wake(_Atomic uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0); }
 
-// Leaves whoever is to be found asleep alone for a millisecond: until then an idle virtual processor polls (haltpoll), and
-// waking it costs nothing.
+// Lets the process that is to be found asleep rest for a millisecond: until then an idle virtual processor polls
+// (haltpoll), and waking it costs nothing.
 static inline void let_sleep(void) {
     uint64_t end = now_ns() + 1000000;
     while (now_ns() < end) relax();
@@ -132,7 +133,7 @@ static void crowd_member(int number, void *context) {
     struct crowd *crowd = context;
     int is_taker = number >= crowd->producers, among = is_taker ? crowd->takers : crowd->producers;
     void (*body)(long, int, void *) = is_taker ? crowd->take : crowd->produce;
-    // Connects: whatever a first call of no messages sets up.
+    // Connects: includes all that a first call sets up, by passing no messages.
     body(0, number, crowd->context);
     atomic_fetch_add(&crowd->shared->ready, 1);
     while (!atomic_load(&crowd->shared->go)) usleep(100);
@@ -153,7 +154,7 @@ static inline void measure_crowd(const char *name, struct crowd crowd) {
     tell(name, (double)(now_ns() - start) / (double)crowd.count);
 }
 
-// Messages there and back, with a sleeping partner and without a pause: whichever way the peer waits, both are told.
+// Messages there and back, with a sleeping partner and without a pause: both are reported, however the peer waits.
 static inline void measure_round_trips(long count, void (*there_and_back)(void)) {
     for (int sleeping = 0; sleeping < 2; sleeping++) {
         long rounds = sleeping ? count / 4 : count - count / 4;
@@ -171,11 +172,11 @@ static inline void measure_round_trips(long count, void (*there_and_back)(void))
     wait_children();
 }
 
-// The main of a peer: what it can be asked for, the same for all.
+// The main of a peer, with the same works for all.
 struct peer {
     // One process: `count` messages are put, then taken.
     void (*one)(long count);
-    // Two: a message there, another back.
+    // Two processes: a message there, another back.
     void (*ping_pong)(long count);
     void (*claim)(long count);
     void (*produce)(long count, int number, void *context);

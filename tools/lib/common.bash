@@ -1,5 +1,5 @@
-# What the scripts in tools/ share; sourced by them, never run. Works from any folder: ROOT is the package's.
-# Messages go to standard error, so that what a script prints as its result stays usable in a pipe.
+# Functions that the scripts in tools/ share; sourced by them, never run. They work from any folder: ROOT is the
+# package's. Messages go to standard error, so that a script's result on standard output stays usable in a pipe.
 
 set -euo pipefail
 
@@ -26,7 +26,7 @@ show_help() {
     exit 0
 }
 
-# Passes a build's output on, thinned: of SwiftPM's "[n/m] …" lines one in two seconds, of everything else all.
+# Passes a build's output on, thinned: of SwiftPM's "[n/m] …" lines one in two seconds, of all other lines every one.
 progress() {
     local shown=-2 line
     while IFS= read -r line || [[ -n $line ]]; do

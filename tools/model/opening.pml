@@ -1,13 +1,13 @@
 /* Opening against reaping: a namespace with a living owner is never deleted, one without is deleted in the end.
  *
- * What Sources/TupleSpace/Lifecycle does to one name, step by step. Openers create the namespace or join
- * what they find, own it, and leave; the last opener looks first and owns later. Reapers look from outside. Up to KILLS
+ * The model follows the steps of Sources/TupleSpace/Lifecycle for one name. Openers create the namespace or join an
+ * existing one, own it, and leave; the last opener looks first and owns later. Reapers look from outside. Up to KILLS
  * processes die, each between any two steps. Every folder that is ever made has a number of its own, as inodes do while
  * they are held open.
  *
- * Checked: whoever owns a namespace and lives finds it alive, in its place, from the moment it has opened it until it
- * leaves. And when nobody can take a step any more, one last visitor (the next opener, lister or reaper) finds a living
- * owner, or leaves nothing: neither namespace nor corpse.
+ * Checked: a living owner finds its namespace alive, in its place, from the moment it has opened the namespace until it
+ * leaves. And when no process can take a step any more, one last visitor (the next opener, lister or reaper) finds a living
+ * owner, or leaves nothing: neither a namespace nor a removed folder.
  *
  * Each WEAK_… leaves one rule out, and the checker must find an error then.
  */
@@ -33,8 +33,8 @@ byte made;                       /* folders ever made */
 bool buried[FOLDERS + 1];        /* in the graveyard */
 byte door[FOLDERS + 1];          /* its holder, plus one; 0: free */
 bool marked[FOLDERS + 1];        /* `dead` in the control file */
-byte sessions[FOLDERS + 1];      /* session files: whose */
-byte owning[FOLDERS + 1];        /* of these: which own */
+byte sessions[FOLDERS + 1];      /* the processes that have a session file */
+byte owning[FOLDERS + 1];        /* those of them that own */
 
 byte opened[OPENERS];            /* the folder that an opener believes to own; 0: none */
 bool dead[PROCESSES];
@@ -42,7 +42,8 @@ byte kills;
 
 #define MORTAL(p) provided (!dead[p])
 
-/* The mutex is robust: that of a dead holder is had at once. The kernel drops a dead process's session lock, not its file. */
+/* The mutex is robust: a dead holder's mutex can be acquired at once. The kernel drops a dead process's session lock, not
+ * its file. */
 inline acquire(folder, me) {
     atomic { door[folder] == 0 || dead[door[folder] - 1] -> door[folder] = me + 1 }
 }
@@ -69,15 +70,16 @@ inline nobodyOwns(folder) {
     od
 }
 
-/* Under the door. The gate comes in between, which nobody holds for long; it decides nothing here. */
+/* Under the door. The gate, which is acquired in between, is left out: it is never held for long, and decides nothing
+ * here. */
 inline bury(folder) {
     atomic {
         marked[folder] = true;
         nobodyOwns(folder)
     };
-    /* Two in one system call: a name without a folder, a folder in the graveyard. */
+    /* Two changes in one system call: the name loses its folder, and the folder is in the graveyard. */
     atomic {
-        /* By name: whatever stands there. */
+        /* By name: any folder that has it. */
         if
         :: place != 0 -> nobodyOwns(place); buried[place] = true
         :: else
@@ -138,7 +140,7 @@ again:
     folder = place;
     if
     :: folder == 0 ->
-        /* Made in the nursery, where nobody looks, its session in it; the rename fails where the name is taken. */
+        /* Made in the nursery, where no process looks, with its session in it; the rename fails if the name is taken. */
         atomic {
             if
             :: place == 0 ->
@@ -234,7 +236,7 @@ proctype Judge()
     timeout;
     reap(VISITOR);
 #ifndef WEAK_TIDY
-    /* Whoever comes by empties the graveyard. */
+    /* The visitor empties the graveyard. */
     index = 1;
     do
     :: index <= FOLDERS -> buried[index] = false; index++

@@ -1,17 +1,18 @@
 /* Waiting: no wake-up is lost, and with kills none for longer than a tick.
  *
- * What Sources/SpaceEngine/Slots and Sources/TupleSpace/Waiting do, step by step: takers look, publish a slot, look
- * again and sleep; writers commit, then grant the tuple to the oldest active taker that may match; who is granted what it doesn't take hands it on. A
- * barging taker comes and goes without a slot. Which tuples a taker matches is chosen freely at the start, so one run covers
- * every combination. With WIDE a writer sees none of it (ranges and types can't be seen in a slot), and takes everybody
- * to match; CANCELLED=n names a taker that may be cancelled while it sleeps.
+ * The model follows the steps of Sources/SpaceEngine/Slots and Sources/TupleSpace/Waiting: takers look, publish a slot,
+ * look again and sleep; writers commit, then grant the tuple to the oldest active taker that may match; a taker that does
+ * not take its grant hands it on. A barging taker comes and goes without a slot. The tuples that a taker matches are
+ * chosen freely at the start, so one run covers every combination. With WIDE a writer cannot see them (a slot does not
+ * show ranges and types), and assumes that every taker matches; CANCELLED=n names a taker that may be cancelled while it
+ * sleeps.
  *
- * Checked whenever nobody can take a step any more: no taker sleeps beside a committed tuple that it matches. Without
+ * Checked whenever no process can take a step any more: no taker sleeps beside a committed tuple that it matches. Without
  * KILLS there are no ticks. With KILLS=n up to n processes die, each between any two steps, and the sleepers tick once
  * after the last death.
  *
- * Memory is sequentially consistent here; what a fence forbids is shown by exchanging the two steps around it. Each WEAK_…
- * leaves one rule out, and the checker must find a lost wake-up then.
+ * Memory is sequentially consistent here; exchanging the two steps around a fence shows the order that the fence forbids.
+ * Each WEAK_… leaves one rule out, and the checker must find a lost wake-up then.
  */
 
 #ifndef TAKERS
@@ -41,7 +42,7 @@
 #endif
 #define BIT(t) (1 << (t))
 
-/* A run takes either the writers' scan or the takers' falling asleep apart; both at once take too many states. */
+/* A run divides either the writers' scan or the takers' falling asleep into steps; dividing both takes too many states. */
 #ifdef FINE_SCAN
 #define SCAN
 #else
@@ -63,7 +64,7 @@
 #define ACTIVE 1
 #define GRANTED 2
 
-/* The database: what LMDB's meta page says, and what readers see (mti_txnid comes later). */
+/* The database: the commit that LMDB's meta page names, and the one that readers see (mti_txnid comes later). */
 byte committed;
 byte visible;
 byte commits;
@@ -77,7 +78,7 @@ byte state[TAKERS];
 byte payload[TAKERS];
 byte ticket[TAKERS];
 bool rung[TAKERS];               /* the bell has moved since the taker's last look */
-bool sleeping[TAKERS];           /* the flag that spares wakers the system call */
+bool sleeping[TAKERS];           /* the flag without which wakers skip the system call */
 bool asleep[TAKERS];             /* in futex(2) */
 
 byte match[TAKERS + BARGERS];    /* tuples that it takes */
@@ -89,7 +90,7 @@ byte kills;
 bool ticking[TAKERS];
 bool ticked;
 
-/* Steps that nobody else can tell from one, unless the process dies between them. */
+/* Steps that look like one step to every other process, unless the process dies between them. */
 #if KILLS
 #define MORTAL(p) provided (!dead[p])
 #define IS_ABANDONED (gate != 0 && dead[gate - 1])
@@ -132,7 +133,8 @@ inline ringEverybody() {
     od
 }
 
-/* The flag is raised in the step that marks the mutex consistent: a second death before the recovery is done finds it. */
+/* The flag is raised in the step that marks the mutex consistent: if that process dies before the recovery is done, the
+ * next one finds the flag. */
 inline acquire(me) {
     atomic {
         gate == 0 || IS_ABANDONED;
@@ -151,7 +153,7 @@ inline gained(me) {
     gate = me + 1
 }
 
-/* An empty write transaction shows readers what was committed; then everybody is rung. */
+/* An empty write transaction shows readers the last commit; then all waiters are woken. */
 inline recoverIfNeeded() {
 #if KILLS
     if
@@ -217,7 +219,7 @@ inline grant(t, younger) {
         :: best == TAKERS -> best = 0; break
         :: else ->
 #ifdef WEAK_GRANT
-            /* Merely woken, it stays the oldest for the next writer too. */
+            /* A taker that is only woken stays the oldest for the next writer too. */
             ring(best); best = 0; break
 #else
             if
@@ -229,7 +231,7 @@ inline grant(t, younger) {
     od
 }
 
-/* Under the gate, but only for so long: where it is not had in time, everybody is rung, which needs no gate. */
+/* Under the gate, if it can be had in time; otherwise all waiters are woken, which needs no gate. */
 inline offer(me, t, younger) {
     if
     :: acquire(me);
@@ -256,9 +258,9 @@ inline commit(tuples) {
     visible = committed
 }
 
-/* The oldest match of a snapshot. One that is behind the meta page is not used: the look starts over, at last under the gate,
- * where what a killed writer left is recovered. Without that a sleeper would have seen the last transaction's number and not
- * its tuple, and no tick would tell it to look again. */
+/* The oldest match of a snapshot. A snapshot that is behind the meta page is not used: the look starts over, at last under
+ * the gate, where the state that a killed writer left is recovered. Without that a sleeper would have seen the last
+ * transaction's number and not its tuple, and no tick would tell it to look again. */
 inline look(me) {
 #if KILLS && !defined(WEAK_RENEW)
     do
@@ -412,7 +414,7 @@ sleep:
     if
     :: ticking[me] ->
         ticking[me] = false;
-        /* An abandoned gate is taken over; one that somebody holds is not waited for. */
+        /* An abandoned gate is taken over; the tick does not wait for a gate that a living process holds. */
         if
         :: atomic { gate == 0 || IS_ABANDONED -> gained(me) };
             recoverIfNeeded();
@@ -489,7 +491,7 @@ proctype Killer()
 }
 #endif
 
-/* `timeout` is true when nobody else can take a step. */
+/* `timeout` is true when no other process can take a step. */
 proctype Judge()
 {
     byte i;

@@ -1,6 +1,6 @@
-// Preloaded under valgrind, which has no room for a namespace's 64 GiB of addresses: maps at most 4 GiB of anything.
+// Preloaded under valgrind, which has no room for a namespace's 64 GiB of addresses: maps at most 4 GiB of any file.
 //
-// The works that are counted stay far below; LMDB itself still believes in its map's full size.
+// The counted works stay far below; LMDB itself goes by its map's full size.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

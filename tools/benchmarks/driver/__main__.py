@@ -1,4 +1,4 @@
-"""Measures everything in one run, by turns, and tells medians: see tools/benchmark --help."""
+"""Measures everything in one run, by turns, and reports medians: see tools/benchmark --help."""
 
 import argparse
 import json
@@ -46,7 +46,7 @@ class Collection:
 
 
 def one_round(bench, works, peers, collection):
-    """Each program does each work once; those that do the same stand next to each other."""
+    """Each program does each work once; programs with the same work run one after the other."""
     done = set()
     for work in works:
         if work.words not in done:
@@ -73,7 +73,7 @@ def one_round(bench, works, peers, collection):
                 try:
                     found = bench.peer(peer, work.peer_work, PEER_COUNTS[peer][work.peer_work], *work.peer_words)
                 except RuntimeError as error:
-                    # The table has a hole then; what we measure of ourselves does not depend on it.
+                    # The table has a hole then; the measurements of the library itself do not depend on it.
                     say(str(error))
                     continue
                 for other in same:
@@ -95,7 +95,7 @@ def entry(collection, work):
 
 
 def fits(kind, size):
-    """Whether /dev/shm has room for it."""
+    """Whether /dev/shm has space for it."""
     if kind == "tuples" and size > 1_000_000 and not checks.has_room(6 << 30):
         say(f"growth: {size} tuples are left out, /dev/shm has less than 6 GiB free")
         return False
@@ -103,7 +103,7 @@ def fits(kind, size):
 
 
 def growth(bench, quick, rounds):
-    """kind → size → line → median; the sizes by turns, since the machine's pace changes. The large ones have one turn."""
+    """kind → size → line → median; the sizes by turns, because the machine's pace changes. Large ones have one turn."""
     found = {}
     for kind, (sizes, more) in GROWTH.items():
         sizes = [size for size in (sizes if quick else sizes + more) if fits(kind, size)]

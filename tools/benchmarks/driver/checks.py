@@ -1,4 +1,4 @@
-"""What must stay small as there is more of something."""
+"""Figures that must stay small as a namespace grows."""
 
 import os
 import random
@@ -60,7 +60,7 @@ def of_locks(results):
 
 
 def switches(pid):
-    """How often a process's first thread, which is the one that is blocked, has gone to sleep."""
+    """How often a process's first thread, which is the blocked one, has gone to sleep."""
     with open(f"/proc/{pid}/status", encoding="ascii") as file:
         for line in file:
             if line.startswith("voluntary_ctxt_switches:"):
@@ -82,7 +82,7 @@ def herd(bench, windows):
             raise RuntimeError("a waiter ended early")
     writer = bench.start([ours, root, "write-asked", str(windows)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     writer.stdout.read(8)
-    # Until the last has gone to sleep.
+    # Until the last one has gone to sleep.
     time.sleep(1)
     woken = {True: [], False: []}
     plan = [True, False] * windows
@@ -96,7 +96,7 @@ def herd(bench, windows):
         time.sleep(0.01)
         after = [switches(waiter.pid) for waiter in waiters]
         woken[writes].append(sum(a != b for a, b in zip(after, before)))
-        # Ticks come in step with what began together: not the windows too.
+        # Processes that began together tick in step: the windows must not be in step, too.
         time.sleep(random.uniform(0, 0.02))
     for process in [writer, *waiters]:
         bench.stop(process)

@@ -1,8 +1,8 @@
 """Counts instructions and system calls an operation, and compares them with the limits on file.
 
-Times differ from machine to machine and from minute to minute; these hardly do. Each work is run with two counts of
-operations, and the difference divided: what opening and preparing cost drops out. (Hardware counters are not to be had
-in many virtual machines, so valgrind counts the instructions, and strace the calls.)
+Times differ from machine to machine and from minute to minute; these counts hardly do. Each work is run with two numbers
+of operations, and the difference is divided: the cost of opening and preparing drops out. (Many virtual machines have no
+hardware counters, so valgrind counts the instructions, and strace the calls.)
 """
 
 import argparse
@@ -88,7 +88,8 @@ def main():
     finally:
         shutil.rmtree(counter.folder, ignore_errors=True)
     if options.accept:
-        # A reservation of blocks is a few calls in thousands of operations; one more call an operation is what must show.
+        # A reservation of blocks is a few calls in thousands of operations; the check must show one more call an
+        # operation.
         limits = {
             name: {"instructions": round(counts["instructions"] * SLACK), "system_calls": round(counts["system_calls"] + 0.02, 2)}
             for name, counts in found.items()

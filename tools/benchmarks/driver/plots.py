@@ -1,4 +1,4 @@
-"""Plots as SVG, made by hand: light, readable in a README, and without anything from elsewhere."""
+"""Plots as SVG, made by hand: light, readable in a README, and without dependencies."""
 
 import math
 import os
@@ -8,7 +8,7 @@ from works import COUNTED
 
 WIDTH, HEIGHT = 720, 360
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 44, 48
-# Told apart also by those who see few colours, and on light and dark ground.
+# Distinguishable for people who see few colours, too, and on light and dark ground.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 INK, GRID = "#57606a", "#d0d7de"
 
@@ -82,7 +82,7 @@ def growth_plot(folder, kind, sizes, lines, title):
     for index, size in enumerate(sizes):
         picture.text(x(index), bottom + 20, size_text(size, kind), "middle")
     picture.text((LEFT + right) / 2, bottom + 38, kind, "middle")
-    # Names beside the last points, pushed apart where they would lie on each other.
+    # Names beside the last points, pushed apart where they would overlap.
     placed = []
     for index, (name, values) in enumerate(sorted(lines.items(), key=lambda line: -line[1][-1])):
         colour = COLOURS[index % len(COLOURS)]
@@ -124,7 +124,7 @@ def bars(folder, file, title, groups):
 
 
 def draw(folder, works, results, grown):
-    """Returns the paths of what it drew."""
+    """Returns the paths of the drawn files."""
     os.makedirs(folder, exist_ok=True)
     drawn = []
     titles = {

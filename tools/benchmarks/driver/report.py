@@ -1,4 +1,4 @@
-"""The table, readable as it is and as Markdown."""
+"""The table, readable as plain text and as Markdown."""
 
 
 def nanoseconds(number):

@@ -1,4 +1,4 @@
-"""Programs and servers in a temporary folder: started, listened to, and gone at the end, whatever the end is."""
+"""Programs and servers in a temporary folder: started, listened to, and ended with the run, however it ends."""
 
 import atexit
 import ctypes
@@ -20,7 +20,7 @@ def say(message):
 
 
 def end_with_parent():
-    """In the child: dies with the driver, also when that is killed."""
+    """In the child: dies with the driver, also when the driver is killed."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -30,7 +30,7 @@ class Bench:
     def __init__(self, programs):
         self.programs = programs
         self.folder = tempfile.mkdtemp(prefix="shared-space-bench-", dir="/dev/shm")
-        # /tmp may be a memory file system; what is to wait for a disk must not lie there.
+        # /tmp may be a memory file system; files that must wait for a disk can't lie there.
         self.disk = tempfile.mkdtemp(prefix="shared-space-bench-", dir="/var/tmp")
         self.started = []
         self.servers = {}
@@ -51,13 +51,13 @@ class Bench:
             shutil.rmtree(folder, ignore_errors=True)
 
     def start(self, command, **options):
-        """Starts a process in a group of its own, so that what it starts can be ended with it."""
+        """Starts a process in a group of its own, so that its children can be ended with it."""
         process = subprocess.Popen(command, start_new_session=True, preexec_fn=end_with_parent, **options)
         self.started.append(process)
         return process
 
     def stop(self, process):
-        # The group outlives its leader if that has left children; its id can't have been reused meanwhile.
+        # The group outlives its leader if the leader has left children; its id can't have been reused meanwhile.
         try:
             os.killpg(process.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -82,7 +82,7 @@ class Bench:
             results[name] = float(number)
         return results
 
-    # Ours, the floor and the peers, each with a fresh place of its own.
+    # The library, the floor and the peers, each with a fresh place of its own.
 
     def space(self, program, *words, disk=False):
         root = os.path.join(self.disk if disk else self.folder, "root")

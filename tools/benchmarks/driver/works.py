@@ -1,4 +1,4 @@
-"""What is measured, and what is hoped for."""
+"""The measured works, and the figures that are hoped for."""
 
 from dataclasses import dataclass, field
 
@@ -8,13 +8,13 @@ class Work:
     """One row of the table."""
 
     name: str
-    # The line to read of what ours and the floor print.
+    # The line to read in the output of the library's program and the floor.
     line: str
-    # The words for ours and the floor: the work, and a count.
+    # The words for the library's program and the floor: the work, and a count.
     words: tuple
-    # Ours divided by the floor at most; none where there is no such promise.
+    # The library's time divided by the floor's at most; none if there is no such promise.
     target: float | None = None
-    # What peers are asked for, and the line to read.
+    # The words for peers, and the line to read.
     peer_work: str | None = None
     peer_line: str | None = None
     peer_words: tuple = ()
@@ -22,9 +22,9 @@ class Work:
     peer_targets: dict = field(default_factory=dict)
     on_disk: bool = False
     has_floor: bool = True
-    # Whether the floor also says what it costs with the upkeep that no namespace can do without.
+    # Whether the floor also reports its cost with the upkeep that every namespace needs.
     has_upkeep: bool = False
-    # Where ours measures the floor too, by turns with itself: the line to read.
+    # Where the library's program measures the floor too, by turns with itself: the line to read.
     floor_line: str | None = None
 
 
@@ -57,7 +57,7 @@ TABLE = [
     ),
 ]
 
-# Without a floor: what it is measured against is ours.
+# Without a floor: the library's own times are compared.
 LOCK = Work("lock and unlock", "lock", ("lock", 5000), has_floor=False)
 
 CROWDS = [
@@ -76,18 +76,18 @@ PEER_COUNTS = {
 }
 PEERS = list(PEER_COUNTS)
 
-# (kind, sizes of a quick run, what a full run adds), and the lines that are drawn.
+# (kind, sizes of a quick run, further sizes of a full run), and the lines that are drawn.
 GROWTH = {
     "tuples": ([0, 10_000, 1_000_000], [5_000_000]),
     "waiters": ([0, 1, 10, 1000], []),
     "namespaces": ([1, 100, 500], []),
     "values": ([64, 4096, 1 << 20], []),
     "ordered-set": ([1000, 100_000], []),
-    # Writes and takes, with a thousand tuples alive: what becomes of the file.
+    # Writes and takes, with a thousand tuples alive: the size of the file.
     "churn": ([10_000, 1_000_000], []),
-    # So many rounds; how many watchers, its lines say.
+    # So many rounds; the lines say how many watchers.
     "watchers": ([], [20]),
 }
 
-# Lines of the above that are no times.
+# Lines of the above that are not times.
 COUNTED = ("RSS bytes", "descriptors", "file bytes")

@@ -1,4 +1,4 @@
-// The floor: what each work costs at least with LMDB and futexes, nothing checked, woken or kept beside it.
+// The floor: the least that each work costs with LMDB and futexes, without checks, wake-ups and upkeep.
 //
 //   floor FOLDER WORK COUNT     FOLDER on tmpfs, for `durable` on a disk; with a + before WORK, upkeep is done too
 //
@@ -108,8 +108,9 @@ static int take_tuple(MDB_txn *txn, uint64_t hash, unsigned char *copy) {
 
 // MARK: Upkeep
 
-// What no namespace can do without, beyond the rows: a gate in front of LMDB's mutex, which has no time-out; the counters
-// that each commit writes; the fence between a commit and the look for who waits. Off, but for the works that ask for it.
+// The upkeep that every namespace needs beyond the rows: a gate in front of LMDB's mutex, which has no time-out; the
+// counters that each commit writes; the fence between a commit and the look for waiters. Off, except for the works that
+// ask for it.
 static pthread_mutex_t *gate;
 
 static void keep_up(void) {
@@ -165,7 +166,7 @@ static void take_leading(long number, void *context) { (void)number, (void)conte
 static void write_other(long number, void *context) { (void)context, write_one((uint64_t)number); }
 static void take_other(long number, void *context) { (void)context; MUST(take_one((uint64_t)number)); }
 
-// A row alone, without an index: what LMDB's own put and delete cost.
+// A row alone, without an index: the cost of LMDB's own put and delete.
 static void write_bare(long number, void *context) {
     (void)number, (void)context;
     MDB_txn *txn;

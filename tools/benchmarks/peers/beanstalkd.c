@@ -2,7 +2,7 @@
 //
 //   beanstalkd SOCKET WORK …
 //
-// It knows no take but reserve and delete: a take costs both, and a claim is the same.
+// It has no take except reserve and delete: a take costs both, and a claim is the same.
 
 #include "../bench.h"
 #include "line.h"

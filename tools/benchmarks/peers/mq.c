@@ -1,11 +1,11 @@
-// POSIX message queues, which store bytes and match nothing: what the kernel's own hand-off costs.
+// POSIX message queues, which store bytes and match nothing: the cost of the kernel's own hand-off.
 //
 //   mq NAME WORK …     NAME as mq_open(3) wants it; two queues, NAME-0 and NAME-1, are made and removed
 
 #include "../bench.h"
 #include <mqueue.h>
 
-// Messages a queue holds: /proc/sys/fs/mqueue/msg_max allows 10 to anybody.
+// Messages a queue holds: /proc/sys/fs/mqueue/msg_max allows 10 to any user.
 enum { DEPTH = 10, SIZE = 64 };
 
 static const char *base;
@@ -91,7 +91,7 @@ static void take(long count, int number, void *context) {
 int main(int count, char **words) {
     base = count > 1 ? words[1] : "";
     memset(message, 'x', SIZE);
-    // What a killed run left would be found full.
+    // A queue that a killed run left behind would be full.
     remove_queues();
     int status = run_peer((struct peer){one, ping_pong, NULL, produce, take}, count, words);
     remove_queues();

@@ -2,7 +2,7 @@
 //
 //   sqlite FILE WORK …
 //
-// It can't wait for a row: who finds none looks again after 50 µs, which spares the writer's lock.
+// It can't wait for a row: a process that finds none looks again after 50 µs, which spares the writer's lock.
 
 #include "../bench.h"
 #include <sqlite3.h>
@@ -26,7 +26,7 @@ static sqlite3_stmt *prepare(const char *text) {
 
 static void execute(const char *text) { must(sqlite3_exec(database, text, NULL, NULL, NULL), SQLITE_OK); }
 
-// Once, by the parent: to change the mode needs the file for oneself.
+// Once, by the parent: changing the mode needs exclusive use of the file.
 static void create(void) {
     must(sqlite3_open(path, &database), SQLITE_OK);
     execute("PRAGMA journal_mode=WAL;"

@@ -2,11 +2,11 @@ import Benchmark
 import Glibc
 import SharedSpace
 
-/// What must not creep into the hot path: reads and writes of files, and instructions. Neither count depends on the machine,
-/// but the instructions are counted only where there are hardware counters; `tools/benchmark --counts` counts them, and all
-/// system calls, everywhere.
+/// Counts that must not grow in the hot path: reads and writes of files, and instructions.
 ///
-/// Counted references are not: under Swift 6.3 the package's hooks of `swift_retain` crash in what they count.
+/// Neither count depends on the machine, but the instructions are counted only where there are hardware counters;
+/// `tools/benchmark --counts` counts them, and all system calls, everywhere. References are not counted: under Swift
+/// 6.3 the package's hooks of `swift_retain` crash.
 let benchmarks: @Sendable () -> Void = {
     Benchmark.defaultConfiguration = .init(
         metrics: [.instructions, .readSyscalls, .writeSyscalls],
@@ -73,7 +73,7 @@ private struct Missing: Error {}
 
 private func makeNamespace() throws -> Namespace { try Space(root: root).namespace("bench") }
 
-/// The namespace has gone with its only owner; what is left is the root.
+/// The namespace has gone with its only owner; the root remains.
 private func removeRoot() {
     try? Space(root: root).delete("bench")
     for name in [".nursery", ".graveyard", ".doorbells"] { remove("\(root)/\(name)") }

@@ -1,9 +1,9 @@
 import Glibc
 import SharedSpace
 
-/// How the works cost more as there is more: tuples, waiters, namespaces, bytes.
+/// How the costs of the works grow with the number of tuples, waiters, namespaces and bytes.
 enum Growth {
-    /// With so many tuples in the namespace, both shapes indexed.
+    /// With `size` tuples in the namespace, both shapes indexed.
     static func tuples(_ space: Space, _ size: Int) async throws {
         let work = try OneProcess(space)
         let namespace = work.namespace
@@ -36,7 +36,7 @@ enum Growth {
         tell("watch", median(times))
     }
 
-    /// With so many tasks of another process blocked in takes that don't match.
+    /// With `size` tasks of another process blocked in takes that don't match.
     static func waiters(_ space: Space, _ size: Int) throws {
         let work = try OneProcess(space)
         try work.indexLeading()
@@ -52,7 +52,7 @@ enum Growth {
             for number in 0..<size {
                 group.addTask { _ = try await namespace.take("never", number, any(String.self)) }
             }
-            // Once more than all others have had their turn to be published.
+            // After this time all other tasks have had their turn to publish their slots.
             group.addTask {
                 try await Task.sleep(for: .milliseconds(500))
                 send(0)
@@ -61,7 +61,7 @@ enum Growth {
         }
     }
 
-    /// With so many namespaces open, written to by turns.
+    /// With `size` namespaces open, written to by turns.
     static func namespaces(_ space: Space, _ size: Int) throws {
         var all: [Namespace] = []
         for number in 0..<size { all.append(try space.namespace("bench-\(number)")) }
@@ -71,7 +71,7 @@ enum Growth {
         tell("descriptors", Double(try openDescriptors()))
     }
 
-    /// With payloads of so many bytes.
+    /// With payloads of `size` bytes.
     static func values(_ space: Space, _ size: Int) throws {
         let work = try OneProcess(space)
         try work.indexLeading()
@@ -90,7 +90,7 @@ enum Growth {
         }
     }
 
-    /// What the file has become after so many writes and takes, with a thousand tuples alive.
+    /// The size of the file after `size` writes and takes, with a thousand tuples alive.
     static func churn(_ space: Space, _ count: Int) throws {
         let namespace = try space.namespace("bench")
         let alive = 1000
@@ -105,7 +105,7 @@ enum Growth {
         tell("file bytes", Double(try namespace.status().bytes))
     }
 
-    // MARK: What the kernel counts
+    // MARK: Counts by the kernel
 
     private static func statusBytes(_ key: String) throws -> Int {
         guard let file = fopen("/proc/self/status", "r") else { throw Failure("/proc/self/status: errno \(errno)") }

@@ -26,7 +26,7 @@ enum Main {
         exit(70)
     }
 
-    /// Runs what awaits in a task; what blocks stays on the main thread, as in a plain program.
+    /// Runs awaiting works in a task; blocking works stay on the main thread, as in a plain program.
     private static func awaitEnd(of work: String, _ body: @escaping @Sendable () async throws -> Void) -> Never {
         Task {
             do { try await body() } catch { giveUp(work, error) }

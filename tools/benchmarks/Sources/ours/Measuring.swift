@@ -19,7 +19,8 @@ func tell(_ name: String, _ value: Double) {
     fflush(nil)
 }
 
-/// Times an operation, numbered from 0, in 20 parts, and tells the median part: what else the machine did meanwhile is left out.
+/// Times an operation, numbered from 0, in 20 parts, and returns the median part, which leaves out disturbances by
+/// other work of the machine.
 ///
 /// `times`: How much an operation counts for, such as the tuples of a batch.
 func measure(_ name: String, _ count: Int, times: Int = 1, _ operation: (Int) throws -> Void) rethrows {
@@ -38,8 +39,8 @@ func measure(_ name: String, _ count: Int, times: Int = 1, _ operation: (Int) th
     tell(name, median(results))
 }
 
-/// Leaves whoever is to be found asleep alone for a millisecond: until then an idle virtual processor polls (haltpoll), and
-/// waking it costs nothing.
+/// Lets the process that is to be found asleep rest for a millisecond: until then an idle virtual processor polls
+/// (haltpoll), and waking it costs nothing.
 func letSleep() {
     let end = now() + 1_000_000
     while now() < end {}
@@ -51,7 +52,7 @@ func complain(_ message: String) {
     _ = line.withCString { write(2, $0, strlen($0)) }
 }
 
-/// Stops the program: a number that was measured past an error would be believed.
+/// Stops the program: readers would believe a number that was measured past an error.
 struct Failure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -93,7 +94,7 @@ struct Child {
         close(output)
     }
 
-    /// Ends one that would go on for ever.
+    /// Ends a child that would go on for ever.
     func end() throws {
         kill(pid, SIGKILL)
         var status: Int32 = 0

@@ -2,19 +2,20 @@ import Glibc
 import SharedSpace
 import Synchronization
 
-/// How long news take from one process to another: from right before the commit to the first line that runs in the other
-/// process, for each way of being told, beside the least with which one process can tell another through a file.
+/// How long news takes from one process to another: from right before the commit to the first line that runs in the
+/// other process.
 ///
-/// The *bare* hand-off: a byte written to a file, and a thread that sleeps in `read(2)` on an inotify instance of its own.
-/// Nothing is committed, found, or decoded. With ours the commit lies in the interval; what it takes of that tells the
-/// *commit alone*: the same in a namespace that nobody watches, and until it returns.
+/// Each way of being told is measured, beside the cheapest way in which one process can tell another through a file,
+/// the *bare* hand-off: a byte written to a file, and a thread that sleeps in `read(2)` on an inotify instance of its
+/// own. In the bare hand-off nothing is committed, found, or decoded. For the library's ways the commit lies in the
+/// interval; the *commit alone* shows its part: the same commit in a namespace without watchers, until it returns.
 ///
-/// All ways take turns, in an order that changes, between the same two processes: what else the machine does meets all of
-/// them, and so does what the one before has left in the processors' caches. The
-/// writer stays awake until it is answered, through memory, as one does that has something else to do. And each process
-/// keeps to a processor: left alone, the scheduler wakes a thread now on the writer's own, now on another that has to be
-/// woken first, which takes five times as long, and stays with its choice for seconds; two ways, or two runs, would
-/// compare these choices. Both are told:
+/// All ways take turns, in an order that changes, between the same two processes: other work of the machine disturbs
+/// all of them alike, and so do the processors' caches as the way before left them. The writer stays awake until it is
+/// answered, through memory, as a writer does that has other work. And each process keeps to a processor: left alone,
+/// the scheduler wakes a thread now on the writer's own processor, now on another that has to be woken first, which
+/// takes five times as long, and it keeps its choice for seconds; two ways, or two runs, would compare these choices.
+/// Both cases are reported:
 ///
 ///     apart      the watcher's processor has been idle for a millisecond
 ///     together   it is the writer's, and the watcher runs as soon as the scheduler has it interrupt the writer
@@ -24,14 +25,14 @@ enum Noticing {
     ]
     private static let filter = ChangeFilter.tuples(["job", .any, .any])
 
-    // MARK: The one that writes
+    // MARK: The writing process
 
     static func run(_ space: Space, _ count: Int, isApart: Bool) throws {
         let court = try Court(space)
         let namespaces = try ways.map { try space.namespace($0) }
         let processors = try usableProcessors()
         guard !isApart || processors.count > 1 else { throw Failure("there is but one processor") }
-        // Which the child inherits, with all its threads.
+        // The child inherits this, with all its threads.
         try keep(to: processors[isApart ? 1 : 0])
         let child = try Child([space.root, "notice-watcher", "0"])
         try keep(to: processors[0])
@@ -57,14 +58,14 @@ enum Noticing {
         }
     }
 
-    // MARK: The one that watches
+    // MARK: The watching process
 
     static func watch(_ space: Space) async throws {
         let court = try Court(space)
         let namespaces = try ways.map { try space.namespace($0, owning: false) }
         try Threads.start { listen(court) }
         let prompt = try namespaces[2].observe(filter) { _ in court.stamp(2) }
-        // Of which nothing happens.
+        // A cell that never changes.
         let others = try (0..<999).map { number in
             try namespaces[3].observe(number % 2 == 0 ? .cell("other\(number)") : .tuples(["other", number])) { _ in }
         }
@@ -106,7 +107,7 @@ enum Noticing {
         }
     }
 
-    /// Keeps the calling thread, and all that it starts, to one processor.
+    /// Keeps the calling thread, and all threads that it starts, to one processor.
     private static func keep(to processor: Int) throws {
         var set = cpu_set_t()
         withUnsafeMutableBytes(of: &set) { $0[processor / 8] = 1 << (processor % 8) }
@@ -117,16 +118,17 @@ enum Noticing {
 
     private typealias Affinity = @convention(c) (pid_t, Int, UnsafeMutablePointer<cpu_set_t>) -> Int32
 
-    /// `sched.h` shows these to GNU's dialect of C alone, so `import Glibc` does not.
+    /// `sched.h` shows these only to GNU's dialect of C, so `import Glibc` does not.
     private static func affinity(_ name: String) throws -> Affinity {
         guard let function = dlsym(nil, name) else { throw Failure("no \(name)") }
         return unsafeBitCast(function, to: Affinity.self)
     }
 }
 
-/// A page that two processes share, in the file that the bare hand-off is written to: when which way was called last.
+/// A page that two processes share, in the file that the bare hand-off is written to: the time at which each way was
+/// last called.
 ///
-/// Unchecked: its memory stays, and is reached by atomic operations alone.
+/// Unchecked: its memory stays, and is only accessed by atomic operations.
 private final class Court: @unchecked Sendable {
     let path: String
     let file: Int32

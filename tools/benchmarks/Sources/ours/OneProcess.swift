@@ -11,7 +11,7 @@ struct OneProcess {
 
     // MARK: Preparing
 
-    /// Has a shape earn its index, as takes that look through much do, and leaves the namespace empty.
+    /// Has a shape earn its index, as takes do that look through many tuples, and leaves the namespace empty.
     func index(_ take: () throws -> Bool) throws {
         let fillers = 4096
         try namespace.write(contentsOf: (0..<fillers).map { ["filler", $0, "none"] as Tuple })
@@ -43,7 +43,7 @@ struct OneProcess {
         }
     }
 
-    /// Writes alone, of which the counts can't be told from those of takes otherwise.
+    /// Writes alone, because the counts of writes can't otherwise be told from those of takes.
     func writeOnly(_ count: Int) throws {
         try indexLeading()
         try measure("write", count) { try namespace.write("job", $0, Self.payload) }

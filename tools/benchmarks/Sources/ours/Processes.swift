@@ -37,7 +37,8 @@ enum Processes {
 
     // MARK: Many to many
 
-    /// Producers and takers, each a process: nanoseconds a message, from when all are ready until the last was taken.
+    /// Producers and takers, each a process: nanoseconds a message, from the moment when all are ready until the last
+    /// was taken.
     static func crowd(_ space: Space, _ count: Int, producers: Int, takers: Int) throws {
         let namespace = try space.namespace("bench")
         var children: [Child] = []
@@ -67,14 +68,14 @@ enum Processes {
         }
     }
 
-    /// A taker that stays blocked, to be looked at from outside, until it is killed or served.
+    /// A taker that stays blocked, to be examined from outside, until it is killed or served.
     static func wait(_ space: Space, _ kind: String, _ count: Int) throws {
         let namespace = try space.namespace("bench")
         send(0)
         for _ in 0..<count { _ = try namespace.take(kind, any(Int.self), any(String.self), timeout: .seconds(600)) }
     }
 
-    /// Writes a tuple for each byte on standard input, and says when it is committed.
+    /// Writes a tuple for each byte on standard input, and reports each commit.
     static func writeAsked(_ space: Space, _ count: Int) throws {
         let namespace = try space.namespace("bench")
         send(0)

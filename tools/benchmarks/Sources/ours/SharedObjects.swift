@@ -1,6 +1,6 @@
 import SharedSpace
 
-/// Works on what has a name and a type in a namespace: locks and ordered sets.
+/// Works on objects that have a name and a type in a namespace: locks and ordered sets.
 enum SharedObjects {
     static func lock(_ space: Space, _ count: Int) throws {
         let lock = try space.namespace("bench").lock("turn")

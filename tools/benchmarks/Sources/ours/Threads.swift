@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// Threads of the system: what blocks its thread must not block one of the tasks' few.
+/// Threads of the system: a blocking call must not block one of the few threads of the tasks.
 enum Threads {
     private final class Work: Sendable {
         let body: @Sendable (Int) throws -> Void
@@ -25,7 +25,7 @@ enum Threads {
         if let failure = work.failure.withLock({ $0 }) { throw failure }
     }
 
-    /// Runs `body` on a thread that nobody waits for.
+    /// Runs `body` on a thread that is not joined.
     static func start(_ body: @escaping @Sendable () -> Void) throws { pthread_detach(try start(Work { _ in body() })) }
 
     private static func start(_ work: Work) throws -> pthread_t {

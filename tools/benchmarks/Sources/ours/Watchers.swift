@@ -1,12 +1,13 @@
 import Glibc
 import SharedSpace
 
-/// What watchers cost the one that writes: none, one, a hundred in another process, a hundred in as many processes.
+/// How much watchers cost the writer: none, one, a hundred in another process, a hundred in as many processes.
 ///
-/// Each kind has a namespace of its own, and they take turns. Told is how long the writer ran for a write, and once how long
-/// it was until the write returned: as long as those whom it wakes run on its processor instead, it does not.
+/// Each kind has a namespace of its own, and they take turns. Reported are how long the writer ran for a write, and how
+/// long it was until the write returned: while the processes that it wakes run on its processor instead, the writer
+/// does not run.
 ///
-///     after a pause   when the watchers sleep, having read all: the write rings, and the kernel wakes them
+///     after a pause   when the watchers sleep, having read all: the write signals, and the kernel wakes them
 ///     in a burst      of writes one after the other, while the watchers read along
 enum Watchers {
     private static let kinds: [(name: String, processes: Int, each: Int)] = [
