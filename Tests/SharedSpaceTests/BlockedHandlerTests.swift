@@ -3,14 +3,14 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Handlers that block hold up no other observer, however many they are.
+/// Blocked handlers delay no other observer, however many of them there are.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct BlockedHandlerTests {
     @Test func twoHundredBlockedHandlersHoldUpNoOtherObserver() async throws {
         let root = try SpaceTest.root()
         let jobs = try SpaceTest.namespace("jobs")
         let others = try root.space.namespace("others")
         let gate = Barrier()
-        // The handlers end with the test, also where it fails.
+        // The handlers end with the test, even if it fails.
         defer { gate.open() }
         let (ended, here, there) = (Count(), Told(), Told())
         let blocked = try (0..<200).map { _ in
@@ -30,7 +30,7 @@ import Testing
         #expect(ended.value == 0)
         gate.open()
         #expect(try await eventually { ended.value == 200 })
-        // They go on where they were.
+        // The handlers go on where they were.
         try jobs.set("blocks", value: 2)
         #expect(try await eventually { ended.value == 400 })
         for token in blocked + tokens { token.cancel() }

@@ -3,7 +3,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// The forms of a claim, and what ends one, within one process.
+/// The forms of a claim and the ways it ends, within one process.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct ClaimFormTests {
     let root: TemporaryRoot
@@ -35,7 +35,7 @@ struct ClaimFormTests {
         #expect(try jobs.status().claims == [])
     }
 
-    /// The body runs where the caller does, and may use what is not Sendable.
+    /// The body runs on its caller's actor, and may use values that are not Sendable.
     @MainActor @Test func aBodyRunsWhereItsCallerDoes() async throws {
         final class Counter { var count = 0 }
         let counter = Counter()
@@ -134,7 +134,7 @@ struct ClaimFormTests {
                 throw Broken()
             }
         }
-        // Undone, and still held.
+        // The transaction is undone, and the claim is still held.
         #expect(try jobs.count() == 0)
         #expect(try jobs.status().claims.count == 1)
         let answer = try claim.complete { t in
@@ -178,7 +178,7 @@ struct ClaimFormTests {
             throw Broken()
         }
         #expect(try jobs.status().claims.map { $0.deadline != nil } == [true])
-        // Nobody waits, so nobody ticks: who looks next finds it.
+        // No process waits, so none ticks: the next read finds the tuple returned.
         #expect(try eventually { try jobs.readIfExists("job", 1) != nil })
         guard let next = try jobs.claimIfExists("job", any(Int.self), deadline: .seconds(3600)) else { throw Broken() }
         #expect(next.deliveries == 1)
@@ -251,7 +251,7 @@ struct ClaimFormTests {
         #expect(try changes.nextBlocking(timeout: .seconds(10), interruption: nil)?.kind == .return)
     }
 
-    /// What was not shown to anybody was not delivered.
+    /// A release that says that the tuple was not delivered counts no delivery.
     @Test func whatWasClaimedToBePrintedDoesNotCount() throws {
         try jobs.setDeliveryLimit(1)
         try jobs.write("job", 1)
@@ -274,11 +274,11 @@ struct ClaimFormTests {
         #expect(try jobs.kick(max: 70) == 70)
         #expect(try jobs.buried().count == 30)
         #expect(try jobs.kick() == 30)
-        // In their old places.
+        // The tuples are back in their old places.
         #expect(try jobs.readAll().map { $0[1] } == (0..<150).map { .int($0) })
     }
 
-    /// Set aside is for good: the end of a session returns what it claimed, and no more.
+    /// A buried tuple stays buried: the end of a session returns only the tuples that it has claimed.
     @Test func whatIsSetAsideOutlivesTheSession() throws {
         let keeper = try root.space.namespace("kept", options: NamespaceOptions(isPersistent: true))
         try keeper.write("job", 1)

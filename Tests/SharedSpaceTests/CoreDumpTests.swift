@@ -3,7 +3,7 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-/// A core dump does not take in a namespace's map, which the kernel would read whole once the namespace is deleted.
+/// A core dump leaves out a namespace's map, which the kernel would read whole once the namespace is deleted.
 struct CoreDumpTests {
     /// The flags of a file's mappings, proc(5): VmFlags in smaps.
     private func flags(of path: String) throws -> [String] {
@@ -14,7 +14,7 @@ struct CoreDumpTests {
         var isIt = false
         while fgets(&line, CInt(line.count), file) != nil {
             let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-            // A mapping's first line begins with its addresses, in lower case; the others with a word.
+            // A mapping's first line begins with its addresses, in lower case; its other lines begin with a word.
             if text.first?.isLowercase ?? false || text.first?.isNumber ?? false { isIt = text.contains(path) }
             if isIt, text.hasPrefix("VmFlags:") { flags.append(text) }
         }

@@ -10,15 +10,15 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// What is found on disk is damaged, foreign, or from before a reboot: an error that says so, or the right thing done; never
-/// a crash, and no other namespace is harmed.
+/// Files that are damaged, foreign or from before a reboot are handled, or refused with an error that says why; no call
+/// crashes, and no other namespace is harmed.
 @Suite(.timeLimit(.minutes(5)))
 struct DamageTests {
     let root: TemporaryRoot
 
     init() throws { root = try TemporaryRoot() }
 
-    /// A persistent namespace with a tuple in it, which nobody has open any more.
+    /// A persistent namespace with a tuple in it, which no process has open any more.
     private func makeNamespace(_ mode: StorageMode = .fast, in root: TemporaryRoot? = nil) throws {
         let options = NamespaceOptions(mode: mode, isPersistent: true)
         let namespace = try (root ?? self.root).space.namespace("n", options: options)
@@ -63,7 +63,7 @@ struct DamageTests {
         #expect(try refusal { _ = try Space(root: "\(root.path)-link") }.code == .permissionDenied)
         #expect(symlink("n", "\(root.path)/linked") == 0)
         #expect(try refusal { _ = try root.space.namespace("linked") }.code == .permissionDenied)
-        // Listing passes it by, and does not delete what it leads to.
+        // Reaping skips the link, and does not delete the folder that it leads to.
         _ = try root.space.reap()
         #expect(try root.space.namespace("n").count() == 1)
     }
@@ -110,7 +110,7 @@ struct DamageTests {
         try changeBack()
     }
 
-    /// Damage that was undone leaves the namespace as it was.
+    /// Undoes the damage, and checks that the namespace is as it was.
     private func changeBack() throws {
         var bytes = try root.bytes(of: "n/control")
         bytes[8] = UInt8(ControlHeader.currentVersion)
@@ -158,7 +158,7 @@ struct DamageTests {
         { $0.inode += 1 },
     ]
 
-    /// Whatever identifier differs: a namespace that a process uses is refused and left as it is.
+    /// If any identifier differs, a namespace that a process uses is refused and left as it is.
     @Test(arguments: 0..<6)
     func aForeignHeaderIsRefusedWhileTheNamespaceIsInUse(_ number: Int) throws {
         let namespace = try root.space.namespace("n")
@@ -173,7 +173,7 @@ struct DamageTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// What no process uses is taken over, in every mode.
+    /// A namespace that no process uses is taken over, in every mode.
     @Test(arguments: 0..<6, StorageMode.allCases)
     func aForeignHeaderOfAnUnusedNamespaceIsReplaced(_ number: Int, _ mode: StorageMode) throws {
         let root = try TemporaryRoot(for: mode)
@@ -186,7 +186,8 @@ struct DamageTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// A kill in the middle of an adoption leaves a header that no system takes for its own; the next opener begins anew.
+    /// A process killed in the middle of an adoption leaves a header that matches no system; the next opener begins
+    /// anew.
     @Test func aHalfMadeAdoptionIsRepeated() throws {
         try makeNamespace()
         try root.changeHeader { $0.bootID = [UInt8](repeating: 0, count: 16) }
@@ -202,7 +203,7 @@ struct DamageTests {
         try makeNamespace()
         try root.overwrite("n/control", [], length: length)
         #expect(try openingFails().code == .damaged)
-        // It can be listed, and deleted by name.
+        // The namespace can be listed, and deleted by name.
         #expect(try root.space.namespaceNames() == ["n"])
         try root.space.delete("n")
         #expect(try root.space.namespaceNames() == [])
@@ -249,14 +250,14 @@ struct DamageTests {
         let other = try TemporaryRoot()
         try other.overwrite("empty", [])
         #expect(unlink("\(root.path)/n/data.mdb") == 0)
-        // LMDB makes an empty one in its place.
+        // LMDB makes an empty data file in its place.
         #expect(try openingFails().code == .damaged)
         #expect(root.entries(of: "n/sessions") == [])
     }
 
     // MARK: Sessions
 
-    /// A number that was given to another process since: the start time tells.
+    /// An enrolment does not count if its PID belongs to another process by now: the start times differ.
     @Test func aUsedAgainPIDOwnsNothing() throws {
         let visitor = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true))
         let living = try #require(ProcessIdentity.of(pid: getppid()))
@@ -269,7 +270,7 @@ struct DamageTests {
         try watching.setPersistent(false)
         #expect(root.entries().contains("n") == false)
 
-        // The same file with the right time does own.
+        // The same file with the right start time does own the namespace.
         let again = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true))
         let right = SessionFile(kind: .enrolled, process: living, isOwning: true)
         try root.overwrite("n/sessions/\(right.name)", right.encoded())
@@ -297,7 +298,7 @@ struct DamageTests {
 
     // MARK: After a reboot
 
-    /// Persistent, it is taken over in every mode: what was not synced is whole after an orderly shutdown.
+    /// A persistent namespace is taken over in every mode, because unsynced data is whole after an orderly shutdown.
     @Test(arguments: [StorageMode.fast, .guarded], [false, true])
     func whatIsPersistentIsAdopted(_ mode: StorageMode, _ listsFirst: Bool) throws {
         try makeNamespace(mode)
@@ -334,7 +335,8 @@ struct DamageTests {
         try before.set("cell", value: "kept")
         #expect(try before.claimAll(matching: ["job", 1]).count == 1)
         let copy = try TemporaryRoot(for: .durable)
-        // As the disk is when the power goes: sessions, claims and all. (A copy has other inodes, which is as stale.)
+        // The copy is the disk as a power loss leaves it, with sessions and claims. (Its inodes differ, so its header
+        // is stale in that too.)
         try copy.copyTree("n", from: root)
         try copy.pretendReboot()
         if listsFirst { #expect(try copy.space.namespaceNames() == ["n"]) }
@@ -352,8 +354,8 @@ struct DamageTests {
         #expect(try before.verify() == [])
     }
 
-    /// Nobody watches any more, though the first session after the reboot has a number of before; a subscription waits for its
-    /// process.
+    /// After a reboot only subscriptions are left of the watchers, although the first session has the number of an
+    /// earlier one; a subscription waits for its process.
     @Test func whatWatchedBeforeIsDropped() throws {
         let root = try TemporaryRoot(for: .durable)
         let options = NamespaceOptions(mode: .durable, isPersistent: true)
@@ -368,7 +370,7 @@ struct DamageTests {
         let namespace = try copy.space.namespace("n")
         let watchers = try namespace.status().watchers
         #expect(watchers.map(\.pid) == [nil] && watchers.map(\.subscription) == ["kept"])
-        // What happens from now on waits for the subscription, and is told.
+        // Changes from now on wait for the subscription, which is told of them.
         try namespace.set("k", value: 1)
         #expect(try namespace.changes(subscription: "kept").now().map(\.key) == ["k"])
         #expect(try namespace.endSubscription("kept"))
@@ -378,7 +380,7 @@ struct DamageTests {
         withExtendedLifetime((changes, subscription)) {}
     }
 
-    /// Durable, but not persistent: after a reboot nobody owns it.
+    /// A namespace that is durable but not persistent has no owner after a reboot.
     @Test func whatIsDurableAndUnownedGoes() throws {
         let root = try TemporaryRoot(for: .durable)
         let before = try root.namespace(.durable)

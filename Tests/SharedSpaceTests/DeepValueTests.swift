@@ -3,7 +3,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// A value nested as deep as the limit is kept as it is; one that is nested deeper is refused, by every call alike.
+/// A value nested as deep as the limit is kept as it is; every call refuses a value that is nested deeper.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct DeepValueTests {
     let namespace: Namespace
     let deepest = Self.nested(TupleLimits.maximumDepth)

@@ -9,7 +9,7 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// What a damaged file says of a dictionary is found by the check, and using it is an error, never a trap.
+/// The check finds damaged rows of a dictionary, and using them is an error, never a trap.
 @Suite struct DictionaryDamageTests {
     let root: TemporaryRoot
     let namespace: Namespace
@@ -26,7 +26,7 @@ import Testing
         case noDetails, otherDetails, slashInName, noText, noValue
     }
 
-    /// Changes rows behind the library's back.
+    /// Changes rows directly, without the dictionary's code.
     private func cause(_ fault: Fault) throws {
         try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
             func object(_ name: String, _ details: Value) throws(SpaceError) {
@@ -58,7 +58,7 @@ import Testing
         #expect(try namespace.verify() == [])
         try cause(fault)
         #expect(try namespace.verify() != [], "\(fault)")
-        // Whatever they give, nothing traps.
+        // Whatever these calls return, none of them traps.
         _ = try? namespace.dictionary("d", of: Int.self)
         _ = try? namespace.dictionary("d/e", of: Int.self)
         _ = try? namespace.objects
@@ -70,7 +70,7 @@ import Testing
         _ = try? dictionary.modify("b") { $0 = 3 }
         _ = try? dictionary.removeAll()
         for name in ["d", "d/e"] { _ = try? namespace.removeDictionary(name) }
-        // A key that no call can name stays, and all else is mended by removing it.
+        // A key that no call can name stays; the calls above remove all other damage.
         #expect(try namespace.verify().isEmpty == (fault != .noText))
     }
 }

@@ -4,7 +4,7 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-/// What observers of dictionaries are told.
+/// The changes that observers of dictionaries are told.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct DictionaryObservingTests {
     let root: TemporaryRoot
@@ -29,7 +29,7 @@ struct DictionaryObservingTests {
         private let state = Mutex(State())
         var events: [Event] { state.withLock { $0.events } }
         var errors: [SpaceError.Code] { state.withLock { $0.errors } }
-        /// What whoever applies the changes has.
+        /// The copy of an observer that applies the changes.
         var copy: [String: Int] { state.withLock { $0.copy } }
 
         func note(_ change: DictionaryChange<Int>) {
@@ -52,7 +52,7 @@ struct DictionaryObservingTests {
         let tokens = [
             try dictionary.observe(options: .initial) { all.note($0) },
             try dictionary.observe("a.b", options: .initial) { one.note($0) },
-            // Who asks for it twice is told once.
+            // An observer that asks for a change twice is told of it once.
             try namespace.observe(both) { if $0.key == "d/a" { cells.add() } },
         ]
         #expect(try await eventually { all.events.count == 1 && one.events.count == 1 })
@@ -91,7 +91,7 @@ struct DictionaryObservingTests {
         withExtendedLifetime(token) {}
     }
 
-    /// A cell whose key looks like an entry's is nothing to an ordered set of that name.
+    /// An ordered set's observer is not told of cells whose keys look like entries of a dictionary of that name.
     @Test func anOrderedSetsObserverIsToldOfNoCells() async throws {
         let set = try namespace.orderedSet("s", of: Int.self)
         let count = Count()
@@ -103,7 +103,8 @@ struct DictionaryObservingTests {
         withExtendedLifetime(token) {}
     }
 
-    /// Removed and made anew while the observer is held up, and the journal no longer says so.
+    /// An observer that is held up while its dictionary is removed and made anew is told of the removal, although the
+    /// journal no longer holds it.
     @Test func theEndIsToldAlsoWhereItWasMissed() async throws {
         let told = Told()
         let barrier = Barrier()
@@ -127,7 +128,8 @@ struct DictionaryObservingTests {
         token.cancel()
     }
 
-    /// An observer that was held up gets what is there, of its key alone where it has one, and the changes after that.
+    /// An observer that falls behind the journal's bound is told the present entries, or only its key's if it has a
+    /// key, and then the changes after that.
     @Test func behindTheJournalsBoundComesAReset() async throws {
         let (all, one) = (Told(), Told())
         let barrier = Barrier()
@@ -155,7 +157,7 @@ struct DictionaryObservingTests {
         withExtendedLifetime(tokens) {}
     }
 
-    /// Who leaves the namespace is not told that the dictionary has gone.
+    /// A process that leaves the namespace is not told that the dictionary was removed.
     @Test func leavingIsNoRemoval() async throws {
         let changes = try dictionary.changes()
         try namespace.leave()

@@ -3,7 +3,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// What dictionaries keep, and what is refused.
+/// The values that dictionaries keep, and the calls that they refuse.
 @Suite(.spaceTest) struct DictionaryTests {
     let root: TemporaryRoot
     let namespace: Namespace
@@ -16,7 +16,7 @@ import Testing
     @Test(arguments: StorageMode.allCases) func valuesAreKeptByKey(mode: StorageMode) throws {
         let namespace = try SpaceTest.namespace(mode, "\(mode)")
         let dictionary = try namespace.dictionary("d", of: Int.self)
-        // Its neighbours in the order of keys are not its own.
+        // The neighbours in the order of keys do not belong to the dictionary.
         for key in ["d", "d.", "d/", "d0", "c/z", "dd/a"] { try namespace.set(key, 7) }
         #expect(try dictionary.snapshot() == ["": 7])
         #expect(try dictionary.removeValue(forKey: "") == 7 && dictionary.isEmpty && dictionary.count == 0)
@@ -27,7 +27,7 @@ import Testing
         #expect(try dictionary.keys() == ["a", "b/c"] && dictionary.count == 2 && !dictionary.isEmpty)
         try dictionary.merge(["a": 10, "é": 3]) { $0 + $1 }
         #expect(try dictionary.snapshot() == ["a": 12, "b/c": 5, "é": 3])
-        // They are cells.
+        // The entries are cells.
         #expect(try namespace.get("d/a") == 12)
         try namespace.set("d/new", 4)
         #expect(try dictionary["new"] == 4)
@@ -94,7 +94,7 @@ import Testing
         #expect(try dictionary.snapshot() == ["k": 1, longest: 2])
     }
 
-    /// Somebody sets the cell to something else.
+    /// Another writer sets the dictionary's cells to values of another type.
     @Test func aWrongValueIsNamedAndCanBeMended() throws {
         let dictionary = try namespace.dictionary("d", of: Int.self)
         try dictionary.merge(["good": 1, "bad": 2, "worse": 3]) { _, new in new }
@@ -143,7 +143,7 @@ import Testing
             try inner.updateValue(5, forKey: "a")
             try inner.modify("b") { $0 = nil }
             #expect(try inner.snapshot() == ["a": 5])
-            // Refused, and the transaction goes on.
+            // The call is refused, and the transaction goes on.
             #expect(throws: Undo.self) { try inner.merge(["c": 1, "a": 2]) { _, _ in throw Undo() } }
             #expect(errorCode { try dictionary.updateValue(1, forKey: "x") } == .invalidArgument)
             try t.write("done")

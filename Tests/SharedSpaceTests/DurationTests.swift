@@ -68,11 +68,11 @@ struct DurationTests {
         } catch {
             #expect(error.code == .invalidArgument)
         }
-        // It is still held, and can be ended.
+        // The item is still held, and can be completed.
         try item.complete()
     }
 
-    /// What is left of a time that has passed is negative: such a wait looks once.
+    /// A negative time-out is the rest of a time that has passed: such a wait looks once.
     @Test func aNegativeTimeoutHasPassed() async throws {
         #expect(try await jobs.take(matching: ["job"], timeout: Self.negative) == nil)
         try jobs.write("job")

@@ -12,13 +12,15 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// How long an environment is open, who may open it, and what becomes of readers that it has lost.
+/// How long an environment is open, which copy of the library may open it, and what happens to a reader whose slot was
+/// cleared.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(2))) struct EnvironmentLifeTests {
     let root: TemporaryRoot
 
     init() throws { root = try SpaceTest.root() }
 
-    /// A thread that waits in a namespace that was left has its environment until it is out; who opens meanwhile shares it.
+    /// A thread that waits in a namespace that was left keeps the environment open until it is out; a handle opened
+    /// meanwhile shares it.
     @Test func aCoreThatWasLeftSharesItsEnvironmentWithTheNext() throws {
         let options = NamespaceOptions(isPersistent: true)
         var first: Namespace? = try root.space.namespace("n", options: options)
@@ -67,7 +69,8 @@ import Testing
                 maxDatabases: 6,
                 flags: [.writeMap, .noSync]
             )
-            // So that it counts on having slots, which closing clears, by the process's number.
+            // After a read LMDB assumes that this environment has slots, and closing it clears all slots with this
+            // process's PID.
             _ = try second.beginRead()
         }
         #expect(try namespace.core.environment.readers().isEmpty, "the slot is not lost: nothing is shown here")
@@ -77,8 +80,8 @@ import Testing
         #expect(try namespace.takeIfExists("job", 1) != nil)
     }
 
-    /// The lock stands for a second copy of the library in this process (a plug-in that has it linked in), whose registry knows
-    /// nothing of the first's.
+    /// The lock stands for a second copy of the library in this process (a plug-in that has it linked in), whose
+    /// registry does not know the first one's namespaces.
     @Test func aSecondCopyOfTheLibraryIsRefused() throws {
         let options = NamespaceOptions(isPersistent: true)
         try root.space.namespace("n", options: options).write("job", 1)
@@ -89,9 +92,9 @@ import Testing
         let refused = try refusal { _ = try root.space.namespace("n") }
         #expect(refused.code == .incompatible)
         #expect("\(refused)".contains("another copy of the library in this same process"))
-        // Nothing of the attempt stays behind.
+        // The attempt leaves no session behind.
         #expect(root.entries(of: "n/sessions") == [])
-        // Another process is not concerned.
+        // Another process is not refused.
         let agent = try Agent(root, "n")
         #expect(try agent.run("count") == "1")
 
@@ -101,7 +104,8 @@ import Testing
         try namespace.leave()
     }
 
-    /// Its inherited descriptor shares the lock that keeps a second copy out, and must not keep out its own parent.
+    /// A forked child's descriptor shares the lock that refuses a second copy, and must not keep the child's parent
+    /// out.
     @Test func aForkedChildKeepsNobodyFromOpeningAnew() throws {
         let parent = try Agent(root, "n", "persistent=1")
         let child = try #require(Int32(try parent.run("fork-holding")))

@@ -7,7 +7,7 @@ import Testing
 
 /// The examples of three articles, compiled, and compared with what the articles say.
 @Suite struct ExampleTests {
-    @Test("What an article shows is what is compiled here", arguments: ["Recipes", "Responders", "Collections"])
+    @Test("An article shows the examples that are compiled here", arguments: ["Recipes", "Responders", "Collections"])
     func examples(_ article: String) throws {
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
         let compiled = try Self.text(#filePath).filter { !$0.isWhitespace }
@@ -45,7 +45,7 @@ private final class Copy: Sendable {
     func withLock(_ body: (inout [String]) -> Void) { elements.withLock { body(&$0) } }
 }
 
-/// Never run: it is enough that it compiles.
+/// Examples that are never run; it is enough that they compile.
 private final class Examples {
     var base: ResponderToken?
     var louder: ResponderToken?

@@ -3,7 +3,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// What a namespace keeps of what happened while nobody watched.
+/// The history that a namespace keeps of changes while no watcher is registered.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct HistoryTests {
     let root: TemporaryRoot
 
@@ -23,7 +23,7 @@ import Testing
         let seen = try jobs.changes(from: .after(0)).now()
         #expect(seen.map(\.kind) == [.write, .set, .set, .take] && seen.map(\.sequence) == [1, 2, 3, 4])
         #expect(seen[2].old == 1 && seen[3].tuple == ["a", 1])
-        // A watcher that goes takes nothing with it.
+        // The end of a watcher removes nothing from the history.
         #expect(try jobs.changes(from: .after(2)).now().map(\.sequence) == [3, 4])
     }
 
@@ -41,11 +41,11 @@ import Testing
         let payload = String(repeating: "x", count: 10_000)
         for number in 0..<30 { try jobs.set("k", value: .array([.int(number), .string(payload)])) }
         let seen = try jobs.changes(from: .after(0)).now()
-        // Each has the value before it, too.
+        // Each change also holds the old value.
         #expect(seen.first?.kind == .gap && (3...5).contains(seen.count - 1) && seen.last?.sequence == 30)
     }
 
-    /// More than a watcher is promised, if so much is asked for.
+    /// A history may be longer than the journal's bound for watchers, if its options ask for that.
     @Test func aHistoryCanBeLongerThanTheJournalsOwnBound() throws {
         let jobs = try namespace(History(changes: 70_000))
         for _ in 0..<67 { try jobs.write(contentsOf: (0..<1000).map { Tuple("a", $0) }) }
@@ -63,7 +63,7 @@ import Testing
         #expect(try jobs.changes(from: .after(1)).now().count == 40)
         try jobs.setHistory(History(changes: 5))
         #expect(try jobs.history?.changes == 5)
-        // A few rows go with each change.
+        // Each change removes a few old rows.
         for number in 41...60 { try jobs.write("a", number) }
         #expect(try jobs.changes(from: .after(1)).now().dropFirst().map(\.sequence) == Array(57...61))
         try jobs.setHistory(nil)
@@ -71,7 +71,7 @@ import Testing
         #expect(try jobs.changes(from: .after(0)).now().map(\.kind) == [.gap])
     }
 
-    /// While somebody watches, the end of the history takes nothing from the watcher.
+    /// While a watcher is registered, the end of the history removes no change that the watcher has still to read.
     @Test func aWatcherOutlivesTheHistory() throws {
         let jobs = try namespace(History(changes: 5))
         let watcher = try jobs.changes()
@@ -93,7 +93,7 @@ import Testing
         #expect(try jobs.history == nil)
     }
 
-    /// The journal of a small namespace leaves room for what it is there for.
+    /// The journal of a small namespace leaves space for the namespace's contents.
     @Test(arguments: [false, true]) func aJournalNeverFillsItsNamespace(isWatched: Bool) throws {
         let jobs = try namespace(History(), byteLimit: 16 << 20)
         let watcher = isWatched ? try jobs.changes() : nil
@@ -106,7 +106,7 @@ import Testing
         withExtendedLifetime(watcher) {}
     }
 
-    /// Few large changes after many small ones: the journal drops as many bytes as it gets.
+    /// When few large changes follow many small ones, the journal drops as many bytes as it gets.
     @Test func largeChangesMakeTheRoomOfSmallOnes() throws {
         let jobs = try namespace(History(changes: 60_000, bytes: 4 << 20), byteLimit: 64 << 20)
         for _ in 0..<50 { try jobs.write(contentsOf: (0..<1000).map { Tuple("a", $0) }) }
@@ -118,7 +118,7 @@ import Testing
 }
 
 extension Changes {
-    /// What is there to be told at this moment.
+    /// The changes that can be told at this moment.
     func now() throws -> [Change] {
         var changes: [Change] = []
         while let change = try nextBlocking(timeout: .zero, interruption: nil) { changes.append(change) }

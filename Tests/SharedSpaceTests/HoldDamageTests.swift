@@ -9,8 +9,8 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// Rows of what is held, asked and named that don't decode or contradict each other are found by the check, and using them is an
-/// error, never a trap.
+/// The check finds rows of holds, requests and named objects that don't decode or that contradict each other, and using
+/// them is an error, never a trap.
 @Suite(.timeLimit(.minutes(5))) struct HoldDamageTests {
     let root: TemporaryRoot
     let namespace: Namespace
@@ -22,7 +22,7 @@ import Testing
 
     private enum Table { case main, holds, objects, elements }
 
-    /// Changes a row behind the library's back; `nil` deletes it.
+    /// Changes a row directly in its table; `nil` deletes it.
     private func damage(_ table: Table, _ key: [UInt8], _ change: ([UInt8]) -> [UInt8]?) throws {
         try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
             let tables = scope.tables
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Everything that reads the rows: each succeeds, or throws an error that says what is damaged.
+    /// Makes every call that reads the rows: each succeeds, or throws an error that says what is damaged.
     private func useAll() throws {
         let uses: [() throws -> Void] = [
             { _ = try namespace.lock("x").acquire(timeout: .zero) },
@@ -123,7 +123,7 @@ import Testing
         try useAll()
     }
 
-    /// Beside the counters and what begins with the mark of a table there is nothing.
+    /// A row is found if its key is neither a counter's nor begins with the mark of a table.
     @Test(arguments: [[0x7F, 1], [0x85, 1], Array("countess".utf8)] as [[UInt8]])
     func aRowOfNoTableIsFound(_ key: [UInt8]) throws {
         _ = try lock()
@@ -152,7 +152,8 @@ import Testing
 
     // MARK: Queues
 
-    /// An item whose value is damaged is found once and set aside: those behind it are to be had, and kicking passes it by.
+    /// An item whose value is damaged is found once and set aside: takers get the items behind it, and kicking skips
+    /// it.
     @Test func anItemThatDoesNotDecodeHoldsNobodyUp() throws {
         let queue = namespace.queue("x")
         let first = try queue.put(1)
@@ -184,7 +185,7 @@ import Testing
         try useAll()
     }
 
-    /// What stands in a request's details where numbers are to be.
+    /// Details of a request that hold other values where numbers belong.
     private static let details: [Value] = [
         .null, .array([]), .array([Value](repeating: .int(-1), count: 8) + [.string("x")]),
         .array([Value](repeating: .int(.max), count: 7) + [.int(0), .string("x")]),
@@ -248,7 +249,8 @@ import Testing
         try useAll()
     }
 
-    /// Of a right form, and what it says can't be: a number that was never given out or is another's, another kind's details.
+    /// An object is found that decodes and says the impossible: a number that was never given out or is another's, or
+    /// the details of another kind.
     @Test func anObjectThatSaysWhatCannotBeIsFound() throws {
         let set = try namespace.orderedSet("x", of: Int.self)
         try set.append(1)

@@ -51,7 +51,7 @@ struct HoldFormTests {
         #expect(try namespace.status().holds == [])
     }
 
-    /// A cancelled wait gives its place up, and who stands behind it is served.
+    /// A cancelled wait gives up its place, and the waiter behind it is served.
     @Test func aCancelledWaitIsPassedOver() async throws {
         let lock = namespace.lock("a")
         let hold = try await lock.acquire()
@@ -87,7 +87,7 @@ struct HoldFormTests {
         _ = try namespace.semaphore("a", permits: 1).tryAcquire()
     }
 
-    /// Names with NULs, and names of which one begins with the other, are different names.
+    /// Names with NULs, and names of which one is the beginning of another, are different names.
     @Test func similarNamesAreDifferent() throws {
         var holds: [Box] = []
         for name in ["a", "a\0", "a\0b", "ab", "a\u{ff}", String(repeating: "\0", count: 240)] {
@@ -102,7 +102,7 @@ struct HoldFormTests {
         init(_ hold: consuming Hold) { self.hold = hold }
     }
 
-    /// Many threads of one process are as many contenders.
+    /// Threads of one process contend with each other for a lock.
     @Test func oneAtATimeAmongThreads() async throws {
         let lock = namespace.lock("a")
         let inside = Counted()
@@ -125,7 +125,7 @@ struct HoldFormTests {
         #expect(inside.most == 1)
     }
 
-    /// Whose place was taken away while it waited holds nothing at the end of its time.
+    /// A waiter whose place was removed while it waited holds nothing at the end of its time.
     @Test func aPlaceThatHasGoneIsNotServed() throws {
         let hold = try namespace.lock("a").acquire(timeout: .zero)
         let request = HoldRequest(name: "a", kind: .lock)
@@ -171,13 +171,13 @@ struct HoldFormTests {
         #expect(error?.code == .holdLost)
     }
 
-    /// What the body makes of its caller's cancellation is what comes of it: it leads until it returns.
+    /// When its caller is cancelled, a leader leads until its body returns, and the body's result is returned.
     @Test func aCancelledLeaderReturns() async throws {
         let (namespace, election) = (namespace, namespace.election("leader"))
         let work = Task {
             try await election.lead { _ in
                 try? await Task.sleep(for: .seconds(60))
-                // The watch for a loss, which was cancelled with it, has ended.
+                // The watch for a loss was cancelled with the task, and has ended.
                 return try await Task.detached {
                     try await eventually { try namespace.status().waiters == [] && election.leader() != nil }
                 }.value
@@ -189,7 +189,7 @@ struct HoldFormTests {
         #expect(try election.leader() == nil)
     }
 
-    /// What is held is the process's, not the handle's.
+    /// A hold belongs to the process, not to the handle.
     @Test func aHoldOutlivesTheHandleThatItCameFrom() async throws {
         let handle = try root.space.namespace(namespace.name)
         guard let hold = try handle.lock("l").tryAcquire() else { throw TestFailure("the lock was not free") }
@@ -206,7 +206,7 @@ struct HoldFormTests {
         #expect(isFree)
     }
 
-    /// Whoever resigns is not told of a loss.
+    /// A leader that resigns is not told of a loss.
     @Test func resigningIsNoLoss() async throws {
         let election = namespace.election("leader")
         let (losses, told) = AsyncStream.makeStream(of: SpaceError.Code.self)
@@ -222,7 +222,7 @@ struct HoldFormTests {
     }
 }
 
-/// How many are in at a time.
+/// Counts how many threads are inside at a time.
 private final class Counted: Sendable {
     private let state = Mutex((inside: 0, most: 0, total: 0))
 

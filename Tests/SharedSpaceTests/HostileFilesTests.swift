@@ -11,8 +11,8 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// Other files in place of a namespace's own, as a member of a group can put them there: nothing outside of the namespace is
-/// read, changed or made longer, and nothing waits.
+/// Foreign files in place of a namespace's own, as a member of its group can put them there, make no process read,
+/// change or extend a file outside of the namespace, and make none wait.
 @Suite(.timeLimit(.minutes(5)))
 struct HostileFilesTests {
     private let root: TemporaryRoot
@@ -26,7 +26,7 @@ struct HostileFilesTests {
 
     private static let secret = Array("not to be read, changed or made longer".utf8)
 
-    /// What an attacker puts in a file's place.
+    /// A file that an attacker puts in another's place.
     enum Plant: CaseIterable {
         case link, dangling, fifo, folder, hardLink
     }
@@ -51,7 +51,7 @@ struct HostileFilesTests {
         #expect(root.leftovers == [])
     }
 
-    /// A persistent namespace with a tuple in it, which nobody has open any more.
+    /// A persistent namespace with a tuple in it, which no process has open any more.
     private func makeNamespace(shared: Bool) throws {
         let options = NamespaceOptions(isPersistent: true, group: shared ? getegid() : nil)
         let namespace = try root.space.namespace("n", options: options)
@@ -62,7 +62,7 @@ struct HostileFilesTests {
     @Test(arguments: [false, true])
     func aSharedNamespaceIsAsAnyOther(_ isShared: Bool) throws {
         try makeNamespace(shared: isShared)
-        // While this process has it open it may not open it a second time.
+        // The inspection comes first, because a process that has the namespace open may not open it a second time.
         #expect(try Inspection(.name("n", root: root.path), checking: true).damage == [])
         let namespace = try root.space.namespace("n")
         #expect(try namespace.takeIfExists("kept", any(Int.self)) != nil)
@@ -85,7 +85,8 @@ struct HostileFilesTests {
         }
     }
 
-    /// The bell is opened under the gate: a FIFO there kept its writer, and all who waited for the gate.
+    /// The change signal is opened under the gate: opening a FIFO in its place would block the writer, and all
+    /// processes that wait for the gate.
     @Test(arguments: Plant.allCases)
     func aBellThatIsNoneIsNotRung(_ what: Plant) throws {
         try makeNamespace(shared: true)
@@ -117,7 +118,7 @@ struct HostileFilesTests {
         try expectUntouched()
     }
 
-    /// Files of `sessions/`: those that are looked at, and the draft of the one that an enrolment writes.
+    /// Covers the session files that are read, and the draft of the one that an enrolment writes.
     @Test(arguments: Plant.allCases)
     func sessionsThatAreNoneOwnNothing(_ what: Plant) throws {
         try makeNamespace(shared: true)
@@ -136,7 +137,7 @@ struct HostileFilesTests {
         try expectUntouched()
     }
 
-    /// LMDB opens by path, so what is swapped after the check must not be what it opens.
+    /// LMDB opens files by path, and must not open a file that was swapped in after the check.
     @Test func filesSwappedAfterTheCheckAreNotOpened() throws {
         try makeNamespace(shared: true)
         let host = try HostIdentity.current()
@@ -162,7 +163,7 @@ struct HostileFilesTests {
         #expect(try root.bytes(of: ".canary") == Self.secret)
     }
 
-    /// LMDB waits without bound for a lock that only a first opener holds, and then for a moment.
+    /// LMDB waits without bound for a lock that only a first opener holds, and then only for a moment.
     @Test func aLockedLockFileIsAnError() throws {
         try makeNamespace(shared: true)
         let lock = try OwnedDescriptor.open("\(root.path)/n/lock.mdb", flags: O_RDWR)

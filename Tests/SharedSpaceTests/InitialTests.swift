@@ -4,8 +4,8 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-/// With `.initial` an observer of a collection is told what was there when it was registered; each edit that comes after
-/// `observe` has returned is told as an edit.
+/// With `.initial` an observer of a collection is told the state at its registration; each edit after `observe` has
+/// returned is told as an edit.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct InitialTests {
     let namespace: Namespace
@@ -18,7 +18,7 @@ struct InitialTests {
         set = try namespace.orderedSet("s", of: Int.self)
     }
 
-    /// A queue that runs nothing until it is opened: the handlers come after whatever the test does before.
+    /// A queue that runs nothing until it is opened, so that the handlers run after the test's own steps.
     private final class LateQueue: Sendable {
         private struct State {
             var isOpen = false
@@ -87,7 +87,8 @@ struct InitialTests {
         withExtendedLifetime(tokens) {}
     }
 
-    /// Also of what was removed as a whole before the first call.
+    /// If the dictionary is removed before the first call, the observer is told the initial state first, and then the
+    /// removal.
     @Test func aRemovalBeforeTheFirstCallComesAfterTheInitialState() throws {
         try dictionary.updateValue(1, forKey: "before")
         let (late, entries) = (LateQueue(), Texts())

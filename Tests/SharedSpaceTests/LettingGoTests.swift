@@ -3,7 +3,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// What is let go of within a transaction's body, where nothing else can be written.
+/// Holds, claims, handles and the like that are released within a transaction's body, where no other transaction can
+/// write.
 @Suite(.spaceTest, .timeLimit(.minutes(2)))
 struct LettingGoTests {
     private struct Stop: Error {}
@@ -48,7 +49,7 @@ struct LettingGoTests {
         #expect(error?.code == .noResponder)
     }
 
-    /// One that were never let go of would own the namespace as long as the process lives.
+    /// A handle that was never released would own the namespace as long as the process lives.
     @Test(arguments: [false, true]) func aHandleGoesToo(isUndone: Bool) throws {
         var other: Namespace? = try root.space.namespace("n")
         withExtendedLifetime(other) {}

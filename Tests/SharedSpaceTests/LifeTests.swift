@@ -9,13 +9,14 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// What is kept from one life of a namespace names nothing of the next, and a watcher that brings it is told so.
+/// A number kept from one life of a namespace names nothing in the next, and a watcher that resumes from such a number
+/// is told so.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct LifeTests {
     let root: TemporaryRoot
 
     init() throws { root = try SpaceTest.root() }
 
-    /// A namespace in the life after the one that `body` saw.
+    /// Returns the namespace in the life after the one that `body` saw, and the result of `body`.
     private func nextLife<Kept>(
         _ options: NamespaceOptions = NamespaceOptions(),
         _ body: (Namespace) throws -> Kept
@@ -67,11 +68,11 @@ import Testing
         #expect(changes.start == 4)
         try jobs.write(5)
         #expect(try shown(changes.now()) == ["gap 1...4", "write 5"])
-        // The last change itself is none beyond the end.
+        // The last change itself is not beyond the end.
         #expect(try jobs.changes(from: .after(5)).now().isEmpty)
     }
 
-    /// Also where the new life has more changes than the watcher saw of the old one.
+    /// The gap comes even if the new life has more changes than the watcher saw of the old one.
     @Test func aResumePointOfAnotherLifeBeginsWithAGap() throws {
         let (jobs, point) = try nextLife { jobs in
             let changes = try jobs.changes(from: .now)
@@ -89,7 +90,7 @@ import Testing
         #expect(changes.resumePoint == own && changes.life == jobs.life)
     }
 
-    /// What the history has of the new life is told, after a gap that stands for the old one.
+    /// A gap stands for the old life; then the watcher is told all that the history has of the new life.
     @Test func withAHistoryTheNewLifeIsToldWhole() throws {
         let options = NamespaceOptions(history: History(changes: 100))
         let (jobs, point) = try nextLife(options) { ResumePoint(sequence: 7, life: $0.life) }
@@ -110,11 +111,11 @@ import Testing
             let changes = try jobs.changes(subscription: "audit", of: life)
             try jobs.write(2)
             #expect(try shown(changes.now()) == ["gap 1...1", "write 2"])
-            // Acknowledging before the gap was read is no fault.
+            // Acknowledging before the gap was read is not an error.
             try changes.acknowledge(through: 2)
         }
         do {
-            // It is there in this life by now: from where it stands.
+            // The subscription exists in this life by now, so it goes on from its position.
             let changes = try jobs.changes(subscription: "audit", of: life)
             try changes.acknowledge(through: 2)
             try jobs.write(3)

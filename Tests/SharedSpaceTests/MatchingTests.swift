@@ -3,7 +3,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Finding tuples by whichever fields are bound, with and without an index.
+/// Finding tuples by any bound fields, with and without an index.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct MatchingTests {
     let namespace: Namespace
@@ -23,7 +23,7 @@ struct MatchingTests {
         #expect(try namespace.count(matching: [.any]) == 0)
         #expect(try namespace.count(matching: .any) == 4)
         #expect(try namespace.readIfExists(any(String.self), 2, "x")?.0 == "b")
-        // By type: 1 is no 1.0, and no string.
+        // Types must match too: 1 is neither 1.0 nor a string.
         #expect(try namespace.count(matching: [.any, 1.0, .any]) == 0)
         #expect(try namespace.readIfExists(any(Int.self), any(Int.self)) == nil)
     }
@@ -43,7 +43,7 @@ struct MatchingTests {
         #expect(try namespace.readAll(matching: ["n", .any], order: .newestFirst, max: 2) == [["n", 2], ["n", 1]])
         #expect(try namespace.takeIfExists("n", any(Int.self), order: .newestFirst)?.1 == 2)
         #expect(try namespace.takeIfExists("n", any(Int.self))?.1 == 3)
-        // Back in its old place after a claim.
+        // A released tuple is back in its old place.
         let claims = try namespace.claimAll(matching: ["n", 1])
         try namespace.write("n", 4)
         try namespace.release(claims)
@@ -51,7 +51,7 @@ struct MatchingTests {
     }
 
     @Test func readAllSeesOneMoment() async throws {
-        // Two tuples that are always changed together: no snapshot has one without the other.
+        // Two tuples are always changed together, so no snapshot has one change without the other.
         try namespace.write(contentsOf: [["pair", 0], ["pair", 0]])
         let namespace = namespace
         let writer = Task.detached {
@@ -73,13 +73,13 @@ struct MatchingTests {
         try await writer.value
     }
 
-    /// Takes by a field that no index knows earn one; while it is built, and when it is there, results are what a look through
-    /// everything gives.
+    /// Takes by a field that no index knows earn one; while it is built and afterwards, results equal those of a look
+    /// through all tuples.
     @Test func aShapeEarnsAnIndex() throws {
         let count = 6000
         try namespace.write(contentsOf: (0..<count).map { Tuple("job", $0 % 3000, "body \($0)") })
         #expect(try namespace.status().shapes == [])
-        // Reading never makes one.
+        // Reads never earn an index.
         for number in 0..<10 { _ = try namespace.readIfExists(any(String.self), 2990 + number, any(String.self)) }
         #expect(try namespace.status().shapes == [])
 
@@ -90,7 +90,7 @@ struct MatchingTests {
             #expect(first?.2 == "body \(number)")
             taken += 1
             for shape in try namespace.status().shapes { states.insert(shape.state) }
-            // Added while the index is built, above its watermark; found after what is older.
+            // Tuples written while the index is built lie above its watermark, and are found after older ones.
             if number % 20 == 0 {
                 try namespace.write("job", number, "again \(number)")
                 #expect(try namespace.count(matching: [.any, number, .any]) == 2)
@@ -102,7 +102,8 @@ struct MatchingTests {
         #expect(states.contains("building") && states.contains("ready"))
         #expect(try namespace.status().shapes.map(\.state) == ["ready"])
 
-        // Bound fields found by the index, against ranges of one value, which always look through everything.
+        // Compares matches found by the index with matches by a range of one value, which always looks through all
+        // tuples.
         for number in stride(from: 0, to: 2900, by: 371) {
             let indexed: Template = [.any, number, .any]
             let scanned: Template = [.any, number...number, .any]
@@ -112,7 +113,7 @@ struct MatchingTests {
                 #expect(byIndex.count == 2)
             }
         }
-        // Kept up by writes, takes, claims and what expires.
+        // Writes, takes, claims and expiries keep the index up to date.
         try namespace.write("job", 77, "new")
         try namespace.write("job", 77, "passing", expires: .milliseconds(20))
         let claims = try namespace.claimAll(matching: [.any, 77, .any], max: 2)
@@ -124,7 +125,7 @@ struct MatchingTests {
         #expect(try namespace.takeAll().count == count - taken + 2)
     }
 
-    /// Records earn theirs by the names that are bound.
+    /// Records earn an index by the names that are bound.
     @Test func aShapeOfRecordsEarnsAnIndex() throws {
         try namespace.write(contentsOf: try (0..<3000).map { try Tuple(json: #"{"kind": "job", "id": \#($0)}"#) })
         for number in stride(from: 2999, to: 2960, by: -1) {
@@ -135,7 +136,7 @@ struct MatchingTests {
         #expect(try namespace.count(matching: ["id": 2999]) == 0)
     }
 
-    /// More shapes are used than can have an index; the others are looked for as before.
+    /// If more shapes are used than can have an index, the others are searched for as before.
     @Test func thereAreNeverMoreIndexesThanTheLimit() throws {
         let width = 7
         try namespace.write(

@@ -4,7 +4,7 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-/// How observations end, and what handlers may do to them and to each other.
+/// The end of observations, and the calls that handlers may make on their own and other observations.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct ObservationLifeTests {
     let root: TemporaryRoot
     let jobs: Namespace
@@ -19,7 +19,7 @@ import Testing
     @Test func aNewTokenOverAnOldOneStays() async throws {
         let (first, second) = (Told(), Told())
         var token = try jobs.observe("k") { first.note($0) }
-        // The new one is made before the old one goes.
+        // The new token is made before the old one goes.
         token = try jobs.observe("k") { second.note($0) }
         try jobs.set("k", value: 1)
         #expect(try await eventually { second.count == 1 })
@@ -52,7 +52,7 @@ import Testing
         #expect(try await eventually { try jobs.status().watchers == [] })
     }
 
-    /// The token is all that is kept: the observation keeps its handle.
+    /// The test keeps only the token; the observation keeps its handle.
     @Test func anObservationKeepsItsHandle() async throws {
         let told = Told()
         let token = try root.space.namespace("other").observe("k") { told.note($0) }
@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Coarse observers
 
-    /// Equal to all of its kind.
+    /// A view that equals every other view.
     private final class View: SpaceObserver, Hashable {
         let seen = Mutex<[String: [UInt64]]>([:])
         let barrier: Barrier?
@@ -163,7 +163,7 @@ import Testing
 
     @Test func aHandlerEndsItsOwnObservation() async throws {
         let (told, slot, others) = (Told(), Slot<ObservationToken>(), Told())
-        // One drops its token, another cancels it.
+        // One handler drops its token, another cancels it.
         slot.value = try jobs.observe("k") { change in
             told.note(change)
             slot.value = nil
@@ -179,7 +179,7 @@ import Testing
         #expect(try await eventually { told.count == 2 })
         #expect(try await eventually { jobs.observations.map(\.id) == [last.id] })
         last.cancel()
-        // Who observes no more is forgotten at once, and its row is removed as soon as the gate is to be had.
+        // An observer that has ended is forgotten at once, and its row is removed as soon as the gate is free.
         #expect(try await eventually { try jobs.status().watchers == [] })
     }
 
@@ -202,7 +202,8 @@ import Testing
         #expect(try await eventually { try jobs.status().watchers == [] })
     }
 
-    /// Cancelled from elsewhere while its handler runs: that call ends in its own time, and no other begins.
+    /// If an observation is cancelled from elsewhere while its handler runs, that call ends in its own time, and no
+    /// other begins.
     @Test(arguments: [false, true]) func noCallBeginsAfterCancelling(isDropped: Bool) async throws {
         let (told, barrier, slot) = (Told(), Barrier(), Slot<ObservationToken>())
         slot.value = try jobs.observe("k") { change in
@@ -229,7 +230,7 @@ import Testing
         var token: ObservationToken?
     }
 
-    /// On an actor, no call comes after the actor has cancelled: not even one that was on its way.
+    /// An actor that has cancelled gets no further call, not even one that was on its way.
     @Test @MainActor func anActorIsNotCalledAfterItHasCancelled() async throws {
         let jobs = jobs
         for round in rounds(200) {
@@ -255,7 +256,7 @@ import Testing
         let (told, pile) = (Told(), Pile())
         let token = try jobs.observe("k", on: ObservationQueue { pile.add($0) }) { told.note($0) }
         for number in 0..<3 { try jobs.set("k", value: .int(number)) }
-        // Each runs only when it is run here, on this thread.
+        // The queue's jobs run only here, on this thread.
         #expect(
             try await eventually {
                 pile.runAll()
@@ -267,7 +268,7 @@ import Testing
     }
 }
 
-/// Work that somebody is to do.
+/// Jobs that wait until `runAll` runs them.
 private final class Pile: Sendable {
     private let work = Mutex<[@Sendable () -> Void]>([])
     func add(_ job: @escaping @Sendable () -> Void) { work.withLock { $0.append(job) } }

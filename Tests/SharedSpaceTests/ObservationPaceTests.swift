@@ -3,7 +3,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Handlers that take their time: nobody waits for them, and they miss nothing that the journal keeps.
+/// No writer or observer waits for slow handlers, and these miss nothing that the journal keeps.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct ObservationPaceTests {
     let root: TemporaryRoot
     let jobs: Namespace
@@ -13,7 +13,7 @@ import Testing
         jobs = try SpaceTest.namespace("jobs")
     }
 
-    /// How a handler blocks: on the thread that heard the bell, or in a task.
+    /// Registers a handler that blocks, on the thread that heard the change signal or in a task.
     private func observeBlocked(_ told: Told, at barrier: Barrier, inTask: Bool) throws -> ObservationToken {
         guard inTask else {
             return try jobs.observe("k") { change in
@@ -43,10 +43,10 @@ import Testing
             if number % 100 == 0 { #expect(try await eventually { fast.count == number + 1 }) }
         }
         #expect(try await eventually { fast.count == 500 })
-        // Their tasks begin when the executor comes to them, which may be after all that.
+        // The handlers' tasks begin when the executor runs them, which may be after all that.
         #expect(try await eventually { slow.count == 2 })
         barrier.open()
-        // Caught up, in order, and then told as it happens.
+        // The slow handlers catch up in order, and are then told of changes as they happen.
         #expect(try await eventually { slow.count == 1000 })
         try jobs.set("k", value: 500)
         #expect(try await eventually { slow.count == 1002 && fast.count == 501 })
@@ -127,7 +127,7 @@ import Testing
         #expect(try await eventually { told.count == 1 })
         try other.leave()
         #expect(!second.isActive && told.count == 1)
-        // The last one out took the namespace along; begun anew, it has no watchers.
+        // The namespace went with its last owner; made anew, it has no watchers.
         let anew = try SpaceTest.namespace("jobs")
         #expect(try anew.status().watchers == [])
     }

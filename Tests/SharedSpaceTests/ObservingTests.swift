@@ -3,7 +3,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// What handlers are told, and with which options.
+/// The changes that handlers are told, and the options that they are told with.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct ObservingTests {
     let jobs: Namespace
 
@@ -28,7 +28,7 @@ import Testing
         #expect(try await eventually { try jobs.status().watchers == [] })
     }
 
-    /// Read in few looks, each of which has some for everybody.
+    /// The changes are read in few looks, each of which has some changes for every observer.
     @Test func eachIsToldOfWhatConcernsIt() async throws {
         let told = (0..<3).map { _ in Told() }
         let filters: [ChangeFilter] = [.tuples(["a", .any]), .tuples(["b", .any]), .everything]
@@ -42,7 +42,7 @@ import Testing
         for token in tokens { token.cancel() }
     }
 
-    /// Each of the four bits, alone and together: old, new, whether prior, whether initial.
+    /// Every combination of the four options: old, new, prior and initial.
     @Test(arguments: (0..<16).map { ObservationOptions(rawValue: $0) })
     func theOptionsDecideWhatACallBrings(_ options: ObservationOptions) async throws {
         try jobs.set("k", value: 1)
@@ -79,7 +79,7 @@ import Testing
         token.cancel()
     }
 
-    /// Every kind of filter beside the others, and no one is told of what is not its.
+    /// Filters of every kind are used side by side, and no observer is told of a change outside its filter.
     @Test func filtersFindTheirChanges() async throws {
         let filters: [(ChangeFilter, [String])] = [
             (.tuples(["a", .any]), ["a1", "a2"]), (.tuples(["a", 2]), ["a2"]), (.tuples([.any, 2]), ["a2", "b2"]),
@@ -103,7 +103,7 @@ import Testing
         let marks = Told()
         bag.add(try jobs.observe("end") { marks.note($0) })
         try jobs.set("end", value: 1)
-        // Whoever is told of the last change after all others were, was told of all before.
+        // An observer that is told of the last change, after all the others, was told of all before it.
         #expect(try await eventually { marks.count == 1 })
         for (told, (filter, expected)) in zip(told, filters) {
             let expected = expected + (filter.cells == .all && filter.kinds == nil ? ["end"] : [])
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// The value at first, then each change: nothing is missing between them, and nothing comes twice.
+    /// An observer is told the value at first and then each change, without a gap or a repetition.
     @Test func theInitialValueJoinsTheChanges() async throws {
         let jobs = jobs
         try jobs.set("n", value: 0)
@@ -129,7 +129,7 @@ import Testing
             let token = try jobs.observe("n", options: [.initial, .new]) { told.note($0) }
             #expect(try await eventually { told.count >= 5 })
             token.cancel()
-            // Once, for a call that has begun may still note something.
+            // Reads the changes once, because a call that has begun may still note something.
             let changes = told.changes
             let numbers = changes.map { change in if case .int(let number) = change.new { number } else { -1 } }
             #expect(
@@ -142,13 +142,13 @@ import Testing
         try await writing
     }
 
-    /// Observers that come while others write begin with the change after their registration.
+    /// Observers that register while others write begin with the change after their registration.
     @Test func nothingAfterTheRegistrationIsMissed() async throws {
         let jobs = jobs
         let isDone = Slot<Bool>()
         let always = Told()
         let first = try jobs.observe(.everything) { always.note($0) }
-        // Within the journal's bound, however long the others take.
+        // The number of changes stays within the journal's bound, however long the registrations take.
         async let writing: Void = onThread { for _ in 0..<20_000 where isDone.value == nil { try jobs.increment("n") } }
         var late: [(Told, UInt64, ObservationToken)] = []
         for _ in 0..<100 {
@@ -171,7 +171,7 @@ import Testing
         first.cancel()
     }
 
-    /// A thousand observers of which each change concerns one: that one is asked.
+    /// Of a thousand observers, a change asks only the one that it may concern.
     @Test func aChangeAsksOnlyThoseItMayConcern() async throws {
         let told = Told()
         let bag = ObservationBag()
@@ -187,7 +187,8 @@ import Testing
             try jobs.write("job", number * 2 + 1, "x")
         }
         #expect(try await eventually { told.count == 200 })
-        // A busy one asks its own filter once more for what came meanwhile; none of these is told of more than one change.
+        // A busy observer asks its own filter once more for changes that came meanwhile; none of these observers is
+        // told of more than one change.
         #expect(jobs.filterEvaluations - before < 1000)
         bag.stopObserving()
         #expect(try await eventually { try jobs.status().watchers == [] })

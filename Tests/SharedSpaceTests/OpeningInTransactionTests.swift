@@ -3,11 +3,11 @@ import SpaceTestSupport
 import Synchronization
 import Testing
 
-/// Opening handles within a transaction's body: what would wait for another thread is an error, because that thread may wait for
-/// the transaction.
+/// Opening handles within a transaction's body: if opening would wait for another thread, it is an error, because that
+/// thread may wait for the transaction.
 @Suite(.timeLimit(.minutes(5))) struct OpeningInTransactionTests {
     let root: TemporaryRoot
-    /// With a time-out that a wait for another thread uses up.
+    /// A space with a time-out that a wait for another thread uses up.
     let space: Space
 
     init() throws {
@@ -28,22 +28,22 @@ import Testing
         #expect(try jobs.verify() == [])
     }
 
-    /// One thread leaves the namespace: it waits for the transaction, and has the namespace's entry meanwhile.
+    /// A thread that leaves the namespace waits for the transaction, and holds the namespace's entry meanwhile.
     @Test func whileAnotherThreadLeavesItIsRefused() async throws {
         try space.namespace("jobs").setPersistent(true)
-        // The other thread may come to the entry later than the body: then the body has its handle.
+        // If the other thread comes to the entry later than the body, the body gets its handle.
         var code: SpaceError.Code?
         for _ in 0..<50 where code == nil { code = try await openWhileLeaving() }
         #expect(code == .invalidArgument)
         #expect(try space.namespace("jobs").verify() == [])
     }
 
-    /// Returns: Why the body could not open the namespace; `nil`: it could.
+    /// Returns: The code of the error with which the body could not open the namespace, or `nil` if it could.
     private func openWhileLeaving() async throws -> SpaceError.Code? {
         let (space, isInBody) = (space, Flag())
         let jobs = try space.namespace("jobs")
         try jobs.write(0)
-        // What its leaving has to return.
+        // A claim that leaving has to return.
         _ = try jobs.claimIfExists(any(Int.self))?.detach()
         async let leaving: Void = onThread {
             if try eventually({ isInBody.isSet }) { try jobs.leave() }
@@ -51,7 +51,8 @@ import Testing
         let code = try await onThread { () -> SpaceError.Code? in
             try jobs.transaction { _ in
                 isInBody.set()
-                // It has left as soon as the handle says so, and waits for the end of this body.
+                // Once the handle says that it is closed, the other thread has left, and waits for the end of this
+                // body.
                 guard try eventually({ errorCode { _ = try jobs.count() } == .closed }) else { return nil }
                 return errorCode { _ = try space.namespace("jobs") }
             }

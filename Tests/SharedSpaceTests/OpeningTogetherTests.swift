@@ -18,8 +18,8 @@ import Testing
 
     init() throws { root = try TemporaryRoot() }
 
-    /// Nothing that was written is lost, and no call fails, although the process's last handle often goes while another
-    /// thread opens the next.
+    /// No written tuple is lost, and no call fails, although the process's last handle often goes while another thread
+    /// opens the next.
     @Test func fourThreadsOpenWriteTakeAndLeave() async throws {
         let (space, options) = (root.space, options)
         _ = try space.namespace("jobs", options: options)
@@ -43,7 +43,7 @@ import Testing
         #expect(try namespace.verify() == [])
     }
 
-    /// The larger the map that is undone, the longer closing takes: the new handle's reader slot must outlast it.
+    /// Closing takes longer the larger the map that it removes: the new handle's reader slot must survive it.
     @Test func aHandleThatIsOpenedWhileTheLastOneGoesKeepsItsReaders() async throws {
         let (space, options) = (root.space, options)
         let ballast = [UInt8](repeating: 1, count: 1 << 20)

@@ -9,7 +9,7 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// Rows of ordered sets that contradict each other are found by the check, and reading them is an error, never a trap.
+/// The check finds rows of ordered sets that contradict each other, and reading them is an error, never a trap.
 @Suite struct OrderedSetDamageTests {
     let root: TemporaryRoot
     let namespace: Namespace
@@ -22,7 +22,7 @@ import Testing
         try set.append(contentsOf: 0..<600)
     }
 
-    /// Changes a row behind the library's back.
+    /// Changes a row directly, without the ordered set's code.
     private func damage(_ object: UInt64, _ row: ElementKey.Row, _ change: ([UInt8]) -> [UInt8]?) throws {
         try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
             let new = change(try scope.snapshot.row(object, row).map { Array($0) } ?? [])
@@ -71,7 +71,7 @@ import Testing
         #expect(try namespace.verify() == [])
         try cause(fault)
         #expect(try namespace.verify() != [], "\(fault)")
-        // Whatever they give, nothing traps.
+        // Whatever these calls return, none of them traps.
         _ = try? set.elements()
         _ = try? set.firstIndex(of: 300)
         _ = try? set.insert(1000, at: 300)

@@ -4,7 +4,7 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-/// What observers of ordered sets are told.
+/// The changes that observers of ordered sets are told.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct OrderedSetObservingTests {
     let namespace: Namespace
@@ -15,7 +15,7 @@ struct OrderedSetObservingTests {
         set = try namespace.orderedSet("s", of: String.self)
     }
 
-    /// What an observer was told, as text.
+    /// The changes that an observer was told, as text.
     private final class Told: Sendable {
         private let state = Mutex<[CollectionChange<String>]>([])
         var changes: [CollectionChange<String>] { state.withLock { $0 } }
@@ -50,7 +50,7 @@ struct OrderedSetObservingTests {
             try set.observe(options: [.initial, .movesAsPairs]) { pairs.note($0) },
         ]
         #expect(set.observations.map(\.id) == tokens.map(\.id))
-        // What is there is read when it is told: later it would hold the edits.
+        // The initial elements are read when they are told: if that were later, they would include the edits.
         #expect(try await eventually { pairs.changes.count == 1 })
         try set.append(contentsOf: ["a", "b", "c", "d"])
         try set.append("a")
@@ -86,7 +86,7 @@ struct OrderedSetObservingTests {
         }
     }
 
-    /// Several edits of one transaction come with one number, and what was undone does not come.
+    /// Edits of one transaction are told with one number, and undone edits are not told.
     @Test func aTransactionsEditsBelongTogether() async throws {
         let told = Told()
         let token = try set.observe { told.note($0) }
@@ -109,7 +109,7 @@ struct OrderedSetObservingTests {
         token.cancel()
     }
 
-    /// What is too large to be told, and what the journal has dropped, is told as a reset.
+    /// A change that is too large to be told, or that the journal has dropped, is told as a reset.
     @Test func whatCantBeToldIsAReset() async throws {
         let told = Told()
         let barrier = Barrier()
@@ -123,7 +123,7 @@ struct OrderedSetObservingTests {
         try set.append("a")
         barrier.open()
         #expect(try await eventually { told.changes.last?.sequence == (try namespace.status().sequence) })
-        // The reset was read later than the last change, and holds it.
+        // The reset was read later than the last change, and includes it.
         #expect(told.changes.count == 2)
         #expect(told.texts.last == "reset \(large)a")
         try set.remove(at: 0)
@@ -131,7 +131,7 @@ struct OrderedSetObservingTests {
         token.cancel()
     }
 
-    /// More changes than the journal keeps, while the observer is held up.
+    /// While the observer is held up, more changes happen than the journal keeps.
     @Test func behindTheJournalsBoundComesAReset() async throws {
         let told = Told()
         let barrier = Barrier()
@@ -152,7 +152,7 @@ struct OrderedSetObservingTests {
         token.cancel()
     }
 
-    /// One that ends itself in its handler, one that throws, and one that is ended with all others.
+    /// One observer ends itself in its handler, one throws, and one is ended with all others.
     @Test func observersComeAndGo() async throws {
         final class Owner: Sendable {}
         let (once, all, owned) = (Told(), Told(), Told())
@@ -184,7 +184,7 @@ struct OrderedSetObservingTests {
         #expect(try await eventually { try namespace.status().watchers.isEmpty })
     }
 
-    /// An element that does not decode is told as an error; when it has gone, a reset follows.
+    /// An element that does not decode is told as an error; when it is gone, a reset follows.
     @Test func whatDoesNotDecodeIsAnError() async throws {
         let numbers = try namespace.orderedSet("numbers", of: Int.self)
         let words = try namespace.orderedSet("numbers", of: String.self, schema: "Int")
@@ -210,7 +210,7 @@ struct OrderedSetObservingTests {
         try set.append("b")
         var copy: [String] = []
         var iterator = changes.makeAsyncIterator()
-        // The first is what was there when the sequence was made.
+        // The first change has the elements that were there when the sequence was made.
         #expect(try await iterator.next()?.apply(to: &copy) == true)
         #expect(copy == ["a"])
         #expect(try await iterator.next()?.apply(to: &copy) == true)

@@ -7,9 +7,9 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// Which rows of an ordered set an edit writes: as many as it has made room for.
+/// An edit of an ordered set writes as many rows as it has reserved space for.
 @Suite(.spaceTest) struct OrderedSetRowTests {
-    /// Before the first of a full chunk, and behind its last, no other element moves.
+    /// An insertion before the first element of a full chunk, or behind its last, moves no other element.
     @Test(arguments: [0, 256]) func insertingAtTheEndsSplitsNothing(_ index: Int) throws {
         let namespace = try SpaceTest.namespace("n")
         let set = try namespace.orderedSet("s", of: Int.self)
@@ -18,7 +18,7 @@ import Testing
         }
         try set.append(contentsOf: 0..<256)
         #expect(try chunks() == [ElementList.chunkSize])
-        // What this is about: it is said to need no room for a split.
+        // The case under test: the list says that it needs no space for a split.
         #expect(try set.read("look") { list throws(SpaceError) in list.hasRoom(for: 2, at: index) })
         try set.insert(contentsOf: [-2, -1], at: index)
         #expect(try chunks() == (index == 0 ? [2, 256] : [256, 2]))

@@ -5,7 +5,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Edits of ordered sets, and what is refused.
+/// Edits of ordered sets, and edits that are refused.
 @Suite(.spaceTest) struct OrderedSetTests {
     let namespace: Namespace
 
@@ -97,7 +97,7 @@ import Testing
         #expect(try set.isEmpty)
     }
 
-    /// Against an array, with sizes at which chunks are split, emptied and joined.
+    /// Compares the set with an array, at sizes at which chunks are split, emptied and joined.
     @Test(arguments: 1...3) func randomEditsGiveWhatAnArrayGives(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let set = try namespace.orderedSet("numbers", of: Int.self)
@@ -107,7 +107,7 @@ import Testing
             let index = Int.random(in: 0...model.count, using: &random)
             switch Int.random(in: 0..<9, using: &random) {
             case 0, 1:
-                // Rather growing at first, rather shrinking later.
+                // The set tends to grow at first, and to shrink later.
                 let new = Array(next..<next + Int.random(in: 1...(round < 100 ? 300 : 20), using: &random))
                 next += new.count
                 #expect(try set.insert(contentsOf: new, at: index) == new.count)
@@ -166,7 +166,7 @@ import Testing
         #expect(errorCode { try even.append(Even(number: 3)) } == .badData)
         #expect(errorCode { try even.append(contentsOf: [Even(number: 4), Even(number: 5)]) } == .badData)
         #expect(try even.elements().map(\.number) == [2] && set.elements() == ["a", "b"])
-        // Another process means something else by the same name.
+        // A tuple that is claimed and comes back keeps its expiry.
         let words = try namespace.orderedSet("even", of: String.self, schema: "Even")
         try words.append("four")
         #expect(errorCode { _ = try even.elements() } == .badData)
@@ -196,7 +196,7 @@ import Testing
             let inner = try t.orderedSet(set)
             try inner.append("c")
             try inner.move("c", before: "a")
-            // Refused, and the transaction goes on.
+            // The call is refused, and the transaction goes on.
             #expect(errorCode { try inner.insert("x", at: 9) } == .invalidArgument)
             #expect(errorCode { try set.append("x") } == .invalidArgument)
             try t.orderedSet(other).append(try inner.count)
@@ -217,7 +217,7 @@ import Testing
     }
 }
 
-/// Decodes less than it encodes.
+/// A type that decodes fewer values than it encodes.
 private struct Even: Codable, Equatable {
     var number: Int
 

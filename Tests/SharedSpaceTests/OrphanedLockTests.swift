@@ -12,7 +12,7 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// Locks that are held by a thread which doesn't exist, and of whose death the kernel has told no one.
+/// Locks held by a thread that no longer exists, and of whose death the kernel has told no waiter.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(2))) struct OrphanedLockTests {
     private static let patience = Duration.milliseconds(200)
     let root: TemporaryRoot
@@ -23,7 +23,7 @@ import Testing
         space = try Space(root: root.path, timeout: Self.patience)
     }
 
-    /// Takes a lock on a thread that ends as one does whose list of robust mutexes is broken.
+    /// Takes a lock on a thread that ends as if its list of robust mutexes were broken.
     private func orphan(_ lock: ProcessLock) throws -> Int32 {
         let thread = Atomic<Int32>(0)
         try DetachedThread.start {
@@ -44,7 +44,7 @@ import Testing
         _ = try orphan(namespace.core.control.gate)
         try namespace.write("job", 2)
         #expect(try namespace.takeIfExists("kept", 1) != nil)
-        // It is an ordinary lock again, between processes too.
+        // The gate is an ordinary lock again, between processes too.
         let other = try Agent(root, "n")
         #expect(try other.run("count") == "1")
         try other.run("write [\"job\", 3]")
@@ -55,7 +55,7 @@ import Testing
         let namespace = try SpaceTest.namespace("n", timeout: Self.patience)
         _ = try orphan(namespace.core.control.gate)
         let failures = await together(8) { number in
-            // Each may be told of it once, while another takes it over.
+            // Each writer may get the error once, while another takes the gate over.
             while true {
                 do throws(SpaceError) {
                     try namespace.write("job", number)
@@ -85,7 +85,7 @@ import Testing
         let namespace = try space.namespace("n")
         try namespace.write("job", 1)
         let thread = try orphan(namespace.core.control.gate)
-        // Without what takes it over it stays as it is.
+        // With the safeguard left out, the gate stays orphaned.
         let refused = try Agent()
         try refused.run("leave-out orphans")
         let refusal = try refused.ask("open \(root.path) n timeout=200")
@@ -122,7 +122,7 @@ import Testing
         #expect(try opened.verify() == [])
     }
 
-    /// The same where the next is a newcomer.
+    /// The same, if the next process has yet to open the namespace.
     @Test func aWriterWhoseDeathIsNotToldOfStopsNoOpener() throws {
         let dying = try Agent(root, "n", "persistent=1")
         try dying.run("forget-robust-list")
@@ -136,7 +136,7 @@ import Testing
         #expect(try newcomer.run("verify") == "")
     }
 
-    /// A number that was written over a free lock.
+    /// The number of a thread was written over a free lock.
     @Test func aLockThatWasOverwrittenIsTakenOver() throws {
         let namespace = try space.namespace("n")
         let thread: Int32 = 0x3FFF_FFF0
@@ -146,7 +146,8 @@ import Testing
         #expect(try namespace.count() == 1)
     }
 
-    /// Another who takes it over stands in the way: the thread is named, and deleting goes on all the same.
+    /// If another process stands in the way of taking the lock over, the error names the thread that is gone; deleting
+    /// works all the same.
     @Test func theThreadThatIsGoneIsNamed() throws {
         let namespace = try space.namespace("n", options: NamespaceOptions(isPersistent: true))
         let thread = try orphan(namespace.core.control.gate)
@@ -179,7 +180,7 @@ extension SharedMutex {
 }
 
 private enum RobustList {
-    /// Tells the kernel of an empty list in place of this thread's, which ends soon (get_robust_list(2)).
+    /// Gives the kernel an empty list in place of this thread's, which ends soon (get_robust_list(2)).
     static func forget() throws {
         guard let symbol = dlsym(nil, "syscall") else { throw TestFailure("no syscall in libc") }
         let call = unsafeBitCast(symbol, to: (@convention(c) (CLong, UnsafeMutableRawPointer, Int) -> CLong).self)

@@ -14,7 +14,7 @@ import Glibc
 
     init() throws { root = try SpaceTest.root() }
 
-    /// Equal to every other: what counts is which one it is.
+    /// A sender that equals every other: only its identity counts.
     private final class Sender: Hashable, Sendable {
         static func == (a: Sender, b: Sender) -> Bool { true }
         func hash(into hasher: inout Hasher) {}
@@ -44,7 +44,7 @@ import Glibc
             try jobs.post("p", sender: sender)
         }
         #expect(gone == nil)
-        // Some of these get its address.
+        // Some of these objects get the address of the one that is gone.
         var numbers: Set<Int> = []
         for _ in 0..<1000 {
             let sender = Sender()

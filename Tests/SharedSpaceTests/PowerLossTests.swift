@@ -9,13 +9,15 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// What a `.durable` namespace is after the power went: everything that LMDB wrote to its data file is recorded, and the file
-/// that each moment would have left is opened as after a reboot.
+/// The state of a `.durable` namespace after a power loss.
 ///
-/// A moment is a prefix of the writes; what was written since the last sync may moreover be there or not, in any
-/// combination, of which some are tried: a disk may write in any order until it is told to sync. A write is whole or absent, as LMDB
-/// relies on for the page that says which state counts. The control file is taken as it was before the work; of it nothing
-/// but the header is used after a reboot. No real device is cut off here.
+/// The test records everything that LMDB writes to its data file, and opens the file that each moment would have left,
+/// as after a reboot.
+///
+/// A moment is a prefix of the writes. Of the writes since the last sync, any may moreover be missing, because a disk
+/// may write in any order until it is told to sync; the test tries some of the combinations. A write is whole or
+/// absent, as LMDB relies on for the page that says which state counts. The control file is taken as it was before the
+/// work; after a reboot only its header is used. No real device is cut off here.
 @Suite(.timeLimit(.minutes(5)))
 struct PowerLossTests {
     private enum Record {
@@ -37,13 +39,13 @@ struct PowerLossTests {
         let log = "\(root.path)/.log"
         let worker = try Agent(program: "space-write-recorder", [root.path, log, "\(Self.operations)"])
         guard try worker.line() == "ready" else { throw TestFailure("the recorder does not start") }
-        // Nobody writes now, so a copy is one moment.
+        // No process writes now, so a copy is of one moment.
         try base.copyTree("n", from: root)
         let done = try worker.ask("go")
         try worker.kill()
         records = try Self.decode(try root.bytes(of: ".log"))
         let writes = records.count { if case .written = $0 { true } else { false } }
-        // The recorder sees what LMDB does: a data page or more, a sync and a meta page for each commit at least.
+        // The recorder must see LMDB's work: for each commit at least a data page, a sync and a meta page.
         guard done.hasPrefix("done "), writes >= Self.operations * 4 else {
             throw TestFailure("the recorder saw \(writes) writes, and says: \(done)")
         }
@@ -71,7 +73,7 @@ struct PowerLossTests {
         return records
     }
 
-    /// What has to be there after `count` operations: the fields of the tuples, in order.
+    /// The fields of the tuples that must be there after `count` operations, in order.
     private func expected(after count: Int) -> [Int] {
         var numbers: [Int] = []
         for number in stride(from: 1, through: count, by: 1) {
@@ -80,8 +82,8 @@ struct PowerLossTests {
         return numbers
     }
 
-    /// Opens what the power's loss would have left, and sees that it is the state after an operation, and that none that
-    /// was acknowledged is missing.
+    /// Opens the state that a power loss would have left, and checks that it is the state after an operation and that
+    /// no acknowledged operation is missing.
     private func check(_ writes: [(offset: Int, bytes: [UInt8])], acknowledged: Int, _ moment: String) throws {
         let copy = try TemporaryRoot()
         try copy.copyTree("n", from: base)
@@ -97,7 +99,7 @@ struct PowerLossTests {
         // An operation is two commits, the tuple's and the cell's: the tuple may be one ahead.
         #expect(numbers == expected(after: last) || numbers == expected(after: last + 1), "\(moment)")
         #expect(last >= acknowledged, "\(moment)")
-        // It goes on.
+        // The namespace can be written to.
         try namespace.write("after", 1)
         #expect(try namespace.verify() == [], "\(moment)")
     }
@@ -117,7 +119,7 @@ struct PowerLossTests {
         #expect(acknowledged == Self.operations)
     }
 
-    /// A disk may have written some of what was not synced yet, and not what came before it.
+    /// A disk may have written some of the unsynced writes, but not earlier ones.
     @Test func whatWasNotSyncedMayBeMissing() throws {
         var random = SystemRandomNumberGenerator()
         var durable: [(offset: Int, bytes: [UInt8])] = []
@@ -142,7 +144,7 @@ struct PowerLossTests {
         }
     }
 
-    /// The test can fail: without the sync before the meta page, a state is found that is damaged or has lost what was acknowledged.
+    /// Shows that the test can fail: without the sync before the meta page, some states are damaged.
     @Test func withoutTheSyncItIsLost() throws {
         var metaPages: [(offset: Int, bytes: [UInt8])] = []
         var damaged = 0

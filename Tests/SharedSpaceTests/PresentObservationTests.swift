@@ -3,7 +3,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Observers that are told first what is there.
+/// Observers that are told the present state first.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct PresentObservationTests {
     let root: TemporaryRoot
     let jobs: Namespace
@@ -39,7 +39,7 @@ import Testing
         bag.stopObserving()
     }
 
-    /// Of a part of a cell: where the path ends, or that it ends nowhere.
+    /// An observer of a part of a cell is told the value at the end of its path, or that the path leads nowhere.
     @Test func aPathIsToldOfWhereItEnds() async throws {
         try jobs.set("user", value: ["name": "Ada"])
         try jobs.set("users", value: 1)
@@ -67,7 +67,8 @@ import Testing
         }
     }
 
-    /// More than a slice, changed by the handler itself while it is told: behind, at, and before where the slices are.
+    /// A present state of more than one slice is of one moment, although the handler changes it behind, at and before
+    /// the current slice.
     @Test(arguments: [false, true]) func aLongPresentIsOfOneMoment(inTask: Bool) async throws {
         let jobs = jobs
         let count = 6000
@@ -111,8 +112,8 @@ import Testing
         #expect(try await eventually { try jobs.status().watchers == [] })
     }
 
-    /// The journal drops what has happened before the rest of the present was read: that is said, also to one whom none of it
-    /// concerned.
+    /// If the journal drops changes from before the rest of the present state was read, the observer is told a gap,
+    /// even if none of the changes concerned it.
     @Test func aPresentThatCouldNotBeKeptIsFollowedByAGap() async throws {
         try jobs.write(contentsOf: (0..<1000).map { Tuple("a", $0) })
         let (told, barrier) = (Told(), Barrier())
@@ -132,7 +133,7 @@ import Testing
         token.cancel()
     }
 
-    /// The namespace goes while the first part is told.
+    /// The namespace ends while the first part is told.
     @Test func theEndComesAfterWhatWasThere() async throws {
         try jobs.write(contentsOf: (0..<1000).map { Tuple("a", $0) })
         let (told, barrier) = (Told(), Barrier())

@@ -4,7 +4,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Watchers that begin with what is there.
+/// Watchers that begin with the present state.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct PresentTests {
     let root: TemporaryRoot
 
@@ -26,7 +26,8 @@ import Testing
         #expect(seen[5].sequence == changes.start + 1 && seen[6].old == 1)
     }
 
-    /// All of what happens between the registration and the first look leaves the moment of the registration alone.
+    /// Changes between the registration and the first look do not alter the state that the watcher is told, which is
+    /// that of the registration.
     @Test func whatHappensBeforeTheLookComesOnceAndAfter() throws {
         let jobs = try SpaceTest.namespace("jobs")
         for number in 0..<8 { try jobs.write("a", number) }
@@ -37,7 +38,8 @@ import Testing
         let changes = try jobs.changes(from: .initial)
         try jobs.bury(try #require(aside.first))
         #expect(try jobs.bury(matching: ["a", 4]) == 1)
-        // Set aside (one was visible, one was not); taken; returned; claimed and returned; claimed and completed; completed; written and taken.
+        // Buried (one was visible, one was not); taken; returned; claimed and returned; claimed and completed;
+        // completed; written and taken.
         #expect(try jobs.takeIfExists("a", 0) != nil)
         try jobs.release(claim)
         try jobs.release(try jobs.claimAll(matching: ["a", 2], max: 1))
@@ -59,7 +61,7 @@ import Testing
         #expect(try Replica(seen) == Replica(of: jobs))
     }
 
-    /// More than a slice, changed between the slices.
+    /// A present state of more than one slice is of one moment, although it changes between the slices.
     @Test func aLongPresentIsOfOneMoment() throws {
         let jobs = try SpaceTest.namespace("jobs")
         let count = 20_000
@@ -70,7 +72,7 @@ import Testing
         var next = 0
         while let change = try changes.nextBlocking(timeout: .zero, interruption: nil) {
             seen.append(change)
-            // Behind, at, and before where the slices are.
+            // The changes fall behind, at and before the current slice.
             guard change.isPresent, seen.count % 10 == 0 else { continue }
             next = (next * 7 + 12_345) % count
             _ = try jobs.takeIfExists("a", next)
@@ -101,7 +103,7 @@ import Testing
         #expect(try seen(ChangeFilter(tuples: .any, cells: .all, kinds: [.take, .post])) == [])
     }
 
-    /// The journal drops what has happened since before the present was read: that is said.
+    /// If the journal drops changes from before the present state was read, the watcher is told a gap.
     @Test func aPresentThatCouldNotBeKeptIsFollowedByAGap() throws {
         let jobs = try SpaceTest.namespace("jobs")
         for number in 0..<3 { try jobs.write("a", number) }
@@ -113,7 +115,8 @@ import Testing
         #expect(seen[3].sequence == changes.start + 1 && !seen[3].isPresent)
     }
 
-    /// Once one iterator of a sequence has found nothing ready, another one reads all of the present, and takes a change of it.
+    /// All of the present state is told even if a second iterator of the sequence reads it, and takes a change of it,
+    /// right after the first one has found nothing ready.
     @Test func twoIteratorsAreToldOfAllOfThePresent() async throws {
         let jobs = try SpaceTest.namespace("jobs")
         for number in 0..<5 { try jobs.write("a", number) }
@@ -132,7 +135,7 @@ import Testing
     }
 }
 
-/// A copy of a namespace, kept by what a watcher is told.
+/// A copy of a namespace, kept up to date by the changes that a watcher is told.
 struct Replica: Equatable {
     private(set) var tuples: [TupleID: Tuple] = [:]
     private(set) var cells: [String: Value] = [:]

@@ -8,7 +8,7 @@ import TupleCoding
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// What stands in a rate limit's row comes from the disk.
+/// A rate limit's row comes from the disk, so it may hold any value.
 @Suite(.timeLimit(.minutes(5)))
 struct RateLimitDamageTests {
     @Test(arguments: [
@@ -31,7 +31,7 @@ struct RateLimitDamageTests {
             value = .array([2, 10_000_000_000, .int(seen), .int(next), 2])
         }
         do throws(SpaceError) {
-            // Far beyond now, but a time: not to be had.
+            // This is a valid time far in the future, so no permit is free.
             #expect(try !limit.tryAcquire() && next == 1 << 62)
         } catch {
             #expect(error.code == .damaged)

@@ -10,7 +10,7 @@ import TupleCoding
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// What is given back of a rate limit.
+/// The moments that a rate limit reserves, and those that it takes back.
 @Suite(.spaceTest, .timeLimit(.minutes(2)))
 struct RateLimitTests {
     let namespace: Namespace
@@ -21,14 +21,14 @@ struct RateLimitTests {
         limit = namespace.rateLimit("r", 1, per: .seconds(3600))
     }
 
-    /// The moment up to which all is reserved, in nanoseconds.
+    /// The moment up to which the limit is reserved, in nanoseconds.
     private func end() throws -> Int {
         let state = ObjectState(namespace: namespace, name: "r", kind: .rateLimit)
         guard let value = try state.value("look") else { return 0 }
         return try #require(RateMoments(value, .max)).last
     }
 
-    /// Starts a wait, and returns when it has its moment.
+    /// Starts a wait, and returns when the wait has its moment.
     private func wait() async throws -> Task<Bool, any Error> {
         let before = try end()
         let limit = limit
@@ -43,7 +43,8 @@ struct RateLimitTests {
         #expect(error?.code == .cancelled)
     }
 
-    /// A moment in the middle is not given back: what is taken from the end is somebody else's, and would go to two.
+    /// A cancelled wait gives back only the last moment: moving the end back for a moment in the middle would give out
+    /// another waiter's moment twice.
     @Test func onlyTheLastMomentIsGivenBack() async throws {
         #expect(try limit.tryAcquire())
         let first = try end()
@@ -55,13 +56,14 @@ struct RateLimitTests {
         #expect(try end() == last)
         await cancel(late)
         #expect(try end() == between)
-        // Who comes next has what the last one had.
+        // The next waiter gets the moment that the last one had.
         let next = try await wait()
         #expect(try end() == last && first < between && between < last)
         await cancel(next)
     }
 
-    /// However they come, no interval holds more than the limit, wherever it begins; and what is free is had.
+    /// No interval holds more than the limit, wherever it begins and however the requests come; a free permit is given
+    /// out at once.
     @Test(arguments: [1, 2, 3, 10, 100], 0..<20 as Range<UInt64>)
     func noIntervalHoldsMoreThanTheLimit(_ limit: Int, _ seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -75,12 +77,12 @@ struct RateLimitTests {
             let count = Int.random(in: 1...limit, using: &generator)
             let mayPass = passed.reduce(0) { $0 + ($1.time > now - interval - tick ? $1.count : 0) } + count <= limit
             let delay = moments.reserve(count, now: now)
-            // It passes right at its moment, or at once: somewhere within the tick.
+            // A request passes right at its moment; one that passes at once does so somewhere within the tick.
             passed.append((now + delay + (delay == 0 ? Int.random(in: 0..<tick, using: &generator) : 0), count))
             if mayPass, limit <= RateMoments.most, passed.dropLast().allSatisfy({ $0.time <= now + tick }) {
                 #expect(delay == 0)
             }
-            // What is written is read.
+            // The written value reads back equal.
             #expect(RateMoments(moments.value(now), now) == moments)
         }
         let ordered = passed.sorted { $0.time < $1.time }
@@ -93,7 +95,7 @@ struct RateLimitTests {
             }
             #expect(sum <= limit)
         }
-        // And not much less: where all come at once, the limit passes in each interval.
+        // Not much less passes either: if all requests come at once, the limit passes in each interval.
         var crowd = RateMoments(limit: limit, interval: interval)
         var last = 0
         for _ in 0..<10 * limit { last = crowd.reserve(1, now: now) }

@@ -10,7 +10,7 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// A process that can't look, since no reader of the database is to be had: what it could not see has not changed.
+/// A process that can't read, because no reader of the database is free, must not conclude that anything has changed.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(2)))
 struct ReaderlessTests {
     let namespace: Namespace
@@ -21,7 +21,7 @@ struct ReaderlessTests {
         core = namespace.core
     }
 
-    /// All that there are, to be given back when they go.
+    /// Takes all readers that there are; they are given back when the result goes.
     private func takeReaders() -> [Reader] {
         var taken: [Reader] = []
         while let idle = core.engine.readers.take() { taken.append(idle) }
@@ -33,21 +33,21 @@ struct ReaderlessTests {
         return taken
     }
 
-    /// Who can't look whether it still leads is not told that it doesn't.
+    /// A leader that can't look whether it still leads is not told that it doesn't.
     @Test func notToSeeIsNoLoss() async throws {
         let election = namespace.election("leader")
         let (losses, told) = AsyncStream.makeStream(of: SpaceError.Code.self)
         let leadership = try await election.stand { told.yield($0.code) }
         #expect(try await eventually { try !namespace.status().waiters.isEmpty })
         var readers: [Reader] = []
-        // One may have been in use at the first attempt.
+        // A reader may have been in use at the first attempt.
         #expect(
             try await eventually {
                 readers += takeReaders()
                 return (try? leadership.isLeading()) == nil
             }
         )
-        // It looks in vain, and waits on.
+        // The leader's watch looks in vain, and waits on.
         core.wakeOwnWaiters()
         readers = []
         #expect(try leadership.isLeading())
@@ -57,7 +57,7 @@ struct ReaderlessTests {
         #expect(readers.isEmpty)
     }
 
-    /// Who can't look for the answer until its time has passed gives the request up, which goes.
+    /// If an asker can't look for the answer until its time has passed, it takes the request back.
     @Test func aRequestThatCantBeLookedAtIsTakenBack() throws {
         let base = try core.enrolResponder("f", key: "base", isBase: true)
         let request = OutgoingRequest(name: "f", argument: Value.int(1).knownElement)
@@ -72,7 +72,7 @@ struct ReaderlessTests {
         try core.removeResponder(base, of: "f")
     }
 
-    /// Who waits for a tuple, and finds no reader, looks again.
+    /// A waiter that finds no reader for its look looks again.
     @Test func whoWaitsLooksAgain() async throws {
         var readers = takeReaders()
         let task = Task { [namespace] () throws -> Int in
@@ -86,7 +86,7 @@ struct ReaderlessTests {
             }
         }
         #expect(try await eventually { core.slots.inUse.load() == 2 })
-        // Its time is over, and it has not looked once.
+        // The time of this read is over before it has looked once.
         let error = #expect(throws: SpaceError.self) { try namespace.read("job", 3, timeout: .milliseconds(1)) }
         #expect(error?.code == .readersExhausted)
         readers = []

@@ -14,10 +14,10 @@ extension TemporaryRoot {
         try overwrite("n/control", header.encoded())
     }
 
-    /// Makes the namespace `n`, which nobody has open, look as it does after the machine went down and came up.
+    /// Makes the namespace `n`, which no process has open, look as it does after the machine went down and came up.
     func pretendReboot() throws {
         try changeHeader { header in header.bootID[0] ^= 0xff }
-        // And a lock that was held when the power went: nobody would ever let it go.
+        // The lock was held when the power went, so no process would ever release it.
         try overwrite("n/control", [UInt8](repeating: 0xff, count: 40), at: 448)
     }
 }

@@ -89,7 +89,7 @@ struct RecipeFormTests {
         for _ in 0..<3 { #expect(try rate.tryAcquire()) }
         #expect(try !rate.tryAcquire())
         #expect(try await !rate.acquire(timeout: .seconds(60)))
-        // What is cancelled is given back.
+        // A cancelled wait gives its permit back.
         let waiting = Task { try await rate.acquire() }
         waiting.cancel()
         let error = await #expect(throws: SpaceError.self) { try await waiting.value }
@@ -161,7 +161,7 @@ struct RecipeFormTests {
         #expect(try [take(), take(), take(), take()] == [4, 3, 1, nil])
         #expect(try queue.counts().blocked == 1)
         #expect(try namespace.verify() == [])
-        // Returned, it is still the first of its group.
+        // A returned item is still the first of its group.
         try taken[2].item.release()
         #expect(try take() == 1)
         try taken[3].item.complete()
@@ -171,7 +171,7 @@ struct RecipeFormTests {
         #expect(try queue.counts().ready == 3)
     }
 
-    /// Who waits is woken when an item becomes due, also one that was put while it waited, and is due sooner.
+    /// A waiter is woken when an item becomes due, even one that was put while it waited and that is due sooner.
     @Test func aDelayedItemWakesWhoWaits() async throws {
         let queue = namespace.queue("work")
         try queue.put("late", delay: .seconds(3600))
@@ -188,15 +188,15 @@ struct RecipeFormTests {
         #expect(try queue.counts().delayed == 1)
     }
 
-    /// The machine may sleep, or its clock be set, while somebody waits for what is to be due: it looks at that clock again
-    /// with every tick.
+    /// While a process waits for an item to become due, the machine may sleep or its clock be set, so the wait looks at
+    /// that clock again with every tick.
     @Test func aDelayIsLookedAtAnew() throws {
         try namespace.queue("work").put("late", delay: .seconds(3600))
         let wait = try #require(try QueueWait(namespace.core, HoldRequest(name: "work", kind: .queue), until: nil))
         let due = try #require(try wait.nextDue())
         let limit = try #require(wait.limit(due))
         #expect(limit <= .now.advanced(by: Ticking.interval))
-        // Before it is due nobody is served, and the wait goes on.
+        // Before the item is due no taker is served, and the wait goes on.
         try wait.follow(nil, due)
         #expect(!wait.isOver)
         #expect(wait.limit(nil) == nil)
@@ -252,7 +252,8 @@ struct RecipeFormTests {
         #expect(try namespace.count() == 1)
     }
 
-    /// Runs an evaluation whose program gets signals: a thread hands its mask on, and those of tasks block all.
+    /// Runs an evaluation whose program gets signals: a program inherits the mask of its thread, and the threads of
+    /// tasks block all signals.
     private func run(
         _ evaluation: Evaluation,
         signal: @escaping @Sendable (_ look: Int) -> Int32?
@@ -292,14 +293,14 @@ struct RecipeFormTests {
         #expect(try namespace.count() == 0)
     }
 
-    /// It interrupts nothing when it comes right before the sleep.
+    /// A signal that comes right before the sleep interrupts no call, and is passed on all the same.
     @Test func aSignalThatInterruptsNothingIsPassedOn() async throws {
         let evaluation = Evaluation(["/bin/sleep", "5"], in: namespace)
         let ending = try await run(evaluation) { look in look > 1 ? SIGUSR1 : nil }
         guard case .failed(128 + SIGUSR1) = ending else { throw TestFailure("\(ending)") }
     }
 
-    /// What the program has started in its turn may hold the output; it ends with the program.
+    /// A process that the program has started may hold the output; cancelling ends it with the program.
     @Test func cancellingEndsGrandchildrenToo() async throws {
         let mark = "\(root.path)/mark"
         let script = #"setsid sleep 1000 & echo $! > "\#(mark)"; exec sleep 1000"#
@@ -312,14 +313,16 @@ struct RecipeFormTests {
         #expect(hasEnded(grandchild))
     }
 
-    /// What the program has left running when it ends by itself holds its output, goes on, and is not waited for.
+    /// A process that the program leaves running when it ends by itself holds the output and goes on; the evaluation
+    /// does not wait for it.
     @Test func aGrandchildThatHoldsTheOutputIsNotWaitedFor() async throws {
         let pipe = "\(root.path)/pipe"
         #expect(mkfifo(pipe, 0o600) == 0)
         let script = #"(read x < "\#(pipe)") & echo '["sum", 3]'"#
         let id = try await namespace.evaluate(["/bin/sh", "-c", script], timeout: .seconds(60))
         #expect(try namespace.claimIfExists(id: id)?.tuple == ["sum", 3])
-        // fifo(7): opened for both, it waits for no other; the other end reads the line, and ends.
+        // fifo(7): opening a FIFO for reading and writing does not block; the process at the other end reads the line,
+        // and ends.
         let end = open(pipe, O_RDWR | O_CLOEXEC)
         #expect(end >= 0 && write(end, "\n", 1) == 1)
         var rest = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
@@ -347,6 +350,6 @@ struct RecipeFormTests {
         return pid_t(String(decoding: bytes[..<(count - 1)], as: UTF8.self))
     }
 
-    /// Whether there is no such process, not even one that is to be waited for.
+    /// Whether the process has ended and has been waited for.
     private func hasEnded(_ pid: pid_t) -> Bool { kill(pid, 0) == -1 && errno == ESRCH }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// The steps of a request, one by one: what happens between two of them comes too seldom to wait for.
+/// The steps of a request, made one by one, because events between two of them are too rare to wait for.
 @Suite(.spaceTest) struct RequestingTests {
     let namespace: Namespace
     let core: NamespaceCore
@@ -24,9 +24,9 @@ import Testing
         return Requesting(core, request, absent, timeout: timeout)
     }
 
-    /// Has a request begun by a responder.
+    /// Makes a request, and has a responder begin it.
     ///
-    /// Returns: That request, and what its handler would ask below.
+    /// Returns: That request, and the request that its handler would make below.
     private func beginning(at top: ResponderPosition) throws -> (asking: Asking, below: OutgoingRequest) {
         let ticket = try #require(try core.ask(requesting(.fails).request))
         let asking = Asking(ticket: ticket, work: ticket)
@@ -36,7 +36,8 @@ import Testing
         return (asking, below)
     }
 
-    /// Nobody is left, and before the request is ended somebody comes below: it is his then, and no time has passed.
+    /// If no responder is left, and one comes before the request is ended, that one gets the request; no time has
+    /// passed.
     @Test(arguments: [AbsentResponder.fails, .waits])
     func whoComesInTimeIsAsked(_ absent: AbsentResponder) throws {
         let requesting = requesting(absent)
@@ -54,7 +55,7 @@ import Testing
         #expect(try namespace.status().requests == [])
     }
 
-    /// The same, and then its time has passed.
+    /// The same, if its time has passed: the error names the responder's process.
     @Test func whoComesTooLateIsNamed() throws {
         let requesting = requesting(.fails, timeout: .zero)
         let base = try core.enrolResponder("f", key: "base", isBase: true)
@@ -65,7 +66,8 @@ import Testing
         #expect(try namespace.status().requests == [])
     }
 
-    /// A handler whose responder is off the stack, since its process leaves, asks nobody beside the one that its request went to.
+    /// A handler whose responder has left the stack, because its process leaves, asks no responder below: its request
+    /// has gone to the next one.
     @Test func whoHasGoneAsksNobodyBelow() throws {
         let base = try core.enrolResponder("f", key: "base", isBase: true)
         let top = try core.enrolResponder("f", key: "top", isBase: false)
@@ -79,7 +81,8 @@ import Testing
         #expect(try namespace.status().requests == [])
     }
 
-    /// A handler asks below when the requests of its process, which leaves, have had their turn, and its responder has not.
+    /// A leaving process's handler asks below after the process's requests were dropped and before its responder was:
+    /// the request is taken over.
     @Test func whatIsAskedWhileAProcessLeavesIsTakenOver() throws {
         let base = try core.enrolResponder("f", key: "base", isBase: true)
         let leaving = core.session.number + 1
@@ -89,7 +92,7 @@ import Testing
         let (asking, below) = try beginning(at: top)
         var inner: UInt64?
         try core.dropHolds(timeout: nil) { holder in
-            // Seen by who looks for what is to go only when it looks again.
+            // The loop that drops what the process holds sees this request only when it looks again.
             if inner == nil {
                 inner = try? core.write("request", .adding(2, bytes: 1024)) { scope throws(SpaceError) in
                     try scope.ask(below, session: leaving)
@@ -105,7 +108,8 @@ import Testing
         #expect(try namespace.status().requests == [])
     }
 
-    /// What was asked with `next` has reached somebody once it is begun: until then he may still be asked from above.
+    /// A request made with `next` has reached a responder once that responder has begun it; until then the responder
+    /// may still be asked from above.
     @Test(arguments: [false, true]) func whoHasNotBegunIsAskedFromAbove(_ hasBegun: Bool) throws {
         let base = try core.enrolResponder("f", key: "base", isBase: true)
         let top = try core.enrolResponder("f", key: "top", isBase: false)

@@ -5,7 +5,7 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-/// What requests and responders do within one process; with others, see the process tests.
+/// Requests and responders within one process; the process tests cover several.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct ResponderTests {
     let root: TemporaryRoot
     let jobs: Namespace
@@ -17,7 +17,7 @@ import Testing
 
     private struct Size: Codable, Equatable { var width: Int }
 
-    /// Answers with the key, and what is below in brackets.
+    /// Registers a responder that answers with its key, and with the answer from below in brackets.
     private func stacked(_ key: String, base: Bool = false) throws -> ResponderToken {
         try jobs.respond(to: "f", key: key, base: base) { (n: Int, next) -> String in
             try next.exists ? "\(key)(\(try await next()))" : "\(key)\(n)"
@@ -40,7 +40,7 @@ import Testing
         #expect(try await jobs.request("f", 1, timeout: nil) == "b(a(base 2(base1)))")
         #expect(try jobs.responders(to: "f").map(\.key) == ["b", "a", "base 2", "base"])
         #expect(try jobs.responders().map(\.isBase) == [false, false, true, true])
-        // Replaced, it comes to the top, and the token of old has ended.
+        // A replaced responder comes to the top, and its old token has ended.
         let newer = try stacked("a")
         #expect(try await jobs.request("f", 1, timeout: nil) == "a(b(base 2(base1)))")
         #expect(try await eventually { !a.isActive } && newer.isActive)
@@ -85,7 +85,7 @@ import Testing
         let once = try jobs.respond(to: "f", key: "once") { (_: Int, next) -> String in
             next.removeCurrent()
             #expect(try !jobs.hasResponder(to: "f", key: "once"))
-            // What is below is there all the same.
+            // The responder below can be asked all the same.
             return "once, then \(try await next())"
         }
         #expect(try await jobs.request("f", 1, timeout: nil) == "once, then below1")
@@ -95,7 +95,7 @@ import Testing
         try await end()
     }
 
-    /// What was asked and not begun goes to the next when its responder leaves; what was begun does not.
+    /// When a responder leaves, the requests that it has not begun go to the next one; those that it has begun do not.
     @Test func whatWasNotBegunIsPassedOn() async throws {
         let below = try stacked("below")
         let (gate, began) = (Slot<Bool>(), Count())
@@ -140,7 +140,7 @@ import Testing
             try await jobs.request("wider", Size(width: 1), as: String.self, timeout: nil)
         }
         #expect(other?.code == .badData && other?.reason.contains("is no String") == true)
-        // And it answers on.
+        // The responder goes on answering.
         #expect(try await jobs.request("wider", Size(width: 5), timeout: nil) == Size(width: 6))
         token.cancel()
         try await end()
@@ -194,7 +194,8 @@ import Testing
         try await end()
     }
 
-    /// The handler is cancelled, and what it asks below too; nothing of the request is left.
+    /// The handler of a request that is taken back is cancelled, and so is its request below; nothing of the request is
+    /// left.
     @Test(arguments: [true, false])
     func aRequestThatIsTakenBackCancelsItsHandlers(_ byTimeout: Bool) async throws {
         let (began, cancelled) = (Count(), Count())
@@ -252,13 +253,13 @@ import Testing
             #expect(sum == 15)
         }
         #expect(meter.most == 2)
-        // In the order in which they were asked, but that two begin at once.
+        // The requests begin in the order in which they were asked, except that two begin at once.
         #expect(Set(meter.order.prefix(2)) == [0, 1])
         token.cancel()
         try await end()
     }
 
-    /// What runs side by side.
+    /// Counts the handlers that run side by side.
     private final class Meter: Sendable {
         private let state = Mutex<(order: [Int], running: Int, most: Int)>(([], 0, 0))
 
@@ -311,7 +312,7 @@ import Testing
         try await end()
     }
 
-    /// A request is no tuple: whoever takes anything does not get it.
+    /// A request is not a tuple: a take that matches anything does not get it.
     @Test func requestsAreNoTuples() async throws {
         let gate = Slot<Bool>()
         let token = try jobs.respond(to: "f") { (n: Int, _) -> Int in
@@ -330,7 +331,7 @@ import Testing
         try await end()
     }
 
-    /// A large reply that has no room is told as a failure, and the responder answers on.
+    /// A reply that does not fit into the namespace is told as a failure, and the responder goes on answering.
     @Test func aReplyThatIsTooLargeIsAFailure() async throws {
         let small = try SpaceTest.namespace("small", options: NamespaceOptions(byteLimit: 16 << 20))
         let token = try small.respond(to: "zeros") { (n: Int, _) -> String in String(repeating: "0", count: n) }
@@ -355,7 +356,7 @@ import Testing
         try await end()
     }
 
-    /// A handler that can't go on because its handle was left has not failed: the next one is asked.
+    /// A handler that can't go on because its handle was left has not failed: the next responder is asked.
     @Test func leavingInTheMidstPassesTheRequestOn() async throws {
         let other = try root.space.namespace("jobs")
         let base = try stacked("base", base: true)

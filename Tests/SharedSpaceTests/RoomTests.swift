@@ -5,7 +5,7 @@ import SpaceTesting
 import SystemPackage
 import Testing
 
-/// Namespaces that grow to their limit: they say so, can be emptied, and are of use again.
+/// Namespaces that grow to their limit say so, can be emptied, and can be filled again.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct RoomTests {
     private func dataFile(_ root: TemporaryRoot) throws -> FileInfo {
@@ -28,7 +28,7 @@ struct RoomTests {
             #expect(refused.namespace == "n")
             let count = try namespace.count()
             counts.append(count)
-            // Full for one is full for a batch, which leaves nothing of itself.
+            // A namespace that is full for one tuple is full for a batch, which leaves none of its tuples.
             #expect(
                 try refusal { try namespace.write(contentsOf: (0..<50).map { Tuple("page", $0, body) }) }.code
                     == .limitReached
@@ -46,11 +46,11 @@ struct RoomTests {
             #expect(try namespace.count() == 0)
             #expect(try dataFile(root).allocated <= limit)
         }
-        // Each time about as many have room.
+        // About as many tuples fit each time.
         #expect(counts.allSatisfy { $0 > counts[0] / 2 })
     }
 
-    /// What was freed is of use for values that need many pages in a row, each time anew.
+    /// Freed pages can be used again, each time anew, for values that need many pages in a row.
     @Test(arguments: StorageMode.allCases, [100_000, 1_000_000])
     func anEmptiedNamespaceHasRoomForAsManyLargeValues(_ mode: StorageMode, _ size: Int) throws {
         let root = try TemporaryRoot()
@@ -64,7 +64,7 @@ struct RoomTests {
             if round % 2 == 0 {
                 while try namespace.takeIfExists("large", any([UInt8].self)) != nil {}
             } else {
-                // As a command takes: each is moved before it goes.
+                // The test takes as a command does: each tuple is moved before it goes.
                 while true {
                     let claims = try namespace.claimAll(matching: ["large", .any], max: 20)
                     if claims.isEmpty { break }
@@ -74,13 +74,13 @@ struct RoomTests {
             #expect(try namespace.count() == 0)
         }
         #expect(counts[0] * size > Limits.smallestByteLimit / 2)
-        // Here and there a page that is in use lies between free ones.
+        // Here and there a used page lies between free ones.
         #expect(counts.allSatisfy { $0 * 4 >= counts[0] * 3 }, "\(counts)")
         #expect(try dataFile(root).allocated <= Limits.smallestByteLimit)
         #expect(try namespace.verify() == [])
     }
 
-    /// In and out a hundred times the limit's worth: the file does not grow with it.
+    /// Tuples of a hundred times the limit are written and taken, and the file does not grow with them.
     @Test func whatIsTakenMakesRoom() throws {
         let root = try SpaceTest.root()
         let namespace = try SpaceTest.namespace(.fast, byteLimit: Limits.smallestByteLimit)
@@ -93,7 +93,7 @@ struct RoomTests {
         #expect(try dataFile(root).allocated <= Limits.smallestByteLimit)
     }
 
-    /// In `.durable` a sync should find written blocks, so zeros go ahead of what is used; elsewhere nobody syncs.
+    /// In `.durable` a sync should find written blocks, so zeros are written ahead of use; the other modes do not sync.
     @Test(arguments: [StorageMode.durable, .guarded])
     func aDurableFileIsWrittenAheadOfUse(_ mode: StorageMode) throws {
         let root = try SpaceTest.root(for: mode)
@@ -103,22 +103,22 @@ struct RoomTests {
             try namespace.write("page", number, [UInt8](repeating: 7, count: 4000))
             let (used, file) = (try namespace.status().bytes, try dataFile(root))
             lengths.insert(file.size)
-            // The blocks were there already, and no more are taken for it.
+            // The file has no holes: all its blocks are allocated.
             #expect(file.allocated >= file.size)
             switch mode {
             case .durable: #expect(file.size - used >= 32 << 10, "\(file.size) bytes of the file, \(used) in use")
             default: #expect(file.size <= used)
             }
         }
-        // By pieces, and not page by page.
+        // The file grows by pieces, and not page by page.
         #expect(mode != .durable || lengths.count <= 20)
-        // What is large would be written twice.
+        // A large value gets no zeros ahead, because it would be written twice.
         let before = try dataFile(root).size
         try namespace.write("large", [UInt8](repeating: 7, count: 4 << 20))
         #expect(try dataFile(root).size - before < 5 << 20)
     }
 
-    /// Pages that a transaction added and freed lie behind the file's end; nobody writes zeros up to there.
+    /// Pages that a transaction added and freed lie behind the file's end; no zeros are written up to them.
     @Test func aGapOfADurableFileIsLeft() throws {
         let root = try SpaceTest.root(for: .durable)
         let namespace = try SpaceTest.namespace(.durable)
@@ -136,7 +136,7 @@ struct RoomTests {
         #expect(try namespace.takeIfExists("small", any(Int.self)) != nil)
     }
 
-    /// Cells have few rows each, so that many of them, changed at once, need no more room than they take.
+    /// A cell has few rows, so many cells that are changed at once need no more space than they take.
     @Test func aSmallNamespaceHasRoomForManyCells() throws {
         let root = try TemporaryRoot()
         let namespace = try root.namespace(.fast, byteLimit: Limits.smallestByteLimit)

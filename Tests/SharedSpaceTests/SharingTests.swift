@@ -35,7 +35,7 @@ struct SharingTests {
         #expect(try namespace.get("written") == .int(16 * each))
         let all = try namespace.readAll(matching: ["job", .any, .any])
         #expect(Set(all).count == 16 * each && all.count == 16 * each)
-        // Of one thread's tuples, the order is that of its writing.
+        // One thread's tuples are in the order of its writes.
         for thread in 0..<16 {
             #expect(all.filter { $0[1] == .int(thread) }.map { $0[2] } == (0..<each).map { .int($0) })
         }
@@ -47,7 +47,7 @@ struct SharingTests {
         #expect(try namespace.count() == 0)
     }
 
-    /// Operations that fail share a transaction with others that don't, which are done all the same, once.
+    /// Operations that fail share a transaction with operations that succeed; the latter are done all the same, once.
     @Test func whoFailsHurtsNobody() async throws {
         let namespace = try SpaceTest.namespace(.durable)
         try namespace.set("text", value: "no number")
@@ -86,11 +86,13 @@ struct SharingTests {
         #expect(try namespace.count() == 16 * each)
     }
 
-    /// Whoever is in a shared transaction's queue, first or last, alone or with others, comes out of it: the lead is taken,
-    /// handed over, waited with, and taken over, while some are kept off their processors for many commits of the others,
-    /// wherever they are.
+    /// Every writer in a shared transaction's queue gets its write done, whether it is first or last, alone or with
+    /// others.
+    ///
+    /// The lead is taken, handed over, waited with and taken over, while some writers are kept off their processors,
+    /// wherever they are, for many commits of the others.
     @Test func durableWritersOfDifferentPacesShareCommits() async throws {
-        // In memory, where a commit is shorter than such a pause.
+        // The root is in memory, where a commit is shorter than such a pause.
         let root = try TemporaryRoot()
         let namespace = try root.namespace(.durable)
         let (threads, each) = (16, 600)
@@ -102,7 +104,7 @@ struct SharingTests {
             }
             defer { isOver.value.store(1) }
             try await onThreads(threads) { thread in
-                // setpriority(2): on Linux, of the calling thread.
+                // setpriority(2): on Linux this sets the priority of the calling thread.
                 if thread % 4 == 0 { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19) }
                 for number in 0..<each { try namespace.write("job", thread, number) }
             }
@@ -116,7 +118,7 @@ struct SharingTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// Threads of one process that open the same new name: one environment, one session.
+    /// Threads of one process that open the same new name share one environment and one session.
     @Test(arguments: [StorageMode.fast, .durable])
     func threadsThatOpenAtOnceShareOneSession(_ mode: StorageMode) async throws {
         for _ in 0..<25 {
@@ -146,19 +148,19 @@ struct SharingTests {
         #expect(error?.code == .closed)
         #expect(try second.count() == 1)
         #expect(try visitor.count() == 1)
-        // The last owning handle goes, and with it the namespace, whoever looks on.
+        // The namespace goes with its last owning handle, although a visitor still has it open.
         try second.leave()
         error = #expect(throws: SpaceError.self) { try visitor.count() }
         #expect(error?.code == .namespaceDeleted)
         #expect(try root.space.namespaceNames() == [])
-        // The name is free for another, which is not the old one, although a handle on that is still there.
+        // The name is free for a new namespace, although a handle of the old one is still there.
         let again = try SpaceTest.namespace("n")
         #expect(try again.count() == 0)
         #expect(throws: SpaceError.self) { try visitor.count() }
     }
 
-    /// A folder made anew can have the inode of one that was deleted: what this process still has open of that must not be
-    /// taken for it.
+    /// A new folder can have the inode of a deleted one: a process that still has the deleted namespace open must not
+    /// take one for the other.
     @Test func aFolderNumberUsedAgainIsAnotherNamespace() throws {
         let root = try TemporaryRoot()
         let kept = try root.space.namespace("kept", options: NamespaceOptions(isPersistent: true))
@@ -202,7 +204,7 @@ struct SharingTests {
         #expect(try observer.removeOwner(document))
         #expect(try observer.removeOwner(document) == false)
         #expect(try root.space.namespaceNames() == ["n"])
-        // The last of them just goes; a tick notices.
+        // The last owning object is just released; a tick notices.
         other = nil
         #expect(other == nil)
         #expect(try await eventually { !root.entries().contains("n") })

@@ -8,7 +8,7 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// The check at a test's end finds what the suites with the trait rely on it to find.
+/// The check at a test's end finds the damage that the suites with the trait rely on it to find.
 struct SpaceTestTests {
     @Test func damageThatATestLeavesIsFound() async throws {
         try await withKnownIssue {

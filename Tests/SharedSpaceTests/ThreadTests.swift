@@ -20,7 +20,7 @@ import Testing
             for turn in 0..<25 {
                 try namespace.write("job", number, turn)
                 try namespace.increment("total")
-                // An operation that fails in a shared transaction hurts nobody but itself.
+                // An operation that fails in a shared transaction harms no other operation.
                 #expect(throws: SpaceError.self) { try namespace.increment("text") }
             }
         }
@@ -36,7 +36,7 @@ import Testing
         let failures = await together(6) { number in
             for turn in 0..<8 {
                 if number < 2 {
-                    // Looks through everything, and after a few times earns an index.
+                    // This take looks through all tuples, and earns an index after a few times.
                     _ = try namespace.takeIfExists(any(String.self), 1400 + number * 10 + turn)
                 } else {
                     try namespace.write("new", number * 1000 + turn)
@@ -63,8 +63,8 @@ import Testing
         #expect(try root.space.namespaceNames() == [])
     }
 
-    /// A thread that was asleep when its process left may tick once more, and finds that the session's file has gone: that is no
-    /// removal, and the file is not written again.
+    /// A thread that was asleep when its process left may tick once more, and finds that the session's file is gone:
+    /// the thread must not take that for a removal, nor write the file again.
     @Test func aTickAfterLeavingTakesItForNoRemoval() throws {
         let root = try TemporaryRoot()
         let namespace = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true))

@@ -2,12 +2,12 @@ import SharedSpace
 import SpaceSystem
 import Synchronization
 
-/// What a handler was told.
+/// The changes that a handler was told.
 final class Told: Sendable {
     private let all = Mutex<[Change]>([])
     var changes: [Change] { all.withLock { $0 } }
     var count: Int { all.withLock { $0.count } }
-    /// Without a copy of all.
+    /// The last change, without a copy of all.
     var last: Change? { all.withLock { $0.last } }
     var kinds: [Change.Kind] { changes.map(\.kind) }
     func note(_ change: Change) { all.withLock { $0.append(change) } }
@@ -21,12 +21,12 @@ final class Count: Sendable {
     func add() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
 }
 
-/// What handlers wait at until a test opens it.
+/// A barrier at which handlers wait until a test opens it.
 ///
 /// Unchecked: the word's address stays, and it is reached by atomic operations alone.
 final class Barrier: @unchecked Sendable {
     private let word = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
-    /// How many have come to it.
+    /// The number of handlers that have come to it.
     let arrivals = Count()
 
     init() { word.initialize(to: 0) }
@@ -45,7 +45,7 @@ final class Barrier: @unchecked Sendable {
     }
 }
 
-/// Something that a handler or a token is put into after it was made.
+/// A place for a value, such as a token, that a handler uses and that is made after the handler.
 final class Slot<Content: Sendable>: Sendable {
     private let content = Mutex<Content?>(nil)
     var value: Content? {

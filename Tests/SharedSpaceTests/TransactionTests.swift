@@ -3,7 +3,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Transactions: all or nothing, unseen until then, one batch; and what is refused within one.
+/// Transactions are all or nothing, unseen before their commit, and one batch; some calls are refused within one.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct TransactionTests {
     let root: TemporaryRoot
@@ -69,7 +69,7 @@ struct TransactionTests {
         #expect(try space.status().sequence == before)
     }
 
-    /// The next transaction goes on from the last commit, and not from numbers that were given out in vain.
+    /// The next transaction goes on from the last commit, not from numbers that an undone transaction gave out.
     @Test func whatWasUndoneIsNotBuiltUpon() throws {
         let last = try space.write(tuple: ["kept"])
         let before = try space.status().sequence
@@ -84,7 +84,8 @@ struct TransactionTests {
         #expect(try space.readAll() == [["kept"], ["next"]])
     }
 
-    /// What a body wrote and took itself, and values that it replaced itself, leave no trace with those who watch or wait.
+    /// Watchers and waiters are told of no tuple that a body wrote and took itself, and of no value that it replaced
+    /// itself.
     @Test func watchersGetTheNetChangesAsOneBatch() async throws {
         try space.write("old", 1)
         try space.set("cell", 1)
@@ -110,7 +111,7 @@ struct TransactionTests {
         #expect(Set(told.map(\.batch)).count == 1)
         #expect(told.map(\.sequence) == Array(told[0].sequence..<told[0].sequence + 4))
         #expect(try changes.nextBlocking(timeout: .zero, interruption: nil) == nil)
-        // Who waited was not woken for what never was there, and is for what is.
+        // The waiter was not woken for a tuple that was never there, and is woken for one that is.
         #expect(try space.status().waiters.count == 1)
         try space.transaction { t in try t.write("inner", 2) }
         #expect(try await waiting.value.1 == 2)
@@ -142,7 +143,7 @@ struct TransactionTests {
                 try t.write("after", name)
             }
         }
-        // Another namespace may be written to, and looked at.
+        // Another namespace may be written and read.
         try space.transaction { _ in
             try elsewhere.write("there")
             #expect(try elsewhere.takeIfExists(matching: ["there"]) != nil)
@@ -151,7 +152,7 @@ struct TransactionTests {
         #expect(try space.verify() == [])
     }
 
-    /// Who would wait in a body, for another namespace too, would keep all others from writing as long.
+    /// A wait in a body, even in another namespace, would keep all other writers waiting as long, so it is refused.
     @Test func noBodyWaits() throws {
         let elsewhere = try SpaceTest.namespace("elsewhere")
         let held = try elsewhere.lock("held").tryAcquire()
@@ -180,13 +181,13 @@ struct TransactionTests {
             )
         }
         try expectRefused("program") { _ = try elsewhere.evaluate(["sleep", "60"], timeout: long) }
-        // Who was refused waits no longer, and has used nothing up.
+        // A refused call waits no longer, and has used nothing up.
         #expect(try elsewhere.status().holds.count == 1)
         try held?.release()
         #expect(try space.verify() == [])
     }
 
-    /// An error in the middle of a change undoes the whole, also when the body swallows it.
+    /// An error in the middle of a change undoes the whole transaction, even if the body swallows it.
     @Test func aSwallowedFailureIsNone() throws {
         try space.set("word", "no number")
         let error = #expect(throws: SpaceError.self) {
@@ -198,7 +199,7 @@ struct TransactionTests {
         }
         #expect(error?.code == .badData)
         #expect(try space.count() == 0)
-        // One that changed nothing can be caught.
+        // The error of a call that changed nothing can be caught.
         try space.transaction { t in
             #expect(throws: SpaceError.self) { try t.set("", 1) }
             try t.write("after")
@@ -255,7 +256,8 @@ struct TransactionTests {
         #expect(try space.count() == 5000)
     }
 
-    /// A full namespace ends a transaction with an error, and everything as it was; a body that takes has the reserve.
+    /// In a full namespace a transaction fails and changes nothing; a body that takes may use the space kept back for
+    /// removals.
     @Test(arguments: [StorageMode.fast, .guarded])
     func aFullNamespaceUndoesTheWhole(_ mode: StorageMode) throws {
         let root = try TemporaryRoot()
@@ -283,7 +285,7 @@ struct TransactionTests {
         #expect(try space.verify() == [])
     }
 
-    /// Two threads, each of whose transactions keeps a sum: nobody sees it broken, nothing is lost.
+    /// Two threads run transactions that keep a sum: no reader sees another sum, and nothing is lost.
     @Test(arguments: [StorageMode.fast, .durable])
     func othersNeverSeeHalf(_ mode: StorageMode) async throws {
         let space = try SpaceTest.namespace(mode, "\(mode)")
@@ -315,7 +317,7 @@ struct TransactionTests {
                 }
             }
         }
-        // Each body runs once, whoever else writes.
+        // Each body runs once, whatever other writers do.
         for mover in movers { #expect(try await mover.value == rounds) }
         try await watcher.value
         #expect(try Set(space.readAll()) == [["account", 0, 50], ["account", 1, 50]])

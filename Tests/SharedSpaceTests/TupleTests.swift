@@ -59,7 +59,7 @@ struct TupleTests {
         let namespace = try SpaceTest.namespace(mode)
         let ids = try namespace.write(contentsOf: (0..<1000).map { Tuple("n", $0) })
         #expect(ids == ids.sorted() && Set(ids).count == 1000)
-        // Not encoded, which takes its time in such a size: that it is too large is seen before.
+        // These bytes are no valid encoding, which would take long at this size: the size is checked first.
         let large = Tuple(trusting: [UInt8](repeating: 1, count: Limits.valueBytes + 1), isRecord: false)
         let error = #expect(throws: SpaceError.self) { try namespace.write(contentsOf: [["n", 1000], large]) }
         #expect(error?.code == .tooLarge)
@@ -97,7 +97,7 @@ struct TupleTests {
         #expect(try namespace.set("a", value: 2) == 1)
         #expect(try namespace.set("a", value: 4, ifEquals: 3) == false)
         #expect(try namespace.set("a", value: 3, ifEquals: 2))
-        // Equal in number is not equal in type.
+        // Values must be equal in type, not only in number.
         #expect(try namespace.set("a", value: 4, ifEquals: 3.0) == false)
         #expect(try namespace.set("b", value: 1, ifEquals: .null) == false)
         #expect(try namespace.setIfAbsent("b", value: "x"))
@@ -136,7 +136,7 @@ struct TupleTests {
         try namespace.complete([claims[1]])
         try namespace.release([claims[2], claims[0]])
         #expect(try namespace.readAll() == [["job", 0], ["job", 2], ["job", 3]])
-        // All or none.
+        // All claims are completed, or none.
         let again = try namespace.claimAll(matching: ["job", 0])
         let error = #expect(throws: SpaceError.self) { try namespace.complete(again + [claims[2]]) }
         #expect(error?.code == .claimLost)
@@ -154,19 +154,19 @@ struct TupleTests {
         try namespace.write("soon", expires: .milliseconds(40))
         try namespace.write("always")
         #expect(try namespace.count() >= 2)
-        // Invisible before anybody has removed it.
+        // An expired tuple is invisible before a writer has removed it.
         #expect(try eventually { try namespace.readIfExists("soon") == nil })
         #expect(try namespace.count() == 2)
         #expect(try namespace.readAll() == [["late"], ["always"]])
         #expect(try namespace.takeIfExists("soon") == nil)
         #expect(try namespace.status().tuples == 3)
-        // Whoever writes next removes it.
+        // The next writer removes it.
         try namespace.write("next")
         #expect(try namespace.status().tuples == 3)
         #expect(try namespace.takeAll().count == 3)
     }
 
-    /// An expired claim's tuple: claimed with an expiry, it comes back with it.
+    /// A tuple that is claimed and comes back keeps its expiry.
     @Test func aClaimedTupleKeepsItsExpiry() throws {
         let namespace = try SpaceTest.namespace("n")
         try namespace.write("job", expires: .milliseconds(30))

@@ -4,7 +4,7 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-/// Each feature with two names that are equal to Swift and differ as UTF-8: neither stands for the other.
+/// Each feature keeps apart two names that are equal to Swift and differ as UTF-8.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct TwinNameTests {
     let root: TemporaryRoot
     let jobs: Namespace
@@ -130,7 +130,7 @@ import Testing
         for token in tokens { token.cancel() }
     }
 
-    /// A dot with a combining mark is one character to Swift; in a path the dot is a dot.
+    /// A dot with a combining mark is one character to Swift; in a path the dot still separates two parts.
     @Test func aPartsNameMayBeginWithACombiningMark() async throws {
         let told = Told()
         let token = try jobs.observe("user.\u{301}a", options: [.old, .new]) { told.note($0) }
@@ -327,7 +327,7 @@ import Testing
         #expect(try set.formUnion([one, two]) == 1)
         for try await change in changes {
             change.apply(to: &copy)
-            // The reset at first may hold the edits already.
+            // The first reset may include the edits already.
             if copy.count == 2, isSame(copy, try set.elements()) { break }
         }
         #expect(isSame(copy, [two, one]))
@@ -357,7 +357,7 @@ import Testing
         #expect(try jobs.removeDictionary(two) && dictionaries[0].count == 1)
     }
 
-    /// What a dictionary's observer was told.
+    /// The events that a dictionary's observer was told.
     private final class Events: Sendable {
         private let all = Mutex<[DictionaryChange<Int>.Event]>([])
         var last: DictionaryChange<Int>.Event? { all.withLock { $0.last } }
@@ -386,7 +386,7 @@ import Testing
         #expect(try jobs.count(matching: [one, .any]) == 1)
     }
 
-    /// A Dictionary has room for one of two names: reading is an error, not a loss.
+    /// A Dictionary can hold only one of two such names: reading is an error, not a loss.
     @Test func aDictionaryThatCannotHoldBothIsAnError() throws {
         try jobs.set("k", value: ["\u{e9}": 1, "e\u{301}": 2])
         #expect(throws: SpaceError.self) { try jobs.get("k", as: [String: Int].self) }

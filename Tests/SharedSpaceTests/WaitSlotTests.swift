@@ -10,7 +10,7 @@ import TupleCoding
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// The slots of those who wait, and the counts that spare a writer a look at them.
+/// Wait slots, and the counts that spare a writer a look at them.
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct WaitSlotTests {
     private let root: TemporaryRoot
     private let namespace: Namespace
@@ -89,7 +89,7 @@ import TupleCoding
         }
     }
 
-    /// More kinds than there is room for: those that found none are looked for in the slots.
+    /// If waiters have more kinds than the counts have entries, the kinds without an entry are looked for in the slots.
     @Test func kindsWithoutRoomAreCountedTogether() throws {
         let masks = 1...80
         let tuples = masks.map { Tuple(fields: Array(repeating: .int($0), count: 7)) }
@@ -105,7 +105,8 @@ import TupleCoding
         for tuple in tuples { #expect(!isAwaited(tuple)) }
     }
 
-    /// More kinds than there is room for, one after the other: those that no process waits for any more make room.
+    /// A kind that no process waits for any more gives up its entry, so more kinds than there are entries may follow
+    /// one another.
     @Test func kindsOfThePastCostNothing() throws {
         for mask in 1...200 {
             let fields = (0..<8).map { mask & 1 << $0 != 0 ? "\(mask)" : "\"?\"" }
@@ -117,7 +118,8 @@ import TupleCoding
         #expect(!isAwaited(["other"]))
     }
 
-    /// Who was killed while filling a slot may not have been counted: freeing it takes nothing off those who wait.
+    /// A process killed while filling a slot may not have been counted, so freeing that slot takes nothing off the
+    /// counts of the waiters.
     @Test func aSlotThatWasBeingFilledCountsForNobody() throws {
         let interest = Interest(["job", .any], isTaking: true)
         let waiting = try publish(interest)
@@ -138,7 +140,7 @@ import TupleCoding
 
     // MARK: Later tenants
 
-    /// A slot's word comes again after 4,096 waits.
+    /// Leaves a slot, and waits in it until its word comes again, after 4,096 waits.
     private func leaveUntilTheWordComesAgain(_ tenancy: WaitSlots.Tenancy, _ interest: Interest) throws
         -> WaitSlots.Tenancy
     {
@@ -180,7 +182,7 @@ import TupleCoding
 
     // MARK: Segments
 
-    /// The table grows with a crowd, and what waits in a new segment is granted what it waits for.
+    /// The table grows with the number of waiters, and a waiter in a new segment gets its grant.
     @Test func aFullTableGrows() throws {
         let crowd = try (0..<3000).map { (number: Int) -> WaitSlots.Tenancy in
             try #require(
@@ -199,7 +201,7 @@ import TupleCoding
 
     // MARK: Grants
 
-    /// Whether its bytes are at hand or looked up: a tuple is granted if it is there after the commit.
+    /// A tuple is granted if it is there after the commit, whether its bytes are at hand or looked up.
     @Test func whatIsThereAfterTheCommitIsGranted() throws {
         let waiting = try publish(Interest(["job", .any], isTaking: true))
         var word: WaitSlots.Word { waiting.slot.current }

@@ -28,7 +28,7 @@ struct WaitingTests {
         #expect(try namespace.status().waiters == [])
     }
 
-    /// Cancellation and delivery at the same time: either the task has the tuple, or the space does.
+    /// If a wait is cancelled while its tuple is delivered, either the task has the tuple or the namespace has it.
     @Test func cancellingAgainstWritingLosesNothing() async throws {
         let namespace = try SpaceTest.namespace("n")
         var taken = 0
@@ -101,7 +101,8 @@ struct WaitingTests {
         #expect(try namespace.status().waiters == [])
     }
 
-    /// Waiting threads and tasks of a process that leaves learn that it has left; the environment lasts until they are out.
+    /// When a process leaves, its waiting threads and tasks learn that it has left; the environment stays open until
+    /// they are out.
     @Test func leavingEndsTheWaitsOfOneself() async throws {
         _ = try SpaceTest.namespace("n")
         let otherRoot = try TemporaryRoot()

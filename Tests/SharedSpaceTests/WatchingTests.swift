@@ -46,7 +46,7 @@ import Testing
         let jobs = try SpaceTest.namespace("jobs")
         let changes = try jobs.changes()
         try jobs.write("a", 1)
-        // As a damaged row of a subscription may have them.
+        // A damaged row of a subscription may have such positions.
         for place in [UInt64.max - 1, .max] {
             let (read, reached) = try jobs.core.readJournal(after: place) { _ in true }
             #expect(read.isEmpty && reached == place)
@@ -95,7 +95,7 @@ import Testing
         #expect(try jobs.endSubscription("log"))
     }
 
-    /// What a narrow subscription did not want, and its watcher has read past, can't be missed.
+    /// A narrow subscription can't miss changes that it did not want and that its watcher has read past.
     @Test func acknowledgingTheLastCoversWhatWasNotWanted() throws {
         let jobs = try SpaceTest.namespace("jobs")
         func position() throws -> UInt64? { try jobs.status().watchers.first?.position }
@@ -106,12 +106,12 @@ import Testing
             for _ in 0..<4 { try jobs.write("b") }
         }
         #expect(try changes.now().count == 3)
-        // Of three that were handed out the first is dealt with: the second may have to come again.
+        // Of the three changes that were handed out, only the first is acknowledged: the second may have to come again.
         try changes.acknowledge(through: start + 1)
         #expect(try position() == start + 1)
         try changes.acknowledge(through: start + 11)
         #expect(try position() == start + 15)
-        // What nobody has handed out yet stays ahead, whatever somebody acknowledges.
+        // Changes that were not handed out yet stay ahead, whatever number is acknowledged.
         for number in 3..<5 { try jobs.write("a", number) }
         #expect(try changes.nextBlocking(timeout: .zero, interruption: nil)?.tuple == ["a", 3])
         try changes.acknowledge(through: start + 16)
@@ -120,7 +120,8 @@ import Testing
         #expect(try position() == start + 17)
     }
 
-    /// Nothing is wanted for long, and the watcher reads past it: then it is out of the way for the next one too.
+    /// A subscription's position follows the unwanted changes that its watcher reads past, so that the next watcher
+    /// need not read them either.
     @Test(arguments: [(9000, 10), (40, 60_000)])
     func aSubscriptionFollowsWhatItDoesNotWant(count: Int, size: Int) throws {
         let jobs = try SpaceTest.namespace("jobs")
@@ -131,7 +132,7 @@ import Testing
         #expect(try changes.now().isEmpty)
         let position = try #require(try jobs.status().watchers.first?.position)
         #expect(position > changes.start + UInt64(count) / 2)
-        // Handed out and not acknowledged: there it stops.
+        // The position stops before a change that was handed out and not acknowledged.
         try jobs.write("a", 1)
         let wanted = try #require(try changes.nextBlocking(timeout: .zero, interruption: nil)).sequence
         for _ in 0..<count { try jobs.post("other", value: payload) }
@@ -139,7 +140,7 @@ import Testing
         #expect(try #require(try jobs.status().watchers.first?.position) < wanted)
     }
 
-    /// The end of a watch takes along what was read past, and no more.
+    /// When a watch ends, its position moves past the unwanted changes that were read, and no further.
     @Test func theEndOfAWatchKeepsItsPosition() throws {
         let jobs = try SpaceTest.namespace("jobs")
         let filter = ChangeFilter(tuples: ["a", .any])
@@ -165,7 +166,7 @@ import Testing
             try jobs.write("a", 1)
             #expect(try await first.next(timeout: .seconds(30))?.tuple == ["a", 1])
         }
-        // Not acknowledged, so it comes again.
+        // The change was not acknowledged, so it comes again.
         let second = try jobs.changes(subscription: "log")
         #expect(try await second.next(timeout: .zero)?.tuple == ["a", 1])
     }
