@@ -4,7 +4,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Claims of processes that die or go: the tuple is back, once.
+/// When a process that has a claim dies or leaves, the tuple is back, once.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct ClaimTests {
     let root: TemporaryRoot
@@ -34,9 +34,9 @@ struct ClaimTests {
         try namespace.write("job", 2)
         try claimer.run("claim [\"job\", 1]")
         try claimer.kill()
-        // Nobody waits, so nobody ticks. Who opens looks.
+        // No process waits, so none ticks. A process that opens the namespace looks.
         let opener = try Agent(root, "jobs")
-        // In its old place, before the younger one, and marked as delivered once.
+        // The tuple is in its old place, before the younger one, and counts one delivery.
         let matches = try namespace.matches(["job", .any])
         #expect(try matches.map { try $0.tuple() } == [["job", 1], ["job", 2]])
         #expect(matches.map(\.deliveries) == [1, 0])
@@ -66,7 +66,7 @@ struct ClaimTests {
         #expect(try namespace.count() == 0)
     }
 
-    /// A claimer that lost its claim learns so, and does no harm to who claimed the tuple next.
+    /// A claimer that lost its claim learns so, and does no harm to the next claimer of the tuple.
     @Test func aLostClaimCannotBeCompleted() throws {
         let namespace = try SpaceTest.namespace("jobs")
         let other = try Agent(root, "jobs")
@@ -76,14 +76,15 @@ struct ClaimTests {
         #expect(try other.run("claim [\"job\", 1]") == #"["job",1]"#)
         let error = #expect(throws: SpaceError.self) { try namespace.complete(lost) }
         #expect(error?.code == .claimLost)
-        // Releasing what is another's by now changes nothing.
+        // Releasing a claim of a tuple that is another's by now changes nothing.
         try namespace.release(lost)
         #expect(try namespace.status().claims.map(\.pid) == [other.pid])
         try other.run("complete")
         #expect(try namespace.count() == 0)
     }
 
-    /// Killed between any two steps of a claim, a return or a completion, the tuple is in exactly one place.
+    /// If a process is killed between any two steps of a claim, a return or a completion, the tuple is in exactly one
+    /// place.
     @Test(arguments: [CrashPoint.begun, .beforeCommit, .afterCommit], ["claim", "complete", "release"])
     func killedHalfway(_ point: CrashPoint, _ step: String) throws {
         let namespace = try SpaceTest.namespace("jobs")

@@ -3,11 +3,11 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-/// Processes killed at every place at which the library lets tests do that: whatever was half done, the others go on, nothing
-/// committed is lost, and in the end nothing is left behind.
+/// Processes are killed at every crash point: the other processes go on, no commit is lost, and in the end nothing is
+/// left behind.
 ///
-/// Each test sees the process die of SIGKILL, so a place that is not reached any more fails it; the switch below is complete,
-/// so a new place needs its test.
+/// Each test sees the process die of SIGKILL, so a crash point that is not reached any more fails it; the switch below
+/// is complete, so a new crash point needs its test.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct CrashPointTests {
     let root: TemporaryRoot
@@ -48,7 +48,7 @@ struct CrashPointTests {
         #expect(try agent.ended() == .killed(by: SIGKILL))
     }
 
-    /// What must work whatever was killed before: in this process, and in one that comes new.
+    /// Makes the calls that must work after any kill, in this process and in a new one.
     private func goOn(_ namespace: Namespace) throws {
         try namespace.write("ping", 1)
         let other = try Agent(root, namespace.name)
@@ -60,7 +60,7 @@ struct CrashPointTests {
         #expect(try namespace.status().owners.map(\.pid) == [getpid()])
     }
 
-    // MARK: Where it dies
+    // MARK: Where the process dies
 
     private func dieCreating(_ point: CrashPoint) throws {
         let victim = try Agent()
@@ -116,7 +116,7 @@ struct CrashPointTests {
         #expect(try eventually { try namespace.status().waiters.count == 1 })
         let victim = try Agent(root, "n")
         try die(victim, at: point, doing: "write [\"job\", 1]")
-        // Nobody writes now: what was committed has to reach the waiter all the same.
+        // No process writes now, but a committed tuple has to reach the waiter all the same.
         if !isCommitted { try namespace.write("job", 2) }
         #expect(try waiter.line() == "ok [\"job\",\(isCommitted ? 1 : 2)]")
         #expect(try namespace.count() == 0)
@@ -143,12 +143,12 @@ struct CrashPointTests {
         try waiter.send("take-wait 60000 [\"job\", \"?int\"]")
         #expect(try waiter.line() == "waiting")
         #expect(try waiter.line() == #"ok ["job",1]"#)
-        // And with the younger waiter in place before the tuple is written.
+        // The same, with the younger waiter in place before the tuple is written.
         try waiter.send("take-wait 60000 [\"job\", \"?int\"]")
         #expect(try waiter.line() == "waiting")
         try namespace.write("job", 2)
         #expect(try waiter.line() == #"ok ["job",2]"#)
-        // Whoever waits sweeps the dead one's slot, or rather its tick does.
+        // The tick of any waiter sweeps the dead waiter's slot.
         try waiter.send("take-wait 60000 [\"end\"]")
         #expect(try eventually { try namespace.status().waiters.map(\.pid) == [waiter.pid] })
         try namespace.write("end")

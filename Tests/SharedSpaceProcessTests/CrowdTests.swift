@@ -4,7 +4,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Thousands of waiters at once: each is served, none is refused, and afterwards the process holds no more than it needs.
+/// Of thousands of waiters at once each is served and none refused, and afterwards the process holds no more than it
+/// needs.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(10)))
 struct CrowdTests {
     let root: TemporaryRoot

@@ -2,7 +2,7 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-/// Pages that were damaged, met by processes of their own: each call is answered, by what it asks for or by `damaged`.
+/// Processes of their own read damaged pages: each call returns its result, or throws `damaged`.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct DamagedPageTests {
     private static let pageSize = 4096
@@ -25,7 +25,7 @@ struct DamagedPageTests {
         #"claim ["job", "?", "?"]"#, #"take ["job", 500, "?"]"#, #"write ["new", 1]"#, "set cell 1", "write-loop 0 50",
     ]
 
-    /// Asks everything of an agent; how many calls said that the namespace is damaged.
+    /// Makes every call in an agent, and returns how many calls said that the namespace is damaged.
     private func askAll(_ agent: Agent, _ root: TemporaryRoot, _ page: Int) throws -> Int {
         var damaged = 0
         for call in ["open \(root.path) n timeout=3000"] + Self.calls {
@@ -60,7 +60,7 @@ struct DamagedPageTests {
         #expect(damagedPages > 10)
     }
 
-    /// With liblmdb as it is, a damaged page is the end of the process.
+    /// With liblmdb as it is, a damaged page ends the process.
     @Test func withoutGuardsTheProcessDies() throws {
         let root = try TemporaryRoot()
         _ = try make(root, .fast)

@@ -4,7 +4,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// What a dead claimer leaves goes to whoever waits, at once: woken, and not found at a tick.
+/// A dead claimer's tuples go to waiters at once: the waiters are woken, and do not find the tuples at a tick.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct DeadClaimerTests {
     let root: TemporaryRoot
@@ -17,14 +17,15 @@ struct DeadClaimerTests {
         #expect(try eventually { try namespace.status().waiters.contains { $0.pid == agent.pid } })
     }
 
-    /// Runs a scenario that says how often its waiter was served by a tick: never, but that one may fall between a death and
-    /// the kernel's word of it; not three times in a row.
+    /// Runs a scenario that returns how often its waiter was served by a tick, until it returns none.
+    ///
+    /// A tick may fall between a death and the kernel's notice of it, but not three times in a row.
     private func unticked(_ scenario: () throws -> String) throws {
         for _ in 0..<3 where try scenario() == "0" { return }
         Issue.record("served by ticks alone")
     }
 
-    /// The waiter listens before the claimer dies: whichever of the two came first.
+    /// If the waiter listens before the claimer dies, it is served without a tick, whichever of the two came first.
     @Test(arguments: ["take-wait 60000", "take-async", "claim-wait 60000", "read-wait 60000"], [true, false])
     func whoWaitsIsServedWithoutATick(_ command: String, _ claimsFirst: Bool) throws {
         try unticked {
@@ -38,7 +39,7 @@ struct DeadClaimerTests {
                 try claim()
                 try wait()
             } else {
-                // It waits for what nobody has written, and learns of the claimer while it does.
+                // The waiter waits for a tuple that is not there, and learns of the claimer meanwhile.
                 try block(waiter, "\(command) [\"work\", \"?int\"]", in: namespace)
                 try claim()
                 try namespace.write("work", 0)
@@ -53,7 +54,7 @@ struct DeadClaimerTests {
         }
     }
 
-    /// Who sleeps already when a session claims for the first time is rung, and listens from then on.
+    /// A waiter that sleeps already when a session claims for the first time is woken, and listens from then on.
     @Test(arguments: ["take-wait 60000", "take-async"])
     func whoSleepsAlreadyLearnsOfAClaimer(_ command: String) throws {
         try unticked {
@@ -62,7 +63,7 @@ struct DeadClaimerTests {
             let waiter = try Agent(root, "jobs")
             try block(waiter, "\(command) [\"job\", \"?int\"]", in: namespace)
             #expect(try pidfds(of: waiter) == 0)
-            // Written and claimed in one step: the waiter never sees it.
+            // The tuple is written and claimed in one step, so the waiter never sees it.
             try claimer.run("write-claimed [\"job\", 1]")
             try claimer.kill()
             #expect(try waiter.line() == #"ok ["job",1]"#)
@@ -71,7 +72,7 @@ struct DeadClaimerTests {
         }
     }
 
-    /// Later claims of a session that is listened to already ring nobody, and return all the same.
+    /// Later claims of a session that a waiter listens to already wake no waiter, and return all the same.
     @Test func laterClaimsOfTheSameSessionReturnToo() throws {
         try unticked {
             let namespace = try root.space.namespace("jobs")
@@ -90,7 +91,7 @@ struct DeadClaimerTests {
         }
     }
 
-    /// What is claimed for a process returns when that process dies, whoever claimed it.
+    /// A tuple that is claimed for a process returns when that process dies, whichever process claimed it.
     @Test func whatIsHeldForAProcessReturnsWithIt() throws {
         try unticked {
             let namespace = try root.space.namespace("jobs")
@@ -101,7 +102,7 @@ struct DeadClaimerTests {
             try block(waiter, "take-wait 60000 [\"none\", \"?int\"]", in: namespace)
             let number = try claimer.run("claim-for \(holder.pid) [\"job\", 1]")
             #expect(try namespace.status().claims.map(\.pid) == [holder.pid])
-            // The claimer goes, and nothing returns.
+            // The claimer ends, and the tuple does not return.
             try claimer.exit()
             #expect(try namespace.status().claims.map { String($0.number) } == [number])
             try namespace.write("none", 0)
@@ -125,7 +126,7 @@ struct DeadClaimerTests {
         try namespace.complete(claim)
         let error = #expect(throws: SpaceError.self) { try namespace.complete(claim) }
         #expect(error?.code == .claimLost)
-        // A session's own is its own.
+        // A session's own claim can't be ended by its number.
         try namespace.write("job", 2)
         try claimer.run("claim-typed [\"job\", 2]")
         let own = try namespace.status().claims[0].number
@@ -133,7 +134,7 @@ struct DeadClaimerTests {
         #expect(refused?.code == .invalidArgument)
     }
 
-    /// Nobody listens when nobody waits: no thread, no descriptors.
+    /// A process in which nothing waits listens to no claimer: it has no thread and no descriptors for that.
     @Test func nobodyListensWhenNobodyWaits() throws {
         let namespace = try SpaceTest.namespace("jobs")
         let claimer = try Agent(root, "jobs")
@@ -151,7 +152,7 @@ struct DeadClaimerTests {
     }
 
     private func pidfds(of agent: Agent) throws -> Int {
-        // Its own /proc/self/fd shows what the links lead to only to itself; another's, to whoever may trace it.
+        // Another process may read the links of /proc/PID/fd if it may trace the process.
         var count = 0
         for number in 0..<64 {
             var buffer = [CChar](repeating: 0, count: 256)
@@ -163,7 +164,7 @@ struct DeadClaimerTests {
         return count
     }
 
-    /// Workers killed at random while they claim and complete with results: each job is done once.
+    /// Workers are killed at random while they claim and complete with results: each job is done once.
     @Test func killedWorkersLoseAndDoubleNothing() throws {
         let namespace = try SpaceTest.namespace("jobs")
         let jobs = 1500
@@ -228,7 +229,7 @@ struct DeadClaimerTests {
         for mover in movers { #expect(try mover.line()?.hasPrefix("ok ") == true) }
     }
 
-    /// A stopped body yields an error that names its process, not a hang.
+    /// If a transaction's body is stopped, other writers get an error that names its process, and do not hang.
     @Test func whoStopsWithinATransactionIsNamed() throws {
         _ = try SpaceTest.namespace("jobs")
         let victim = try Agent(root, "jobs")

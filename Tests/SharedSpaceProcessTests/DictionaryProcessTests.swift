@@ -23,7 +23,7 @@ struct DictionaryProcessTests {
         return agent
     }
 
-    /// None reads between another's reading and setting, and a follower's copy ends equal.
+    /// No process changes a value between another's reading and setting it, and a follower's copy ends equal.
     @Test func noModificationIsLost() throws {
         let follower = try agent()
         try follower.send("dict-follow")
@@ -36,7 +36,8 @@ struct DictionaryProcessTests {
         #expect(try follower.line() == "ok 2")
     }
 
-    /// Killed while two change the same keys: what belongs together is there together, and the other goes on.
+    /// If one of two processes that change the same keys is killed, its change is there as a whole or not at all, and
+    /// the other process goes on.
     @Test func aKilledModifierLeavesItAllOrNothing() throws {
         let other = try agent()
         try other.send("dict-add-pair-on a b")
@@ -56,7 +57,7 @@ struct DictionaryProcessTests {
         #expect(after["a"] == after["b"])
     }
 
-    /// Killed at each place of a write, with what touches many entries.
+    /// A process is killed at each crash point of a write that touches many entries.
     @Test(
         arguments: [CrashPoint.gateTaken, .begun, .beforeCommit, .afterCommit, .rung, .gateReleased],
         ["dict-double", "dict-clear", "dict-remove d"]

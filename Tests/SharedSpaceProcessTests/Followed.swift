@@ -1,13 +1,13 @@
 import SpaceTestSupport
 
-/// What a watcher says that it was told: the answer to the agent's `follow`.
+/// A watcher's account of the changes that it was told: the answer to the agent's `follow`.
 struct Followed: Equatable {
     let received: Int
     let missed: UInt64
     let gaps: Int
     let first: UInt64
     let last: UInt64
-    /// Over a line for each change, in order.
+    /// A hash over a line for each change, in order.
     let hash: UInt64
 
     init(_ answer: String?) throws {

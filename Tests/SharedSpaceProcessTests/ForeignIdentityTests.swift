@@ -3,10 +3,11 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-/// What identifies the system and the files differs from what the namespace's header says.
+/// Namespaces whose header names another system or other files.
 ///
-/// A container has a boot id or a PID namespace of its own; a disk is mounted again under another number. The kernel's locks
-/// decide: what is in use is refused and left as it is, and what no process uses is taken over with its contents.
+/// A container has a boot id or a PID namespace of its own; a disk is mounted again under another number. The kernel's
+/// locks decide: a namespace that is in use is refused and left as it is, and one that no process uses is taken over
+/// with its contents.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ForeignIdentityTests {
     let root: TemporaryRoot
@@ -17,7 +18,7 @@ struct ForeignIdentityTests {
         runner = CommandRunner(root: root.path)
     }
 
-    /// Runs a script where the boot id is another, as systemd-nspawn and LXC have it.
+    /// Runs a script under another boot id, as systemd-nspawn and LXC do.
     private func underAnotherBootID(_ script: String) throws -> CommandResult {
         let path = "\(root.path)/.boot-id"
         try root.overwrite(".boot-id", Array("01234567-89ab-cdef-0123-456789abcdef\n".utf8))
@@ -53,14 +54,14 @@ struct ForeignIdentityTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// Runs a script on `$file`, where the one enrolled process stands.
+    /// Runs a script with `$file`, the file of the one enrolled process.
     private func onEnrolment(in root: TemporaryRoot, _ script: String) throws {
         let whole = "set -- \"$0\"/n/sessions/*.for; file=$1; \(script)"
         let result = try runner.start("/bin/sh", ["-c", whole, root.path]).finish()
         #expect(result.status == 0, "\(result.errors)")
     }
 
-    /// What is damaged in an enrolment's file is in its name too.
+    /// The facts that are damaged in an enrolment's file are in its name too.
     @Test(arguments: [
         "truncate -s 32 $file", "printf x >> $file", "printf x | dd of=$file bs=1 seek=40 conv=notrunc status=none",
         "ln $file $file.second", "rm $file && ln -s /dev/null $file",
@@ -94,7 +95,7 @@ struct ForeignIdentityTests {
         #expect(try runner.space("read", "--owner", "none", "n", "[\"kept\"]").output == "[\"kept\"]\n")
     }
 
-    /// An enrolled shell holds no lock, and may live all the same.
+    /// An enrolled shell holds no lock, and may be alive all the same.
     @Test func aMaskedBootIDDeletesNothingThatAnEnrolledProcessOwns() throws {
         let shell = try Agent()
         #expect(try runner.space("write", "--owner", "\(shell.pid)", "n", "[\"kept\",1]").status == 0)
@@ -114,7 +115,7 @@ struct ForeignIdentityTests {
             "space take n '[\"kept\",\"?\"]' && space write --owner none n '[\"there\"]'"
         )
         #expect(taken.output == "[\"kept\",1]\n", "\(taken.errors)")
-        // And back again.
+        // The namespace is taken over once more under the first boot id.
         #expect(try runner.space("read", "n", "\"?\"").output == "[\"there\"]\n")
         #expect(try runner.dump("--check", "n").status == 0)
     }
@@ -145,7 +146,8 @@ struct ForeignIdentityTests {
         #expect(try inAnotherPIDNamespace("sleep 0; space take --owner none n '[\"job\",1]'").output == "[\"job\",1]\n")
     }
 
-    /// An enrolled process of another PID namespace can't be looked at: its namespace stays, and the refusal names it.
+    /// An enrolled process of another PID namespace can't be looked up: its namespace stays, and the refusal names the
+    /// process.
     @Test func anOwnerInAnotherPIDNamespaceCountsAsAlive() throws {
         #expect(try runner.space("write", "--owner", "\(getpid())", "n", "[\"kept\",1]").status == 0)
         let result = try inAnotherPIDNamespace("space list; space take n '\"?\"'")
@@ -156,7 +158,7 @@ struct ForeignIdentityTests {
         #expect(try runner.space("delete", "n").status == 0)
     }
 
-    /// The same file system under another device number, without a reboot.
+    /// The same file system is mounted under another device number, without a reboot.
     @Test(arguments: StorageMode.allCases)
     func aDiskThatIsMountedAgainKeepsItsNamespaces(_ mode: StorageMode) throws {
         let image = try LoopImage()
@@ -212,10 +214,10 @@ private final class LoopImage {
         return mount()
     }
 
-    /// Mounts it again, on another device.
+    /// Mounts the image again, on another device.
     func attachAgain() -> String? {
         guard let old = devices.first, sh("umount '\(mountPoint.path)' && losetup -d \(old)") != nil else { return nil }
-        // Something else takes the old device.
+        // Another image takes the old device.
         guard let other = sh("truncate -s 1M '\(image.path)/other' && losetup -f --show '\(image.path)/other'") else {
             return nil
         }

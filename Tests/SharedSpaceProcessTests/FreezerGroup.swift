@@ -1,7 +1,7 @@
 import Glibc
 import SpaceTestSupport
 
-/// A control group with a freezer, of a test's own.
+/// A test's own control group with a freezer.
 final class FreezerGroup {
     enum Version: CaseIterable {
         case first, second
@@ -43,7 +43,7 @@ final class FreezerGroup {
         try Self.write(version == .first ? "THAWED" : "0", to: "\(path)/\(control)")
     }
 
-    /// The letter in proc(5).
+    /// The letter of a process's state, as in proc(5).
     func state(of pid: Int32) throws -> String {
         guard let stat = Self.read("/proc/\(pid)/stat"), let end = stat.lastIndex(of: ")") else {
             throw TestFailure("process \(pid) has gone")

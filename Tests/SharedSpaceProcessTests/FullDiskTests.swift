@@ -3,13 +3,13 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-/// Whether an agent can mount a file system of its own: root can, or who has the capability.
+/// Whether an agent can mount a file system of its own: it must be root's, or have the capability.
 private let mayMount: Bool = {
     guard let root = try? TemporaryRoot(), let agent = try? Agent() else { return false }
     return (try? agent.run("tmpfs \(root.path) 8388608")) != nil
 }()
 
-/// File systems that fill up: errors, never a signal, and nothing that was committed is lost.
+/// A file system that fills up leads to errors, never to a signal, and no commit is lost.
 ///
 /// Each agent mounts a small tmpfs that it alone sees, so a SIGBUS would end the agent and be seen here.
 @Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: mayMount, "mounting a small file system is not permitted"))
@@ -24,7 +24,7 @@ struct FullDiskTests {
         return agent
     }
 
-    /// The number and the error of an answer `full <number> error …`.
+    /// The number in an answer `full <number> error …`, whose error must say that there is no space left.
     private func full(_ answer: String) throws -> Int {
         let words = answer.split(separator: " ")
         guard words.count > 3, words[0] == "full", let number = Int(words[1]),
@@ -44,12 +44,12 @@ struct FullDiskTests {
         #expect(count > 10)
         #expect(try agent.run("count") == "\(count)")
         #expect(try agent.run("verify") == "")
-        // Takes work while it is full, claims and their return too.
+        // Takes work while the disk is full, and so do claims and their return.
         try agent.run("claim [\"fill\", 0, \"?\"]")
         try agent.run("release")
         try agent.run("thin 2")
         #expect(try agent.run("drain") == "\(count - 1)")
-        // And writes when there is room again.
+        // Writes work when there is space again.
         #expect(try full(try agent.ask("fill \(size) 1000000")) > count / 2)
         try agent.run("drain")
         try agent.run("write [\"small\"]")
@@ -59,13 +59,13 @@ struct FullDiskTests {
         try agent.exit()
     }
 
-    /// Transactions of everything, an ordered set, a work queue: the step that is refused leaves nothing, and all of it can be
-    /// taken out while nothing is free.
+    /// Transactions, an ordered set or a work queue fill the disk: a step that is refused changes nothing, and all of
+    /// it can be taken out while nothing is free.
     @Test(arguments: StorageMode.allCases, ["transactions", "set", "queue"])
     func whateverFillsTheDisk(_ mode: StorageMode, _ filling: String) throws {
         let agent = try agent(onMebibytes: 12)
         try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
-        // A watcher's journal takes room too, as long as there is any.
+        // A watcher's journal takes space too, as long as there is any.
         for (size, isWatched) in [(700, false), (9000, true)] {
             if isWatched { try agent.run("watch") }
             let answer = try agent.ask("fill-by \(filling) \(size)")
@@ -79,7 +79,8 @@ struct FullDiskTests {
         try agent.exit()
     }
 
-    /// Something else fills the disk while the namespace is small: it can go on with what it has, and grows when it can again.
+    /// Another file fills the disk while the namespace is small: the namespace goes on with the space that it has, and
+    /// grows when it can again.
     @Test(arguments: StorageMode.allCases)
     func somebodyElseFillsTheDisk(_ mode: StorageMode) throws {
         let agent = try agent(onMebibytes: 16)
@@ -90,14 +91,14 @@ struct FullDiskTests {
         #expect(try agent.run("take [\"kept\", \"?\"]") == #"["kept",1]"#)
         try agent.run("drain")
         try agent.run("write [\"small\"]")
-        // Waiting needs files of its own, which are not to be had: it waits all the same.
+        // The files that a wait needs can't be made, but the wait works all the same.
         try agent.send("take-async [\"small\"]")
         #expect(try agent.line() == "waiting")
         #expect(try agent.line() == #"ok ["small"]"#)
         try agent.run("remove-file \(root.path)/.filler")
         #expect(try full(try agent.ask("fill 4000 1000000")) > 1000)
         #expect(try agent.run("verify") == "")
-        // Deleted, also while full.
+        // The namespace can be deleted while the disk is full.
         try agent.run("leave")
         #expect(try agent.run("names") == "")
         try agent.open(root, "m", "mode=\(mode)")
@@ -106,7 +107,8 @@ struct FullDiskTests {
         try agent.exit()
     }
 
-    /// Creating where there is no room, at every size up to where there is: an error, and nothing is left of it.
+    /// If the disk has too little space for a namespace, however little, creating one is an error and leaves nothing
+    /// behind.
     @Test(arguments: StorageMode.allCases)
     func creatingOnAFullDiskIsAnError(_ mode: StorageMode) throws {
         var isCreated = false
@@ -129,17 +131,17 @@ struct FullDiskTests {
         #expect(isCreated)
     }
 
-    /// A value that many pages in a row are needed for, where what is free lies scattered.
+    /// A value needs many pages in a row, and the free pages lie scattered.
     @Test(arguments: StorageMode.allCases)
     func largeValuesOnAFullDisk(_ mode: StorageMode) throws {
         let agent = try agent(onMebibytes: 12)
         try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
         for size in [4000, 100_000, 700, 900_000, 9000] {
             let count = try full(try agent.ask("fill \(size) 1000000"))
-            // Every other one goes, so that what is freed lies between what is not.
+            // Every other tuple goes, so that the free pages lie between used ones.
             try agent.run("thin \(min(count, 400))")
             _ = try full(try agent.ask("fill 100000 1000"))
-            // As many as one transaction moves, and back one by one.
+            // One transaction claims as many as it can move; they return one by one.
             #expect(try agent.run("claim-batch") != "0")
             try agent.run("release")
             #expect(try agent.run("verify") == "")

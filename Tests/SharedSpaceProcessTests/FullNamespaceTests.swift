@@ -3,7 +3,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// A namespace at its byte limit: what the dead held is let go of all the same, whatever of theirs is too large to be moved.
+/// In a namespace at its byte limit, what dead processes held is released all the same, even if some of their tuples
+/// are too large to be moved.
 @Suite(.spaceTest, .timeLimit(.minutes(2)))
 struct FullNamespaceTests {
     /// More bytes than are kept back for removals.
@@ -14,7 +15,7 @@ struct FullNamespaceTests {
 
     init() throws {
         root = try SpaceTest.root()
-        // So large that two tuples of that size have room beside each other, wherever they lie.
+        // The limit lets two tuples of that size fit beside each other, wherever they lie.
         namespace = try SpaceTest.namespace("full", options: NamespaceOptions(byteLimit: 24 << 20))
     }
 
@@ -42,7 +43,7 @@ struct FullNamespaceTests {
         #expect(try agent.line()?.hasPrefix("ok ") == true)
     }
 
-    /// A claimed tuple that can't be put back keeps neither the lock nor the tuples claimed after it.
+    /// A claimed tuple that can't be put back does not hold up the lock, or the tuples that were claimed after it.
     @Test func aLargeClaimHoldsNothingElseUp() throws {
         try namespace.write("big", String(repeating: "x", count: Self.tooLarge))
         for number in 0..<3 { try namespace.write("small", number) }
@@ -55,17 +56,18 @@ struct FullNamespaceTests {
         try holder.kill()
         #expect(try waiter.line()?.hasPrefix("ok ") == true)
         #expect(try eventually { try namespace.count(matching: ["small", .any]) == 3 })
-        // With room again the large one returns too, with the next who looks.
+        // When there is space again, the large tuple returns too, as the next process looks.
         while try namespace.takeIfExists("fill", any([UInt8].self)) != nil {}
         _ = try Agent(root, "full")
         #expect(try namespace.count(matching: ["big", .any]) == 1)
     }
 
-    /// A large tuple whose claim has passed its deadline, and that can't be put back, keeps nobody from reading and taking.
+    /// A large tuple whose claim has passed its deadline, and that can't be put back, keeps no process from reading and
+    /// taking.
     @Test func aLargeClaimPastItsDeadlineHoldsNothingUp() throws {
         try namespace.write("big", String(repeating: "x", count: Self.tooLarge))
         try namespace.write("small")
-        // Time to fill the namespace in.
+        // The deadline leaves time to fill the namespace in.
         let deadline = Duration.seconds(5)
         guard let big = try namespace.claimIfExists(matching: ["big", .any], deadline: deadline),
             let small = try namespace.claimIfExists(matching: ["small"], deadline: deadline)
@@ -81,7 +83,7 @@ struct FullNamespaceTests {
         #expect(try namespace.readIfExists(matching: ["big", .any]) != nil)
     }
 
-    /// A request that was to be taken over, and is too large for that, fails; the lock of who asked it is let go of.
+    /// A request that is too large to be taken over fails, and its process's lock is released.
     @Test func aLargeRequestThatIsNotTakenOverFails() async throws {
         let (top, low) = (try Agent(root, "full"), try Agent(root, "full"))
         try low.run("respond big low say,hold base")
@@ -105,12 +107,13 @@ struct FullNamespaceTests {
         let error = await #expect(throws: SpaceError.self) { try await asking.value }
         #expect(error?.code == .responderFailed)
         #expect(error?.holder == top.pid)
-        // Whoever was at it is told to stop.
+        // The handler that was at the request is told to stop.
         #expect(try await onThread { try low.line() } == "cancelled low")
         #expect(try namespace.status().requests == [])
     }
 
-    /// Under a lock it can be emptied, and what is there may change and go; nothing new is made.
+    /// In a full namespace a lock can be taken to empty it, and the objects that are there may change and be removed;
+    /// new ones are refused.
     @Test(arguments: StorageMode.allCases)
     func whatIsThereChangesAndGoes(_ mode: StorageMode) throws {
         let options = NamespaceOptions(mode: mode, byteLimit: Limits.smallestByteLimit)

@@ -4,7 +4,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Tuples going from process to process.
+/// Tuples that go from process to process.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct HandOffTests {
     let root: TemporaryRoot
@@ -50,7 +50,7 @@ struct HandOffTests {
             #expect(try agent.line() == "waiting")
             #expect(try eventually { try namespace.status().waiters.contains { $0.pid == agent.pid } })
         }
-        // Granted to the older waiter first, who can't use it and hands it on.
+        // The tuple is granted to the older waiter first, which can't use it and hands it on.
         try namespace.write("n", 12)
         #expect(try high.line() == #"ok ["n",12]"#)
         try namespace.write("n", 3)
@@ -70,20 +70,22 @@ struct HandOffTests {
         try namespace.write("job", 2)
         let taken = [try takers[0].line(), try takers[1].line()]
         #expect(Set(taken) == [#"ok ["job",1]"#, #"ok ["job",2]"#])
-        // A reader may miss a tuple that was taken at once; it must not hold a later one up, nor be forgotten.
+        // A reader may miss a tuple that was taken at once; the reader must not hold up a later one, nor be forgotten.
         try namespace.write("job", 3)
         #expect(try reader.line()?.hasPrefix("ok [\"job\",") == true)
         #expect(try namespace.takeIfExists("job", 3) != nil)
         #expect(try namespace.count() == 0)
     }
 
-    /// Twenty thousand hand-offs with the waiting side asleep or about to be, while others may come first: nobody is served
-    /// by a tick, so nobody's wake-up was lost. (A first waiter who is never granted anything, for instance, fails this.)
+    /// In twenty thousand hand-offs, with the waiting side asleep or about to be and others that may come first, no
+    /// waiter is served by a tick, so no wake-up was lost.
+    ///
+    /// (A first waiter that is never granted anything, for instance, fails this.)
     @Test func noWakeUpIsLost() throws {
         let namespace = try SpaceTest.namespace("balls")
         let players = try (0..<4).map { _ in try Agent(root, "balls") }
         let count = 5000
-        // Two pairs play; the tuples of both have the same shape, and those of one pair the same names.
+        // Two pairs play: the tuples of both pairs have the same shape, and the tuples of one pair have the same names.
         try players[0].send("echo-loop ping pong \(count)")
         try players[1].send("echo-loop pong ping \(count)")
         try players[2].send("echo-loop ping pong \(count)")
@@ -113,7 +115,7 @@ struct HandOffTests {
         #expect(try eventually { try namespace.count() == 0 })
         try namespace.write("stop")
         #expect(try takers[3].line()?.hasPrefix("ok ") == true)
-        // What was taken is noted only after the commit.
+        // A taker notes its tuple only after the commit.
         let ledgers = (0..<4).map { Ledger(root, "taken-\($0)") }
         #expect(try eventually { try ledgers.reduce(0) { $0 + (try $1.numbers().count) } >= 4 * count })
         for taker in takers.prefix(3) { try taker.kill() }
@@ -121,10 +123,10 @@ struct HandOffTests {
         #expect(taken.sorted() == Array(0..<4 * count))
     }
 
-    /// The same, with takers and writers killed at random: nothing acknowledged is lost, nothing is taken twice.
+    /// The same, with takers and writers killed at random: no acknowledged tuple is lost, and none is taken twice.
     ///
-    /// A taker killed between its commit and its note leaves one tuple of which nobody can say
-    /// what became; there are never more of these than killed takers.
+    /// A taker killed between its commit and its note leaves one tuple whose fate is unknown; there are never more of
+    /// these than killed takers.
     @Test func killsLoseNothingAndDoubleNothing() throws {
         let namespace = try root.space.namespace("jobs")
         let rounds = 12
@@ -154,7 +156,7 @@ struct HandOffTests {
             try startTaker()
         }
         for _ in 0..<rounds {
-            // Some progress by everybody, then a kill wherever they happen to be.
+            // Waits for some progress, then kills a taker and a writer wherever they are.
             let before = try namespace.status().sequence
             #expect(try eventually { try namespace.status().sequence > before + UInt64.random(in: 50...400) })
             try takers.remove(at: Int.random(in: takers.indices)).kill()
@@ -163,7 +165,7 @@ struct HandOffTests {
             try startWriter()
         }
         for writer in writers { try writer.kill() }
-        // What is left is taken, unless somebody's death hides it.
+        // The living takers take the rest, if no death hides any of it.
         #expect(try eventually { try namespace.count() == 0 })
         for taker in takers { try taker.kill() }
 
@@ -173,7 +175,7 @@ struct HandOffTests {
         #expect(Set(taken).count == taken.count, "a tuple was taken twice")
         let indeterminate = acknowledged.subtracting(taken)
         #expect(indeterminate.count <= ledgers.taken.count, "\(indeterminate.count) acknowledged tuples are gone")
-        // Written, but its writer was killed before it could note that: at most one each.
+        // A writer killed between its write and its note leaves at most one tuple that is taken and was not noted.
         #expect(Set(taken).subtracting(acknowledged).count <= ledgers.written.count)
         #expect(try namespace.verify() == [])
         #expect(try namespace.status().waiters == [] || !takers.isEmpty)

@@ -4,14 +4,14 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Locks, semaphores and elections between processes: who holds, who waits, and what a death does.
+/// Locks, semaphores and elections between processes: their holders, their waiters, and the effects of a death.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct HoldTests {
     let root: TemporaryRoot
 
     init() throws { root = try SpaceTest.root() }
 
-    /// Has an agent ask for something, and returns when it stands in the queue.
+    /// Has an agent ask for a hold, and returns when the agent stands in the queue.
     private func queue(_ agent: Agent, _ command: String, in namespace: Namespace) throws {
         let before = try namespace.status().holds.count
         try agent.send(command)
@@ -26,7 +26,8 @@ struct HoldTests {
         return number
     }
 
-    /// Kills the holder, in the middle of others' waiting: the next holds by the kernel's word, in the order of asking.
+    /// If the holder is killed while others wait, the kernel's notice of its death lets the next one hold, in the order
+    /// of asking.
     @Test func aKilledHolderIsFollowedByTheNextInTurn() throws {
         let namespace = try SpaceTest.namespace("locks")
         let agents = try (0..<4).map { _ in try Agent(root, "locks") }
@@ -45,7 +46,7 @@ struct HoldTests {
         #expect(try eventually { try namespace.lock("build").tryAcquire() != nil })
     }
 
-    /// Who waits and dies is not waited for.
+    /// A waiter that dies is passed over.
     @Test func aKilledWaiterIsPassedOver() throws {
         let namespace = try SpaceTest.namespace("locks")
         let (holder, doomed, next) = (try Agent(root, "locks"), try Agent(root, "locks"), try Agent(root, "locks"))
@@ -57,7 +58,8 @@ struct HoldTests {
         #expect(try next.line()?.hasPrefix("ok ") == true)
     }
 
-    /// A process that held two locks, equal to Swift and different as UTF-8, dies: both waiters are served.
+    /// If a process dies that held two locks with names equal to Swift and different as UTF-8, the waiters for both are
+    /// served.
     @Test func aKilledHolderOfTwinNamesIsFollowedAtBoth() throws {
         let namespace = try SpaceTest.namespace("locks")
         let holder = try Agent(root, "locks")
@@ -79,20 +81,21 @@ struct HoldTests {
         }
     }
 
-    /// What is asked for in the ways that there are, with what is let go of, and by whom that is awaited.
+    /// The kinds of hold, each as the command that asks for it, with the commands of the next waiter and of the
+    /// release.
     enum Asking: String, CaseIterable, CustomTestStringConvertible {
         case exclusive = "lock build 60000"
         case shared = "lock build 60000 shared"
         case semaphore = "semaphore build 60000 1 1"
         case election = "elect build 60000"
 
-        /// Who waits must have to.
+        /// The command of the next process, which must have to wait.
         var next: String { self == .shared ? Self.exclusive.rawValue : rawValue }
         var end: String { self == .election ? "resign" : "unlock build" }
         var testDescription: String { "\(rawValue)" }
     }
 
-    /// Killed at each step of asking and of letting go: it is to be had afterwards.
+    /// If a process is killed at any step of asking for a hold or releasing it, the next process gets the hold.
     @Test(arguments: [CrashPoint.begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken], Asking.allCases)
     func killedHalfwayNothingIsStuck(_ point: CrashPoint, _ asking: Asking) throws {
         let namespace = try SpaceTest.namespace("locks")
@@ -114,7 +117,7 @@ struct HoldTests {
             _ = try fencing(waiter.line())
             #expect(try namespace.verify() == [])
             try waiter.kill()
-            // Whoever waits for anything looks after the dead.
+            // A process that waits for anything looks after the dead.
             let isFree = try eventually {
                 _ = try namespace.take(matching: ["nothing"], timeout: .milliseconds(1))
                 return try namespace.status().holds.isEmpty
@@ -149,7 +152,7 @@ struct HoldTests {
         let agents = try (0..<4).map { _ in try Agent(root, "locks") }
         try queue(agents[0], "semaphore slots 60000 3 2", in: namespace)
         _ = try fencing(agents[0].line())
-        // Two are wanted and one is left; who wants one does not overtake.
+        // The first waiter wants two permits and one is left; a waiter that wants one does not overtake it.
         try queue(agents[1], "semaphore slots 60000 3 2", in: namespace)
         try queue(agents[2], "semaphore slots 60000 3 1", in: namespace)
         #expect(try namespace.status().holds.map(\.isHeld) == [true, false, false])
@@ -161,7 +164,7 @@ struct HoldTests {
         #expect(try agents[3].line()?.hasPrefix("error typeMismatch") == true)
     }
 
-    /// The error of a time-out names who holds, and leaves no place in the queue.
+    /// The error of a time-out names the holder, and the waiter leaves no place in the queue.
     @Test func aTimeOutNamesTheHolder() throws {
         let namespace = try SpaceTest.namespace("locks")
         let holder = try Agent(root, "locks")
@@ -179,16 +182,16 @@ struct HoldTests {
         holder.resume()
     }
 
-    /// A death is heard of from the kernel, and not at a tick.
+    /// A waiter hears of a death from the kernel, and not at a tick.
     @Test func aDeathIsNotNoticedByTickingAlone() throws {
         let namespace = try root.space.namespace("locks")
-        // A tick may come first on a busy machine; not each time.
+        // On a busy machine a tick may come first, but not each time.
         for _ in 0..<3 {
             let (holder, waiter) = (try Agent(root, "locks"), try Agent(root, "locks"))
             try queue(holder, "lock build 60000", in: namespace)
             _ = try fencing(holder.line())
             try queue(waiter, "lock build 60000", in: namespace)
-            // It sleeps once it has said what for.
+            // The waiter sleeps once it has published what it waits for.
             #expect(try eventually { try namespace.status().waiters.first?.template == #""lock build""# })
             try holder.kill()
             _ = try fencing(waiter.line())

@@ -3,11 +3,11 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// What a process lets go of while another stands in the way, stopped within its write.
+/// Things that a process releases while another process, stopped within its write, stands in the way.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct LettingGoTests {
     let root: TemporaryRoot
-    /// Without much patience.
+    /// A handle with a short time-out.
     let namespace: Namespace
 
     init() throws {
@@ -29,7 +29,7 @@ struct LettingGoTests {
         guard try obstacle.line()?.hasPrefix("ok ") == true else { throw TestFailure("the obstacle has not written") }
     }
 
-    /// Nobody in the process waits or writes any more, and it is done all the same.
+    /// The release is made later, although no thread of the process waits or writes any more.
     @Test(arguments: Possession.allCases) func itIsLetGoOfLater(_ what: Possession) throws {
         var thing: (any AnyObject & Sendable)? = try what.make(in: namespace)
         let obstacle = try stopped()
@@ -40,7 +40,7 @@ struct LettingGoTests {
         #expect(try eventually { try namespace.possessions() == 0 })
     }
 
-    /// Nobody needs to make another request for that.
+    /// The request is taken back later, although the process makes no other request.
     @Test func aRequestIsTakenBackLater() async throws {
         let responder = try await onThread {
             let agent = try Agent(root, "n")
@@ -59,7 +59,8 @@ struct LettingGoTests {
         #expect(try await eventually { try namespace.status().requests == [] })
     }
 
-    /// Who sees what a process wrote finds that it has let go of what it let go of before, though no tick was between.
+    /// A process that sees another's write finds that the other's earlier releases are done, though no tick was
+    /// between.
     @Test func itIsLetGoOfBeforeTheNextWrite() throws {
         let agent = try Agent(root, "n", "timeout=100")
         try agent.run("ticks-off")

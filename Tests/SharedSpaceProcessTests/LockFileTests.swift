@@ -3,8 +3,8 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-/// LMDB's lock file removed or replaced while processes use the namespace: two would be two tables of readers and two counts of
-/// commits.
+/// LMDB's lock file is removed or replaced while processes use the namespace: two files would be two tables of readers
+/// and two counts of commits.
 @Suite(.timeLimit(.minutes(5)))
 struct LockFileTests {
     let root: TemporaryRoot

@@ -4,7 +4,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Bells that are not heard: what they would have told comes all the same.
+/// Change signals that no watcher hears: the watchers are told of the changes all the same.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct LostBellTests {
     let root: TemporaryRoot
@@ -16,7 +16,7 @@ struct LostBellTests {
         return (try? runner.shell("unshare -Ur true").ending) == .exited(0)
     }()
 
-    /// The user's inotify instances are used up: ticks serve.
+    /// If the user's inotify instances are used up, ticks serve the watcher.
     @Test(.enabled(if: mayUnshare, "no user namespaces here"))
     func withoutInotifyNothingIsLost() throws {
         let namespace = try root.space.namespace("n")
@@ -39,8 +39,8 @@ struct LostBellTests {
         #expect(try namespace.verify() == [] && other.verify() == [])
     }
 
-    /// More events than inotify's queue takes: its reader stands still while two bells ring by turns, and the third, which
-    /// somebody waits for, finds no place any more.
+    /// More events than inotify's queue takes lose nothing: the queue's reader is stopped while two change signals are
+    /// written by turns, and the third, which a watcher waits for, finds no place any more.
     @Test func anOverflowingQueueLosesNothing() throws {
         let text = try root.file("/proc/sys/fs/inotify/max_queued_events")
         let limit = try #require(Int(String(decoding: text.filter { $0 > 0x20 }, as: UTF8.self)))
@@ -51,7 +51,7 @@ struct LostBellTests {
         for other in ["b", "c"] { try watcher.run("also-watch \(root.path) \(other)") }
         try watcher.send("next-wait")
         #expect(try watcher.line() == "waiting")
-        // proc(5): asleep, so it waits for the bell.
+        // proc(5): the watcher is asleep, so it waits for the change signal.
         #expect(
             try eventually {
                 try String(decoding: root.file("/proc/\(watcher.pid)/stat"), as: UTF8.self).contains(") S ")
@@ -64,7 +64,7 @@ struct LostBellTests {
         try namespaces[0].write("job", 1)
         watcher.resume()
         #expect(try watcher.line() == #"ok write 1 ["job",1]"#)
-        // And it hears again.
+        // The watcher hears the change signal again.
         try watcher.send("next-wait")
         #expect(try watcher.line() == "waiting")
         try namespaces[0].write("job", 2)
@@ -72,7 +72,8 @@ struct LostBellTests {
         for namespace in namespaces { #expect(try namespace.verify() == []) }
     }
 
-    /// Somebody puts another file in the bell's place: who opens it from then on rings one that nobody hears.
+    /// If another file takes the place of the change signal, a process that opens it from then on writes to a file that
+    /// no watcher hears.
     @Test func aReplacedBellLosesNothing() throws {
         _ = try SpaceTest.namespace("n")
         let watcher = try Agent(root, "n", "owning=0")

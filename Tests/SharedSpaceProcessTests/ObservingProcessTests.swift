@@ -4,7 +4,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Observers in other processes than those that write, die, fork, or delete.
+/// Observers in other processes than those that write, die, fork or delete.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct ObservingProcessTests {
     let root: TemporaryRoot
@@ -25,13 +25,13 @@ struct ObservingProcessTests {
         try namespace.post("end", value: 7)
         let expected = (0..<500).map { "write:[\"job\",\($0)]" } + ["post:7"]
         for observer in observers { #expect(try observer.run("told 501") == expected.joined(separator: " ")) }
-        // Each has its row; a killed one's goes at the tick of another.
+        // Each observer has its row; a killed observer's row goes at the tick of another.
         #expect(try Set(namespace.status().watchers.map(\.pid)) == Set(observers.map(\.pid)))
         try observers[0].kill()
         #expect(try eventually { try namespace.status().watchers.map(\.pid) == [observers[1].pid] })
     }
 
-    /// Nobody touches the namespace after the writer's death: the tick finds what it had committed.
+    /// No process touches the namespace after the writer's death: a tick finds what the writer had committed.
     @Test(arguments: [CrashPoint.afterCommit, .granted, .gateReleased, .woken])
     func whatAKilledWriterCommittedIsTold(_ point: CrashPoint) throws {
         _ = try SpaceTest.namespace("n")
@@ -43,7 +43,7 @@ struct ObservingProcessTests {
         #expect(try observer.run("told 1") == "write:[\"job\",1]")
     }
 
-    /// Many handlers block: bells are heard all the same.
+    /// The process hears change signals although many handlers block.
     @Test func manyBlockedHandlers() throws {
         let agent = try Agent(root, "n")
         #expect(try agent.run("blocked-handlers 70") == "210")
@@ -58,7 +58,7 @@ struct ObservingProcessTests {
         for observer in observers { #expect(try observer.run("told 2") == "set:1 gone:") }
     }
 
-    /// A child made by fork is told of nothing, can begin nothing, and ends nothing of its parent's.
+    /// A forked child is told of nothing, can register nothing, and ends none of its parent's observations.
     @Test func aForkedChildIsToldOfNothing() throws {
         let namespace = try SpaceTest.namespace("n")
         let observer = try observer()
@@ -68,25 +68,25 @@ struct ObservingProcessTests {
         #expect(try observer.run("told 1") == "set:1")
     }
 
-    /// Descriptors, threads and memory, after many rounds: no more than before.
+    /// After many rounds of observing a process has no more descriptors, threads and memory than before.
     @Test func observingLeavesNothingBehind() throws {
         let namespace = try SpaceTest.namespace("n")
         let agent = try Agent(root, "n")
-        // What comes with the first use stays.
+        // The resources of the first use stay.
         try agent.run("observe-rounds 200")
         #expect(try eventually { try agent.run("hold-more") == "1 1 1" })
         let (before, heap) = (try holdings(agent), try self.heap(agent))
-        // The counts see one more.
+        // The counts show one more watch.
         try agent.run("observe")
         #expect(try holdings(agent)[2] == before[2] + 1)
         try agent.run("leak")
         #expect(try self.heap(agent) >= heap + 1 << 20)
-        // The observer of the agent is replaced, and so goes.
+        // The observer of the agent is replaced, and so ends.
         try agent.run("observe-rounds 1000")
         #expect(
             try eventually {
                 let now = try holdings(agent)
-                // The pool that runs tasks starts its threads when it likes, as many as there are processors.
+                // The pool that runs tasks may start its threads at any time, as many as there are processors.
                 return now[0] <= before[0] && now[1] <= before[1] + sysconf(CInt(_SC_NPROCESSORS_ONLN))
             }
         )

@@ -23,7 +23,7 @@ struct OrderedSetProcessTests {
         return agent
     }
 
-    /// Copies that were begun before, in the midst of it, and with moves as pairs, all end equal.
+    /// Copies that begin before the edits or in the midst of them, and those with moves as pairs, all end equal.
     @Test func everyObserversCopyEndsEqual() throws {
         try set.append(contentsOf: 0..<600)
         let observers = [try agent("set-observe"), try agent("set-observe pairs")]
@@ -43,7 +43,8 @@ struct OrderedSetProcessTests {
         #expect(followed?.hasPrefix("ok \(count) ") == true, "\(followed ?? "nothing")")
     }
 
-    /// An editor is killed while it edits: what it had begun is there as a whole or not at all, and others go on.
+    /// If an editor is killed while it edits, the edit that it had begun is there as a whole or not at all, and others
+    /// go on.
     @Test func aKilledEditorLeavesAWholeSet() throws {
         try set.append(contentsOf: 0..<600)
         let observer = try agent("set-observe")
@@ -60,7 +61,7 @@ struct OrderedSetProcessTests {
         #expect(answer.hasPrefix("ok \(try set.count) "), "\(answer)")
     }
 
-    /// Killed at each place of a write, with an edit that splits chunks, one that moves, and one that sorts.
+    /// An editor is killed at each crash point of an edit that splits chunks, of one that moves, and of one that sorts.
     @Test(
         arguments: [CrashPoint.gateTaken, .begun, .beforeCommit, .afterCommit, .rung, .gateReleased],
         ["fill 1000 1400", "move 299 0", "sort", "remove 5"]
@@ -86,7 +87,7 @@ struct OrderedSetProcessTests {
         #expect(answer.hasPrefix("ok "), "\(answer)")
     }
 
-    /// A stopped editor that holds the gate is named, and what it was at is finished or undone when it goes on.
+    /// A stopped editor that holds the gate is named, and its edit is finished or undone when it goes on.
     @Test func aStoppedEditorIsNamed() throws {
         try set.append(contentsOf: 0..<10)
         let other = try Agent(root, "n", "timeout=200")
@@ -101,7 +102,7 @@ struct OrderedSetProcessTests {
         #expect(try set.elements() == [9] + Array(0..<9) + [77])
     }
 
-    /// Two processes that mean different types by one name.
+    /// A process that means another type by the same name is refused.
     @Test func anotherTypeIsRefusedInAnotherProcess() throws {
         let names = try namespace.orderedSet("names", of: String.self)
         try names.append("Ada")

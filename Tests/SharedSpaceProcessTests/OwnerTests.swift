@@ -5,7 +5,7 @@ import SpaceTestSupport
 import Synchronization
 import Testing
 
-/// Who keeps a namespace alive, and what becomes of it when they are gone, however they went.
+/// The owners that keep a namespace alive, and the end of the namespace when they are gone, however they went.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct OwnerTests {
     let root: TemporaryRoot
@@ -28,13 +28,13 @@ struct OwnerTests {
         try second.kill()
         #expect(try names == [])
         #expect(root.leftovers == [])
-        // A new one of that name begins empty.
+        // A new namespace of that name begins empty.
         let third = try Agent(root, "n")
         #expect(try third.run("count") == "0")
         #expect(try third.run("verify") == "")
     }
 
-    /// Nobody lists or opens anything here: the reaper alone finds out, from the kernel.
+    /// No process lists or opens anything here: the reaper alone finds out, from the kernel.
     @Test func aReaperThatFollowsDeletesAtOnce() throws {
         let reaping = try Reaping(root)
         let owner = try Agent(root, "n")
@@ -44,12 +44,12 @@ struct OwnerTests {
         try owner.kill()
         #expect(try eventually { reaping.deleted == ["n"] })
         #expect(try eventually { root.entries() == ["m"] || root.entries() == [".graveyard", ".nursery", "m"] })
-        // An enrolled process keeps its namespace alive beyond those who have it open.
+        // An enrolled process keeps its namespace alive beyond the processes that have it open.
         try other.kill()
         #expect(root.entries().contains("m"))
         try enrolled.exit()
         #expect(try eventually { reaping.deleted == ["n", "m"] })
-        // What appears later is followed too.
+        // Namespaces that appear later are followed too.
         let late = try Agent(root, "late")
         try late.kill()
         #expect(try eventually { reaping.deleted == ["n", "m", "late"] })
@@ -122,7 +122,7 @@ struct OwnerTests {
         try owner.kill()
         #expect(try names == [])
         #expect(try visitor.ask("count").hasPrefix("error namespaceDeleted"))
-        // It creates nothing either.
+        // A visitor creates no namespace either.
         let late = try Agent()
         #expect(try late.ask("open \(root.path) n owning=0").hasPrefix("error namespaceNotFound"))
         #expect(try names == [])
@@ -138,7 +138,7 @@ struct OwnerTests {
         try opener.open(root, "n", "owning=0")
         let status = try root.space.namespace("n", owning: false).status()
         #expect(status.owners.filter { $0.kind == .enrolled }.map(\.pid) == [owner.pid])
-        // Stopped is not dead.
+        // A stopped owner is not dead.
         try owner.stop()
         #expect(try names == ["n"])
         owner.resume()
@@ -174,7 +174,8 @@ struct OwnerTests {
         #expect(error?.code == .namespaceDeleted)
     }
 
-    /// The child keeps the locked descriptor open, so the lock stays; the file names a process that is dead.
+    /// The child keeps the locked descriptor open, so the lock stays; the session's file names the process that is
+    /// dead.
     @Test func aForkedChildKeepsNoDeadOwnerAlive() throws {
         let owner = try Agent(root, "n")
         let answer = try owner.run("fork-holding")
@@ -191,7 +192,7 @@ struct OwnerTests {
         #expect(try names == [])
     }
 
-    /// Also when others have used the namespace since, and tidied up.
+    /// The same, when other processes have used the namespace since, and tidied up.
     @Test func aForkedChildKeepsNoDeadOwnerAliveForLater() throws {
         let owner = try Agent(root, "n")
         let child = try #require(Int32(try owner.run("fork-holding")))
@@ -227,7 +228,7 @@ struct OwnerTests {
         #expect(try taker.line() == "waiting")
         let files = try test.removeSessionFiles(withFolder: withFolder)
         #expect(files.count == 1)
-        // Others look meanwhile.
+        // This process looks meanwhile.
         #expect(try root.space.namespaceNames() == ["n"])
         let namespace = try root.space.namespace("n")
         #expect(try eventually { test.sessionFiles().contains(files[0]) })
@@ -239,7 +240,8 @@ struct OwnerTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// A process that does nothing writes no new file, and is alive all the same: it owns, and keeps what it has claimed.
+    /// A process that does nothing writes no new file, and is alive all the same: it owns the namespace, and keeps its
+    /// claims.
     @Test func aProcessWhoseSessionFileIsRemovedIsAlive() throws {
         let owner = try Agent(root, "n")
         try owner.run("write [\"job\", 1]")
@@ -251,7 +253,7 @@ struct OwnerTests {
         #expect(try visitor.run("count") == "0")
         try visitor.run("leave")
         try owner.run("complete")
-        // Its next business with the sessions brings the file back.
+        // The next call of the process that uses the sessions brings the file back.
         try owner.run("persist")
         #expect(sessionFiles().count == 1)
         try owner.run("unpersist")
@@ -285,7 +287,8 @@ struct OwnerTests {
         #expect(try names == ["n"])
     }
 
-    /// Not even a namespace that its parent has never had open: what serves it would be its parent's.
+    /// A forked child can't open a namespace, not even one that its parent has never had open, because the threads that
+    /// would serve it are its parent's.
     @Test(arguments: ["n", "another"])
     func aForkedChildIsRefusedWhereItOpens(_ name: String) throws {
         let owner = try Agent(root, "n")
@@ -299,7 +302,7 @@ struct OwnerTests {
         #expect(try names == ["n"])
     }
 
-    /// A process that has opened nothing yet may fork, and both may open then.
+    /// A process that has opened no namespace yet may fork, and then both may open one.
     @Test func aForkBeforeTheFirstNamespaceIsNoObstacle() throws {
         let (parent, other) = (try Agent(), try Agent(root, "n"))
         try other.run("write [\"job\", 1]")
@@ -312,7 +315,7 @@ struct OwnerTests {
     @Test func execEndsASession() throws {
         let owner = try Agent(root, "n")
         try owner.run("exec")
-        // The same process, another program: whatever line it is sent comes back.
+        // The same process runs another program, which sends back any line that it is sent.
         #expect(try owner.ask("ping") == "ping")
         #expect(try names == [])
     }
@@ -322,7 +325,7 @@ struct OwnerTests {
         try owner.run("leave")
         #expect(root.entries() == [".graveyard", ".nursery"])
         #expect(root.leftovers == [])
-        // Exiting leaves too, and so does the end of the last handle.
+        // Exiting leaves the namespace too, and so does the end of the last handle.
         try owner.open(root, "n")
         try owner.run("drop")
         #expect(root.entries() == [".graveyard", ".nursery"])
@@ -343,8 +346,8 @@ struct OwnerTests {
         #expect(root.leftovers == [])
     }
 
-    /// Processes open, write, look and leave the same name, over and over, while others reap and some are killed: who has
-    /// the namespace open finds its own tuple in it, always.
+    /// Processes open, write, read and leave the same name, over and over, while others reap and some are killed: a
+    /// process that has the namespace open always finds its own tuple in it.
     @Test func noNamespaceIsDeletedUnderItsOwner() throws {
         let rounds = 400
         var openers: [Agent] = []
@@ -362,7 +365,7 @@ struct OwnerTests {
             let victim = openers.remove(at: Int.random(in: 0..<openers.count - 1))
             #expect(try eventually { try ledger.numbers().count > 10 })
             kill(victim.pid, SIGKILL)
-            // Killed, or done already.
+            // The victim was killed, or had ended already.
             _ = try victim.ended()
             try start(number)
         }
@@ -372,7 +375,7 @@ struct OwnerTests {
         #expect(root.leftovers == [])
     }
 
-    /// What this process still has open of a deleted namespace is not taken for the new one of that name.
+    /// A process that still has a deleted namespace open does not take it for the new one of that name.
     @Test(arguments: StorageMode.allCases)
     func aNameUsedAgainIsAnotherNamespace(_ mode: StorageMode) throws {
         let root = try TemporaryRoot(in: "/var/tmp")

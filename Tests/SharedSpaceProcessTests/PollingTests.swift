@@ -4,11 +4,12 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// A process that polls, and never waits, gets back what a killed process had claimed; and who looks is told of no dead holder.
+/// A process that polls, and never waits, gets back the tuples that a killed process had claimed, and a look shows no
+/// dead holder.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct PollingTests {
     let root: TemporaryRoot
-    /// Open from before the death, so that no opening returns anything.
+    /// The handle is opened before the death, so that no opening returns anything.
     let jobs: Namespace
 
     init() throws {
@@ -50,7 +51,7 @@ struct PollingTests {
         #expect(try eventually { try finds(look) })
     }
 
-    /// The poller is another process, and nothing but it looks.
+    /// The poller is another process, and the only one that looks.
     @Test func aPollingProcessGetsItBack() throws {
         let poller = try Agent(root, "jobs")
         #expect(try poller.ask("take [\"job\", \"?int\"]") == "none")
@@ -67,7 +68,7 @@ struct PollingTests {
         )
     }
 
-    /// A claim of a living process stays what it is, however often others look.
+    /// A claim of a living process stays as it is, however often others look.
     @Test func theLivingKeepTheirClaims() throws {
         let claimer = try Agent(root, "jobs")
         try jobs.write("job", 1)
@@ -77,7 +78,7 @@ struct PollingTests {
         try claimer.run("complete")
     }
 
-    // MARK: Who looks
+    // MARK: Looking
 
     @Test func aStatusShowsNoClaimOfTheDead() throws {
         try claimAndDie()
@@ -106,7 +107,7 @@ struct PollingTests {
         #expect(try first.line() == "waiting")
         #expect(try first.line()?.hasPrefix("ok ") == true)
         #expect(try election.leader()?.pid == first.pid)
-        // The next one stands, and is stopped, so that nobody but the look below can notice the death.
+        // The next candidate stands, and is stopped, so that only the look below can notice the death.
         try second.send("elect e 60000")
         #expect(try second.line() == "waiting")
         #expect(try eventually { try jobs.status().holds.contains { $0.pid == second.pid } })
@@ -136,7 +137,7 @@ struct PollingTests {
         )
     }
 
-    /// A worker that dies at the last delivery leaves a dead letter, which whoever looks finds.
+    /// A worker that dies at the last delivery leaves a dead letter, which the next look finds.
     @Test func aDeadWorkersLastDeliveryIsADeadLetter() throws {
         let queue = jobs.queue("q", deliveries: 1)
         try queue.put("a")

@@ -4,7 +4,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Limits of the process, at each of which an operation fails with an error, and nothing is lost or left behind.
+/// At each limit of a process an operation fails with an error, and nothing is lost or left behind.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct ProcessLimitTests {
     let root: TemporaryRoot
@@ -21,12 +21,12 @@ struct ProcessLimitTests {
         #expect(answer.contains("ulimit"))
         #expect(try root.space.namespaceNames() == [])
         #expect(root.leftovers == [])
-        // One that exists can't be opened either, and loses nothing by that.
+        // A namespace that exists can't be opened either, and loses nothing by that.
         let namespace = try root.namespace(mode, byteLimit: 64 << 20)
         try namespace.write("kept", 1)
         #expect(try agent.ask("open \(root.path) n").hasPrefix("error limitReached"))
         #expect(try namespace.status().owners.count == 1)
-        // Small enough for the limit, where the file is only as long as it is used.
+        // A small namespace fits into the limit in the modes whose file is only as long as its used part.
         if mode != .fast {
             try agent.open(root, "small", "mode=\(mode) limit=\(16 << 20)")
             #expect(try agent.ask("fill 4000 1000000").contains(" error limitReached "))
@@ -37,7 +37,7 @@ struct ProcessLimitTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// With fewer and fewer descriptors to be had, opening fails at each of its steps, and leaves nothing behind.
+    /// If there are too few descriptors, opening fails at each of its steps, and leaves nothing behind.
     @Test(arguments: [true, false])
     func descriptorsRunOut(_ isThere: Bool) throws {
         let namespace = isThere ? try root.space.namespace("n") : nil
@@ -77,7 +77,7 @@ struct ProcessLimitTests {
         try namespace.write("late")
         #expect(try agent.line() == #"ok ["late"]"#)
         #expect(try agent.run("verify") == "")
-        // It can't look at the folder to leave it well; its end is noticed all the same.
+        // The process can't open the folder to leave properly; its end is noticed all the same.
         _ = try agent.ask("leave")
         try agent.exit()
         #expect(try namespace.takeIfExists("job", 2) != nil)
@@ -85,7 +85,8 @@ struct ProcessLimitTests {
         #expect(try root.space.namespaceNames() == [])
     }
 
-    /// Who has no descriptor left to open the bell leaves its watchers to the tick, and rings as soon as it has one.
+    /// A process without a descriptor to open the change signal leaves its watchers to the tick, and writes to the
+    /// signal as soon as it has a descriptor.
     @Test func theBellIsRungOnceThereAreDescriptors() throws {
         _ = try SpaceTest.namespace("n")
         let observer = try Agent(root, "n", "owning=0")
@@ -97,7 +98,7 @@ struct ProcessLimitTests {
             #expect(try observer.run("told \(number)").hasSuffix("set:\(number)"))
         }
         try agent.run("limit nofile 3")
-        // Whoever was told of all awaits the bell.
+        // An observer that was told of all changes awaits the change signal.
         for number in 1...20 { try tell(number) }
         #expect(try !agent.openFiles().contains(bell))
         try agent.run("limit nofile 100")

@@ -4,8 +4,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Counters, latches, barriers, rate limits, elections and evaluations whose users are killed in the middle of a step: it was made
-/// or it was not, and who waits for it goes on.
+/// Users of counters, latches, barriers, rate limits, elections and evaluations are killed in the middle of a step: the
+/// step was made or it was not, and a process that waits for it goes on.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct RecipeKillTests {
     let root: TemporaryRoot
@@ -22,7 +22,7 @@ struct RecipeKillTests {
 
     private func agent() throws -> Agent { try Agent(root, "recipes") }
 
-    /// Has an agent begin a step in which it is killed.
+    /// Kills an agent in the middle of a step.
     private func kill(at point: CrashPoint, in command: String) throws {
         let victim = try agent()
         try victim.run("arm kill \(point)")
@@ -30,7 +30,7 @@ struct RecipeKillTests {
         #expect(try victim.ended() == .killed(by: SIGKILL))
     }
 
-    /// Has an agent wait, and returns when it sleeps, or stands in the queue.
+    /// Has an agent wait, and returns when the agent sleeps or stands in the queue.
     private func wait(_ agent: Agent, _ command: String) throws {
         let before = try namespace.status()
         try agent.send(command)
@@ -42,7 +42,8 @@ struct RecipeKillTests {
         #expect(isWaiting)
     }
 
-    /// Of those who are killed the count is made or not; the waiter goes on as soon as it is, also when nobody is left who wakes it.
+    /// A killed process's count is made or not; the waiter goes on as soon as it is made, even if no process is left
+    /// that wakes it.
     @Test(arguments: points, [("add n", "reach n 60000 1"), ("count-down l 1", "latch l 60000 1")])
     func aCountIsMadeOrNot(_ point: CrashPoint, _ commands: (count: String, wait: String)) throws {
         let (waiter, doomed) = (try agent(), try agent())
@@ -57,7 +58,7 @@ struct RecipeKillTests {
         #expect(try waiter.line() == "ok")
     }
 
-    /// Whoever comes last completes the barrier, or has not come.
+    /// A killed process that came last has completed the barrier, or has not come.
     @Test(arguments: points)
     func whoCompletesABarrierDies(_ point: CrashPoint) throws {
         let agents = [try agent(), try agent()]
@@ -81,19 +82,19 @@ struct RecipeKillTests {
         #expect(try agent().ask("rate api 1") == (isCommitted(point) ? "none" : "ok"))
     }
 
-    /// Whose moment was still to come, and is nobody's now: the one after it does not come sooner.
+    /// A moment that a killed process waited for is used up: the moment after it does not come sooner.
     @Test func aMomentThatIsWaitedForIsUsedUp() throws {
         let (first, doomed, next) = (try agent(), try agent(), try agent())
         #expect(try first.ask("rate api 2") == "ok")
         #expect(try first.ask("rate api 2") == "ok")
         try wait(doomed, "rate-wait api 2 7200000")
         try doomed.kill()
-        // In less than an hour one more is free, but not two.
+        // In less than an hour one more permit is free, but not two.
         #expect(try next.ask("rate-wait api 2 2700000") == "waiting")
         #expect(try next.line() == "none")
     }
 
-    /// Who waits for leadership and dies is passed over.
+    /// A candidate that dies while it waits for leadership is passed over.
     @Test func aKilledCandidateIsPassedOver() throws {
         let (leader, doomed, next) = (try agent(), try agent(), try agent())
         for agent in [leader, doomed, next] { try wait(agent, "elect chief 60000") }
@@ -104,7 +105,8 @@ struct RecipeKillTests {
         #expect(try namespace.election("chief").leader()?.pid == next.pid)
     }
 
-    /// Killed as it deposes a leader: where that was done the leader is told of it, and the next leads.
+    /// If a process is killed as it deposes a leader and the step was made, the leader is told of it, and the next one
+    /// leads.
     @Test(arguments: points)
     func aDeposedLeaderIsTold(_ point: CrashPoint) throws {
         let (leader, next) = (try agent(), try agent())
@@ -121,7 +123,7 @@ struct RecipeKillTests {
         #expect(try namespace.election("chief").leader()?.pid == next.pid)
     }
 
-    /// Killed as it writes what its program has printed.
+    /// The process is killed as it writes the tuple that its program has printed.
     @Test(arguments: points)
     func anEvaluatedTupleIsThereOnceOrNot(_ point: CrashPoint) throws {
         try kill(at: point, in: "evaluate echo '[\"done\",1]'")

@@ -4,7 +4,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// What becomes of elections, barriers, latches, counters, rate limits, queues and evaluations when processes are killed.
+/// Elections, barriers, latches, counters, rate limits, queues and evaluations whose processes are killed.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct RecipeTests {
     let root: TemporaryRoot
@@ -15,7 +15,7 @@ struct RecipeTests {
         namespace = try SpaceTest.namespace("recipes")
     }
 
-    /// Has an agent wait for something, and returns when it stands in the queue.
+    /// Has an agent wait for something, and returns when the agent stands in the queue.
     private func queue(_ agent: Agent, _ command: String) throws {
         let before = try namespace.status().holds.count
         try agent.send(command)
@@ -53,7 +53,7 @@ struct RecipeTests {
         #expect(try namespace.election("chief").leader()?.pid == new.pid)
     }
 
-    /// Who waited at a barrier and was killed is not counted.
+    /// A process that was killed while it waited at a barrier is not counted.
     @Test func theDeadAreNotCountedAtABarrier() throws {
         let agents = try (0..<4).map { _ in try Agent(root, "recipes") }
         for agent in agents[..<2] { try queue(agent, "barrier step 60000 3") }
@@ -67,7 +67,8 @@ struct RecipeTests {
         #expect(try namespace.status().holds == [])
     }
 
-    /// Nor is who was killed while nobody else waited, and nobody so listened for its end.
+    /// A process is not counted either if it was killed while no other process waited, so that none listened for its
+    /// end.
     @Test func theDeadDoNotCompleteABarrier() async throws {
         let doomed = try Agent(root, "recipes")
         try queue(doomed, "barrier step 60000 2")
@@ -87,7 +88,7 @@ struct RecipeTests {
         #expect(try waiter.line() == "ok")
     }
 
-    /// Counted by killed processes: each number that was said, and at most one more for each of them.
+    /// A counter that killed processes add to has each number that they said, and at most one more for each of them.
     @Test func noCountIsLostOrDoubled() throws {
         var said: [Int] = []
         for _ in 0..<4 {
@@ -110,7 +111,7 @@ struct RecipeTests {
         #expect(try Agent(root, "recipes").ask("rate api 3") == "none")
     }
 
-    /// An item whose worker is killed goes to the next, and after the third time to nobody.
+    /// An item whose worker is killed goes to the next worker, and after the third time to none.
     @Test func aDeadWorkersItemReturns() throws {
         let work = namespace.queue("work", deliveries: 3)
         let workers = try (0..<3).map { _ in try Agent(root, "recipes") }
@@ -130,7 +131,7 @@ struct RecipeTests {
 
     // MARK: One death, one delivery
 
-    /// How often the next item came back, once it is to be had; it is completed.
+    /// Completes the next item as soon as there is one, and returns how often it came back.
     private func deliveries(of queue: WorkQueue) throws -> Int? {
         var deliveries: Int?
         _ = try eventually {
@@ -142,12 +143,12 @@ struct RecipeTests {
         return deliveries
     }
 
-    /// Of a process that ends with an item in hand and other takers waiting, none of these is served the item too.
+    /// If a process ends with an item in hand and other takers waiting, none of these takers is served the item too.
     @Test(arguments: ["kill", "leave"])
     func oneDeathIsOneDelivery(_ end: String) throws {
         let work = namespace.queue("work", deliveries: 3)
         let worker = try Agent(root, "recipes")
-        // More than are dropped at a time.
+        // These are more takers than are dropped at a time.
         try worker.run("queue-takers work 20")
         #expect(try eventually { try namespace.status().holds.count == 20 })
         try work.put("x")
@@ -157,41 +158,41 @@ struct RecipeTests {
         #expect(try work.deadLetters() == [])
     }
 
-    /// The same of several that end at once.
+    /// The same, with several processes that end at once.
     @Test func manyDeathsAtOnceAreOneDelivery() throws {
         let work = namespace.queue("work", deliveries: 3)
         let workers = try (0..<5).map { _ in try Agent(root, "recipes") }
         for worker in workers { try queue(worker, "queue-take work 60000") }
         try work.put("x")
         #expect(try workers[0].line() == #"ok "x""#)
-        // Stopped, none of them looks after those that are killed before it.
+        // The workers are stopped, so none of them looks after those that are killed before it.
         for worker in workers { try worker.stop() }
         for worker in workers { try worker.kill() }
         #expect(try deliveries(of: work) == 1)
         #expect(try work.deadLetters() == [])
     }
 
-    /// What was served to a taker that had died, and returns, was seen by nobody.
+    /// An item that was served to a dead taker, and returns, counts no delivery.
     @Test func whatTheDeadAreServedIsNotDelivered() throws {
         let work = namespace.queue("work", deliveries: 1)
         let worker = try Agent(root, "recipes")
         try queue(worker, "queue-take work 60000 1")
         try worker.kill()
-        // Nobody listens for its end, and it still stands in the queue.
+        // No process listens for the worker's end, and the worker still stands in the queue.
         try work.put("x")
-        // Served to the dead taker, it is back once the counts were asked for.
+        // The item is served to the dead taker, and is back once the counts were asked for.
         #expect(try eventually { try work.counts().ready == 1 })
         #expect(try deliveries(of: work) == 0)
         #expect(try work.deadLetters() == [])
     }
 
-    /// Served by another, and killed as it is about to say that it knows: before its word is there it does not count, after
-    /// that it does.
+    /// Another process serves the taker, which is killed as it is about to record that it knows: the delivery counts
+    /// only once that record is committed.
     @Test(arguments: [CrashPoint.beforeCommit, .afterCommit])
     func deliveredIsWhatItsTakerHasSeen(_ point: CrashPoint) throws {
         let work = namespace.queue("work", deliveries: 2)
         let worker = try Agent(root, "recipes")
-        // The first commit is its place in the queue.
+        // The first commit makes the worker's place in the queue.
         try worker.run("arm kill \(point) 2")
         try queue(worker, "queue-take work 60000 2")
         try work.put("x")
@@ -200,14 +201,15 @@ struct RecipeTests {
         #expect(try deliveries(of: work) == expected)
     }
 
-    /// A taker whose time is over while the gate is not to be had: it throws, and leaves no place behind that is served.
+    /// If a taker's time is over while the gate is not free, the taker throws, and leaves no place behind that is
+    /// served.
     @Test func aTakerThatThrowsLeavesNoPlace() throws {
         let namespace = try root.space.namespace("stopped")
         let work = namespace.queue("work")
         try namespace.write("kept")
         let holder = try Agent(root, "stopped")
         try holder.run("arm stop gateTaken")
-        // A process: a task's thread may not be had before its time is over.
+        // The taker is a process, because a task might not get a thread before its time is over.
         let taker = try Agent(root, "stopped", "timeout=100")
         try taker.send("queue-take work 3000")
         #expect(try taker.line() == "waiting")
@@ -222,7 +224,7 @@ struct RecipeTests {
         #expect(try namespace.status().holds == [])
     }
 
-    /// Killed at each step of taking and of completing: nothing is lost, and nothing done is to be had again.
+    /// If a worker is killed at any step of taking or completing, no item is lost, and no completed item comes back.
     @Test(arguments: ["queue-take work 60000", "queue-complete"], [CrashPoint.beforeCommit, .afterCommit, .granted])
     func aWorkerKilledHalfwayLosesNothing(_ command: String, _ point: CrashPoint) throws {
         let work = namespace.queue("work", deliveries: 3)
@@ -245,7 +247,7 @@ struct RecipeTests {
         }
     }
 
-    /// The program dies with whoever waits for its tuple.
+    /// The program dies with the process that waits for its tuple.
     @Test func aDeadEvaluationWritesNothing() throws {
         let agent = try Agent(root, "recipes")
         let file = "\(root.path)/pid"

@@ -4,15 +4,15 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Watchers that begin with what is there, or with what was kept, while others write and take.
+/// Watchers that begin with the present state, or with the history, while others write and take.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct ReplicaTests {
     let root: TemporaryRoot
 
     init() throws { root = try SpaceTest.root() }
 
-    /// Copies begun in the midst of it all end equal to the namespace: each change fits what the copy had before, and none
-    /// is missing.
+    /// Copies that begin while others write all end equal to the namespace: each change fits what the copy had before,
+    /// and none is missing.
     @Test(arguments: [("watch-from initial", "replicate"), ("observe-copy", "observed-copy")], ["", "slowly"])
     func aCopyEndsEqual(by way: (begin: String, end: String), pace: String) throws {
         let namespace = try SpaceTest.namespace("n")
@@ -26,7 +26,7 @@ struct ReplicaTests {
         )
         for (number, writer) in writers.enumerated() { try writer.send("churn \(number) 3000") }
         for taker in takers { try taker.send("barge-loop") }
-        // One after the other, each at another moment; the last of them outlives the writers.
+        // The copies begin one after the other, each at another moment; the last of them outlives the writers.
         var copies: [Agent] = []
         for _ in 0..<4 {
             let copy = try Agent(root, "n", "owning=0")
@@ -46,7 +46,7 @@ struct ReplicaTests {
         }
     }
 
-    /// Nobody watched when it happened, and the writers were killed: what was committed was kept.
+    /// A history keeps the changes that killed writers committed while no watcher was registered.
     @Test func whatKilledWritersCommittedUnwatchedIsKept() throws {
         let namespace = try SpaceTest.namespace("n", options: NamespaceOptions(history: History()))
         for number in 0..<3 {
@@ -73,7 +73,7 @@ struct ReplicaTests {
         )
     }
 
-    /// What was kept and what was not make up the whole, wherever a watcher begins, while others write.
+    /// Wherever a watcher begins while others write, its gap and the kept changes make up the whole.
     @Test func keptAndMissedMakeUpTheWhole() throws {
         let namespace = try SpaceTest.namespace("n", options: NamespaceOptions(history: History(changes: 500)))
         let writers = try (0..<2).map { _ in try Agent(root, "n") }
@@ -105,7 +105,7 @@ struct ReplicaTests {
         #expect(try late.run("follow 20 0").hasPrefix("20 0 0 1 20 "))
     }
 
-    /// An object posts in one process; only there it is found.
+    /// An object that posts in one process is found as the sender only there.
     @Test func aSenderIsAnObjectInItsOwnProcessAlone() throws {
         let namespace = try SpaceTest.namespace("n", options: NamespaceOptions(history: History()))
         let poster = try Agent(root, "n")

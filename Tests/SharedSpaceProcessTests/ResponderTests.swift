@@ -5,9 +5,10 @@ import SpaceTesting
 import Synchronization
 import Testing
 
-/// Requests between processes of which any may be killed or stopped: each is answered once, or ends in an error that says why.
+/// Requests between processes, any of which may be killed or stopped: each request is answered once, or ends in an
+/// error that says why.
 ///
-/// The requests have no limit of time, unless a test is about the limit: on a busy machine a test takes minutes.
+/// The requests have no time-out, unless a test is about the time-out: on a busy machine a test takes minutes.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct ResponderTests {
     let root: TemporaryRoot
@@ -27,7 +28,7 @@ struct ResponderTests {
 
     private func keys() throws -> [String] { try namespace.responders(to: "f").map(\.key) }
 
-    /// Nothing is left of requests, and what is left agrees.
+    /// Checks that no request is left, and that the namespace is undamaged.
     private func end() throws {
         #expect(try eventually { try namespace.status().requests == [] })
         #expect(try namespace.verify() == [])
@@ -42,11 +43,11 @@ struct ResponderTests {
         #expect(try asker.run("request-blocking f - 2") == "top(below(base:2))")
         #expect(try keys() == ["top", "below", "base"])
         #expect(try namespace.responders(to: "f").map(\.pid) == [top.pid, below.pid, base.pid])
-        // Another process replaces it, and moves it to the top.
+        // Another process replaces the responder, which moves it to the top.
         let newer = try responder("below", "next")
         #expect(try eventually { try keys() == ["below", "top", "base"] })
         #expect(try asker.run("request f - 3") == "below(top(base:3))")
-        // And removes what is another's.
+        // A process may remove another's responder.
         #expect(try namespace.removeResponder(to: "f", key: "top"))
         #expect(try asker.run("request f - 4") == "below(base:4)")
         try newer.exit()
@@ -82,7 +83,7 @@ struct ResponderTests {
         #expect(try below.line() == "at below")
         #expect(try asker.line() == "ok below:[1]")
         #expect(try keys() == ["below"])
-        // Served because the asker heard of the death, and not by a tick.
+        // The asker was served because it heard of the death, and not by a tick.
         try end()
     }
 
@@ -96,7 +97,7 @@ struct ResponderTests {
         try end()
     }
 
-    /// Several wait for the one that dies: all go to the next, in order.
+    /// The requests that wait for a responder that dies all go to the next one, in order.
     @Test func whatWasNotBegunGoesToTheNextToo() throws {
         let below = try responder("below", "reply")
         let top = try responder("top", "say,hold")
@@ -112,7 +113,7 @@ struct ResponderTests {
 
     // MARK: In the middle of a chain
 
-    /// The middle one dies while it answers, before it has asked below: what the top asked goes to the bottom.
+    /// If the middle responder dies while it answers, before it has asked below, the top's request goes to the bottom.
     @Test func theMiddleOfAChainDies() throws {
         let base = try responder("base", "reply", "base")
         let middle = try responder("middle", "say,hold,next")
@@ -126,7 +127,8 @@ struct ResponderTests {
         withExtendedLifetime((base, top)) {}
     }
 
-    /// The top dies while it waits for the one below: that one is not asked again, and what it comes to is the reply.
+    /// If the top dies while it waits for the responder below, that one is not asked again, and its result is the
+    /// reply.
     @Test(arguments: [false, true])
     func theTopOfAChainDies(_ diesBelowToo: Bool) throws {
         let base = try responder("base", "say,hold", "base")
@@ -138,7 +140,7 @@ struct ResponderTests {
         #expect(try middle.line() == "at middle")
         #expect(try base.line() == "at base")
         try top.kill()
-        // Its request is the middle's now, which goes on as if it had been asked by the asker.
+        // The top's request is the middle's now, which goes on as if the asker had asked it.
         #expect(try eventually { try namespace.status().requests.count == 2 })
         if diesBelowToo {
             try middle.kill()
@@ -146,12 +148,13 @@ struct ResponderTests {
         }
         try base.run("let-go")
         #expect(try asker.line() == (diesBelowToo ? "ok base:1" : "ok middle(base:1)"))
-        // Nobody was asked twice: what it says next is its answer to this.
+        // No responder was asked twice: the next line of the base is its answer to this.
         #expect(try base.ask("let-go") == "ok")
         try end()
     }
 
-    /// The top dies while what it asked below waits there for its turn: it waits on as the request itself, and is begun once.
+    /// If the top dies while its request below waits for its turn, that request waits on as the asker's own, and is
+    /// begun once.
     @Test func theTopDiesBeforeTheOneBelowBegins() async throws {
         let begun = Mutex<[Int]>([])
         let isOpen = Mutex<Set<Int>>([])
@@ -167,15 +170,15 @@ struct ResponderTests {
         let top = try responder("top", "next")
         try askers[2].send("request f - 1")
         #expect(try await eventually { try namespace.status().requests.count == 4 })
-        // Who answers this has looked at all that was asked before.
+        // An answer to this request shows that all earlier requests were looked at.
         #expect(try await namespace.request("g", 1) == 1)
         try top.kill()
         #expect(try await eventually { try namespace.status().requests.count == 3 })
         #expect(try await namespace.request("g", 2) == 2)
         isOpen.withLock { _ = $0.insert(0) }
-        // The base needs the tasks' threads for its replies: none of them waits here.
+        // The base needs the tasks' threads for its replies, so none of them waits here.
         for asker in askers[..<2] { #expect(try await onThread { try asker.line() } == "ok base:0") }
-        // Comes after whatever waits.
+        // This request comes after all that wait.
         try askers[3].send("request f - 2")
         #expect(try await eventually { begun.withLock { $0.contains(2) } })
         isOpen.withLock { $0 = [1, 2] }
@@ -187,7 +190,8 @@ struct ResponderTests {
         withExtendedLifetime((base, probe)) {}
     }
 
-    /// The top has its reply from below, and dies before it gives its own: who was reached is not asked again.
+    /// If the top has its reply from below and dies before it gives its own, a responder that was reached is not asked
+    /// again.
     @Test func theTopDiesAfterNextReturned() throws {
         let base = try responder("base", "reply", "base")
         let middle = try responder("middle", "say")
@@ -203,7 +207,8 @@ struct ResponderTests {
         withExtendedLifetime(base) {}
     }
 
-    /// One that waits for somebody asks none again who has had to do with it, neither from the top nor by a newcomer's `next`.
+    /// A request that waits for a responder reaches none again that it has reached before, neither from the top nor by
+    /// a newcomer's `next`.
     @Test(arguments: [false, true])
     func whoWaitsAsksNobodyTwice(_ asksBelow: Bool) throws {
         let below = try responder("below", "say")
@@ -214,7 +219,7 @@ struct ResponderTests {
         #expect(try below.line() == "at below")
         #expect(try top.line() == "at top")
         try top.kill()
-        // Nobody else is there, so it waits for somebody.
+        // No other responder is there, so the asker waits for one.
         #expect(try eventually { try namespace.status().requests == [] })
         let newcomer = try responder("newcomer", asksBelow ? "next" : "reply")
         if asksBelow {
@@ -223,15 +228,16 @@ struct ResponderTests {
         } else {
             #expect(try asker.line() == "ok newcomer:1")
         }
-        // What it says next is its answer to this.
+        // The next line of the responder is its answer to this.
         #expect(try below.ask("let-go") == "ok")
         try end()
         withExtendedLifetime(newcomer) {}
     }
 
-    // MARK: Those who ask
+    // MARK: Askers
 
-    /// The handler of a request whose asker was killed is cancelled, below too, and the responders answer on.
+    /// If an asker is killed, the handler of its request is cancelled, the one below too, and the responders go on
+    /// answering.
     @Test func aRequestGoesWithItsAsker() throws {
         let base = try responder("base", "say,hold", "base")
         let top = try responder("top", "next")
@@ -298,8 +304,8 @@ struct ResponderTests {
             #expect(try asker.line() == "waiting")
         }
         #expect(try eventually { try namespace.status().waiters.count == 2 })
-        // One that dies with what it was asked leaves them waiting for the next.
-        // It may be asked before it has answered that it responds.
+        // A responder that dies with a request leaves the askers waiting for the next one. It may be asked before it
+        // has answered that it responds.
         let first = try Agent(root, "jobs")
         try first.send("respond f first say,hold")
         let lines = [try first.line(), try first.line()]
@@ -330,7 +336,7 @@ struct ResponderTests {
         withExtendedLifetime(below) {}
     }
 
-    /// Responders that are killed again and again while others ask: every request is answered, and by its own argument.
+    /// Responders are killed again and again while others ask: every request is answered, and by its own argument.
     @Test func respondersDieWhileOthersAsk() throws {
         let base = try responder("base", "reply", "base")
         let askers = try (0..<3).map { _ in try Agent(root, "jobs") }

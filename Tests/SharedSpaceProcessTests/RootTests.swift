@@ -29,7 +29,7 @@ struct RootTests {
     /// A member of the root's group was killed before it had opened the nursery to the others: they make a new one.
     @Test(.enabled(if: geteuid() == 0, "only root can become others"), arguments: [".nursery", ".graveyard"])
     func aFolderThatIsClosedToTheGroupIsReplaced(_ folder: String) throws {
-        // The group is root's own, to which an agent belongs that has changed its uid only.
+        // The group is root's own; an agent that has changed only its uid belongs to it.
         #expect(chown(root.path, 12345, getegid()) == 0 && chmod(root.path, 0o2770) == 0)
         #expect(mkdir("\(root.path)/\(folder)", 0o700) == 0 && chown("\(root.path)/\(folder)", 12345, getegid()) == 0)
         let member = try Agent()
@@ -38,7 +38,7 @@ struct RootTests {
         try member.run("write [\"kept\"]")
         try member.run("leave")
         #expect(root.entries(of: folder) == [])
-        // Its own folder the owner mends, also when something is in it.
+        // The owner repairs its own folder, even if something is in it.
         #expect(chmod("\(root.path)/.nursery", 0o700) == 0)
         try root.overwrite(".nursery/file", [1])
         try member.open(root, "m")

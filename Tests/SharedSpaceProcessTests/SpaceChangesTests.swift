@@ -4,7 +4,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Namespaces that come and go, as others see it.
+/// Namespaces that come and go, as other processes see it.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct SpaceChangesTests {
     let root: TemporaryRoot
@@ -36,7 +36,7 @@ struct SpaceChangesTests {
         #expect(try b.verify() == [] && odd.verify() == [])
     }
 
-    /// Watching deletes nothing: a namespace without an owner is there until somebody looks after it.
+    /// Watching deletes nothing: a namespace without an owner is there until a process reaps it.
     @Test func aKilledOwnersNamespaceGoesWithTheReaper() throws {
         let watcher = try watcher()
         let owner = try Agent(root, "n")
@@ -50,7 +50,7 @@ struct SpaceChangesTests {
         #expect(root.leftovers == [])
     }
 
-    /// A creator killed before it has published leaves nothing to be told of.
+    /// A creator that is killed before it has published a namespace leaves no change to tell.
     @Test func whatWasNeverPublishedIsNotTold() throws {
         let watcher = try watcher()
         let creator = try Agent()
@@ -61,7 +61,7 @@ struct SpaceChangesTests {
         try expect(watcher, "appeared whole")
     }
 
-    /// A consumer that asks seldom is told the difference, a new one in an old one's place included.
+    /// A consumer that asks seldom is told the difference, including a new namespace in an old one's place.
     @Test func whoAsksSeldomIsToldTheDifference() throws {
         let stays = try root.space.namespace("stays")
         let again = try root.space.namespace("again")
@@ -80,7 +80,8 @@ struct SpaceChangesTests {
         #expect(try stays.verify() == [] && anew.verify() == [])
     }
 
-    /// The root goes with all that is in it, and another comes in its place: ticks find out, and then inotify hears again.
+    /// If the root goes with all that is in it, and another takes its place, ticks find out, and then inotify works
+    /// again.
     @Test func aNewRootIsWatchedToo() throws {
         let owner = try Agent(root, "n")
         let watcher = try watcher("initial")

@@ -4,8 +4,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Processes that stop, or die, while they hold a lock: nobody waits for them without a bound, and what stands in the way is
-/// named.
+/// Processes that stop or die while they hold a lock: no other process waits for them without a bound, and errors name
+/// the process that stands in the way.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct StoppedHolderTests {
     let root: TemporaryRoot
@@ -28,7 +28,7 @@ struct StoppedHolderTests {
         #expect(refused.holder == holder.pid)
         #expect("\(refused)".contains("\(holder.pid)"))
         #expect(try refusal { _ = try namespace.takeIfExists("kept", any(Int.self)) }.code == .holderStopped)
-        // Who comes new is told too, and leaves no session behind.
+        // A new opener is told too, and leaves no session behind.
         let opener = try Agent()
         #expect(try opener.ask("open \(root.path) n timeout=300").hasPrefix("error holderStopped \(holder.pid) "))
         // Reading needs no lock.
@@ -46,7 +46,7 @@ struct StoppedHolderTests {
         try opener.open(root, "n")
     }
 
-    /// A frozen process is not stopped in the eyes of proc(5).
+    /// proc(5) does not show a frozen process as stopped.
     @Test(.enabled(if: FreezerGroup.isPermitted, "making a control group with a freezer is not permitted"))
     func aFrozenHolderIsNamed() throws {
         for version in FreezerGroup.versions {
@@ -54,7 +54,7 @@ struct StoppedHolderTests {
             let namespace = try space.namespace("n")
             let holder = try Agent(root, "n")
             let group = try FreezerGroup(version)
-            // Also where an expectation fails: a frozen process can't be ended.
+            // The group is thawed even if an expectation fails, because a frozen process can't be ended.
             defer { try? group.thaw() }
             try group.add(holder.pid)
             try holder.run("arm stop \(CrashPoint.gateTaken)")
@@ -62,7 +62,7 @@ struct StoppedHolderTests {
             try holder.waitUntilStopped()
             try group.freeze()
             holder.resume()
-            // It is let go on, as far as signals are concerned.
+            // As far as signals are concerned, the holder runs.
             #expect(try eventually { try !["T", "t"].contains(group.state(of: holder.pid)) })
             let refused = try refusal { try namespace.write("other", 1) }
             #expect(refused.code == .holderStopped)
@@ -91,9 +91,9 @@ struct StoppedHolderTests {
         let refused = try refusal { try namespace.enrol(pid: opener.pid) }
         #expect(refused.code == .holderStopped)
         #expect(refused.holder == holder.pid)
-        // Listing passes it by; the namespace is there.
+        // Listing passes the holder by; the namespace is there.
         #expect(try space.namespaceNames() == ["n"])
-        // Who is inside works on.
+        // A process that has the namespace open works on.
         if point != .firstReader {
             try namespace.write("job", 1)
             #expect(try namespace.takeIfExists("job", 1) != nil)
@@ -106,7 +106,8 @@ struct StoppedHolderTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// An opener that waits for the gate holds the door meanwhile; the next opener learns who stands in the way of both.
+    /// An opener that waits for the gate holds the door meanwhile; the next opener's error names the process that
+    /// blocks both.
     @Test(arguments: [CrashPoint.lockUnnamed, .gateTaken, .beforeCommit])
     func aStoppedHolderOfTheGateIsNamedToWhoWaitsForTheDoor(_ point: CrashPoint) throws {
         _ = try SpaceTest.namespace("n")
@@ -116,7 +117,7 @@ struct StoppedHolderTests {
         try holder.waitUntilStopped()
         let innocent = try Agent()
         try innocent.send("open \(root.path) n timeout=60000")
-        // Its session is made under the door, before it takes the gate.
+        // The opener makes its session under the door, before it takes the gate.
         #expect(try eventually { root.entries(of: "n/sessions").count == 3 })
         let opener = try Agent()
         #expect(try opener.ask("open \(root.path) n timeout=300").hasPrefix("error holderStopped \(holder.pid) "))
@@ -128,7 +129,8 @@ struct StoppedHolderTests {
         #expect(try innocent.line() == "ok")
     }
 
-    /// A leaver whose way is barred has left all the same: its namespace goes when the way is free.
+    /// A process that leaves while a stopped one has the lock has left all the same: its namespace goes when the lock
+    /// is free.
     @Test func leavingDoesNotWaitForAStoppedHolder() throws {
         let leaver = try Agent(root, "n", "timeout=300")
         let holder = try Agent()
@@ -151,7 +153,7 @@ struct StoppedHolderTests {
         try holder.run("arm stop \(point)")
         try holder.send(opens ? "open \(root.path) n" : "write [\"half\", 1]")
         try holder.waitUntilStopped()
-        // Two that wait for it, one for the gate and one for the door.
+        // An unrelated writer is not held up; an opener waits for the holder.
         let writer = try Agent(root.self, "other")
         try writer.run("write [\"unrelated\"]")
         let opener = try Agent()
@@ -163,12 +165,11 @@ struct StoppedHolderTests {
         #expect(try namespace.count() == (point == .afterCommit ? 1 : 0))
     }
 
-    /// A lock that is merely busy is told from one whose holder is stopped.
+    /// A process that is stopped outside of any lock is not named, and blocks no other process.
     @Test func aStoppedHolderNamesNobodyWhoMoved() throws {
         let namespace = try SpaceTest.namespace("n")
         let bystander = try Agent(root, "n")
         try bystander.stop()
-        // Stopped outside of any lock: it stands in nobody's way.
         try namespace.write("job", 1)
         #expect(try namespace.takeIfExists("job", 1) != nil)
         bystander.resume()
@@ -187,7 +188,7 @@ struct StoppedHolderTests {
         try reader.waitUntilStopped()
         let body = [UInt8](repeating: 1, count: 4000)
         let refused = try refusal {
-            // Far less than the limit at any time, and far more in sum.
+            // The tuples take far less than the limit at any time, and far more in sum.
             for number in 0..<20_000 {
                 try namespace.write("page", number, body)
                 _ = try namespace.takeIfExists("page", number, any([UInt8].self))
@@ -197,7 +198,7 @@ struct StoppedHolderTests {
         #expect(refused.holder == reader.pid)
         reader.resume()
         #expect(try reader.line() == "ok 0")
-        // Its snapshot has ended, and the pages can be used again.
+        // The reader's snapshot has ended, so the pages can be used again.
         for number in 0..<2000 {
             try namespace.write("page", number, body)
             #expect(try namespace.takeIfExists("page", number, any([UInt8].self)) != nil)

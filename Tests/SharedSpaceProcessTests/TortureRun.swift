@@ -9,12 +9,12 @@ struct TortureRun {
 
     init() throws {
         root = try TemporaryRoot()
-        // `hostile` plays other users, who pass through.
+        // `hostile` plays other users, whose processes must pass through this folder.
         chmod(root.path, 0o711)
         runner = CommandRunner(root: root.path)
     }
 
-    /// Runs the torture, for seconds in which the tests that run tasks need the threads.
+    /// Runs the torture on a thread of its own, because the tests that run tasks need their threads meanwhile.
     func run(_ arguments: String...) async throws -> CommandResult {
         let (runner, arguments) = (runner, arguments + ["--folder", root.path])
         return try await onThread { try runner.start("space-torture", arguments).finish() }

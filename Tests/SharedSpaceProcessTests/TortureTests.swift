@@ -1,7 +1,8 @@
 import Testing
 
-/// Short runs of the torture, and runs with a fault planted in the workers: an audit that finds nothing must be one that finds what
-/// is there.
+/// Short runs of the torture, and runs with a fault planted in the workers.
+///
+/// An audit that finds nothing must be one that finds a fault if there is one.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct TortureTests {
     private let torture: TortureRun
@@ -16,7 +17,7 @@ struct TortureTests {
         try await torture.expectGood(part, seconds: 2)
     }
 
-    /// Parts that have something to find end when they have found it; `kill` looks when its time has passed.
+    /// Parts that have a fault to find end when they have found it; `kill` looks when its time has passed.
     @Test(arguments: [
         ("kill", "lost", "lost", 3), ("kill", "doubled", "doubled", 3), ("handoff", "unheard", "lost", 90),
         ("history", "lost", "notLinearizable", 30), ("history", "doubled", "notLinearizable", 30),
@@ -31,7 +32,7 @@ struct TortureTests {
         try await torture.expectFault(part, "--plant", fault, in: count, seconds)
     }
 
-    /// Without a safeguard, the part that is green with it finds what it is there for.
+    /// If a safeguard is left out, the part that passes with it finds the fault that it is there for.
     ///
     /// (Without `timeLimit` it finds a process that is silent for two minutes, which is too long for here.)
     @Test(arguments: [

@@ -2,13 +2,13 @@ import SharedSpace
 import SpaceTestSupport
 import Testing
 
-/// Data files that are cut short, seen by processes of their own: a signal would end them, and must not come.
+/// Processes of their own read data files that are cut short: a signal would end them, and must not come.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct TruncatedFileTests {
     @Test(arguments: StorageMode.allCases)
     func aTruncatedDataFileIsDamage(_ mode: StorageMode) throws {
         var lengths = [0, 1, 4095, 4096, 8191, 8192]
-        // What is behind the pages in use is not missed in a file that is only as long as it is used.
+        // In the other modes the file is only as long as it is used, so these lengths cut nothing off.
         if mode == .fast { lengths += [12288, 1 << 20, Limits.mapBytes - 1] }
         for length in lengths {
             let root = try TemporaryRoot(for: mode)
@@ -20,7 +20,7 @@ struct TruncatedFileTests {
             let answer = try opener.ask("open \(root.path) n")
             #expect(answer.hasPrefix("error damaged"), "cut to \(length): \(answer)")
             #expect(root.entries(of: "n/sessions") == [])
-            // Not deleted by whoever looks, but by whoever says so.
+            // A look does not delete the namespace; an explicit deletion does.
             #expect(try opener.run("names") == "n")
             try opener.exit()
             try root.space.delete("n")

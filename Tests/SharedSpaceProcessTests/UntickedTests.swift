@@ -5,15 +5,15 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Processes whose ticks are turned off: a wake-up that is lost stays lost, however busy the machine is, and nobody wakes
-/// who was not woken.
+/// Processes whose ticks are turned off: a lost wake-up stays lost, however busy the machine is, and a waiter that was
+/// not woken does not wake.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct UntickedTests {
     let root: TemporaryRoot
 
     init() throws { root = try SpaceTest.root() }
 
-    /// A cancelled waiter to whom the tuple was granted already hands it on to who waits behind it.
+    /// A cancelled waiter that was granted the tuple already hands it on to the waiter behind it.
     @Test func aCancelledWaiterHandsOn() throws {
         let namespace = try SpaceTest.namespace("n")
         let agent = try Agent(root, "n")
@@ -22,7 +22,7 @@ struct UntickedTests {
         #expect(try namespace.count() == 0)
     }
 
-    /// Many tasks of one process, takers and writers at once.
+    /// Many tasks of one process take and write at once.
     @Test func aCrowdOfTasksIsServed() throws {
         let namespace = try SpaceTest.namespace("n")
         let agent = try Agent(root, "n")
@@ -32,7 +32,7 @@ struct UntickedTests {
         #expect(try namespace.status().waiters == [])
     }
 
-    /// Of a hundred processes that are blocked in takes which match, a write wakes the oldest, and no other.
+    /// A write wakes the oldest of a hundred processes that wait in matching takes, and no other.
     @Test func aWriteWakesOneOfAHundred() throws {
         let namespace = try SpaceTest.namespace("n")
         let takers = try (1...100).map { number in
@@ -40,7 +40,7 @@ struct UntickedTests {
             try agent.run("ticks-off")
             try agent.send("take-wait 100000 [\"job\", \"?int\"]")
             #expect(try agent.line() == "waiting")
-            // So that each is older than the next.
+            // Each waiter is older than the next.
             #expect(try eventually { try namespace.status().waiters.count == number })
             return agent
         }
@@ -49,7 +49,7 @@ struct UntickedTests {
         for number in 0..<10 {
             try namespace.write("job", number)
             #expect(try takers[number].line() == "ok [\"job\",\(number)]")
-            // Those who were woken in vain would first take the tuple's absence in, and then go to sleep again.
+            // A taker woken in vain would look for the tuple first, and then go to sleep again.
             #expect(try eventually { try takers.allSatisfy { try isAsleep($0.pid) } })
             let now = try takers.map { try sleepsBegun(by: $0.pid) }
             let woken = zip(takers, zip(sleeps, now)).filter { $0.1.0 != $0.1.1 }.map(\.0.pid)

@@ -4,14 +4,14 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Waiting among many, in a full table, and beside those who die or stop while they wait.
+/// Waiting among many waiters, in a full table, and beside waiters that die or stop.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct WaitingTests {
     let root: TemporaryRoot
 
     init() throws { root = try SpaceTest.root() }
 
-    /// More waiters than there are slots: each gets its tuple all the same.
+    /// If there are more waiters than slots, each gets its tuple all the same.
     @Test func aFullTableStillDelivers() throws {
         let namespace = try SpaceTest.namespace("n")
         let agents = try (0..<3).map { _ in try Agent(root, "n") }
@@ -21,7 +21,7 @@ struct WaitingTests {
             #expect(try agent.line() == "waiting")
         }
         #expect(try eventually { try namespace.status().waiters.count == 1024 })
-        // One more, a thread's; it has no slot either.
+        // One more waiter is a thread; it has no slot either.
         let late = try Agent(root, "n")
         try late.run("keep-slots-few")
         try late.send("take-wait 60000 [\"late\"]")
@@ -34,7 +34,7 @@ struct WaitingTests {
         #expect(try namespace.status().waiters == [])
     }
 
-    /// Signals end each sleep before a tick is due; the tick comes all the same, and not only when the wait's time has passed.
+    /// If signals end each sleep before a tick is due, the tick comes all the same, before the wait's time has passed.
     @Test(arguments: ["take-wait 600000", "read-wait 600000", "take-async"])
     func aProcessThatIsInterruptedAllTheTimeTicks(_ wait: String) throws {
         let maker = try Agent(root, "n", "persistent=1")
@@ -42,13 +42,13 @@ struct WaitingTests {
         try waiter.run("interrupt-every 20")
         try waiter.send("\(wait) [\"job\"]")
         #expect(try waiter.line() == "waiting")
-        // Killed between its commit and the wake-up: only a tick finds the tuple.
+        // The writer is killed between its commit and the wake-up, so only a tick finds the tuple.
         let writer = try Agent(root, "n")
         try writer.run("arm kill afterCommit")
         try writer.send("write [\"job\"]")
         #expect(try writer.ended() == .killed(by: SIGKILL))
         #expect(try waiter.line() == #"ok ["job"]"#)
-        // And a folder that somebody removes wakes no waiter.
+        // Removing the folder wakes no waiter either.
         try waiter.send("\(wait) [\"more\"]")
         #expect(try waiter.line() == "waiting")
         try maker.kill()
@@ -56,7 +56,7 @@ struct WaitingTests {
         #expect(try waiter.line()?.hasPrefix("error namespaceDeleted ") == true)
     }
 
-    /// The slots of killed waiters, a whole table of them, are free again for who comes next.
+    /// The slots of killed waiters, a whole table of them, are free again for the next waiter.
     @Test func killedWaitersGiveTheirSlotsBack() throws {
         let namespace = try SpaceTest.namespace("n")
         let crowd = try Agent(root, "n")
@@ -73,7 +73,7 @@ struct WaitingTests {
         #expect(try taker.line() == #"ok ["job",1]"#)
     }
 
-    /// A taker that is stopped once it was woken has been granted the tuple; the next in line gets it nevertheless.
+    /// A taker that is stopped after its wake-up has been granted the tuple; the next in line gets it nevertheless.
     @Test func aStoppedTakerKeepsNothingFromTheOthers() throws {
         let namespace = try SpaceTest.namespace("n")
         let stopped = try Agent(root, "n")
@@ -87,7 +87,7 @@ struct WaitingTests {
         try namespace.write("job", 1)
         try stopped.waitUntilStopped()
         #expect(try other.line() == #"ok ["job",1]"#)
-        // It came before the one that had been told, at its tick: no hint was lost.
+        // The other taker was not served by a tick, so no hint was lost.
         #expect(try other.run("late") == "0")
         stopped.resume()
         try namespace.write("job", 2)
@@ -103,7 +103,7 @@ struct WaitingTests {
             #expect(try taker.line() == "none")
         }
         #expect(try namespace.status().waiters == [])
-        // And takes nothing that comes after.
+        // The ended wait takes no tuple that comes after.
         try namespace.write("never")
         #expect(try namespace.count() == 1)
     }
@@ -120,12 +120,12 @@ struct WaitingTests {
         for agent in [thread, task] { #expect(try agent.line()?.hasPrefix("error namespaceDeleted") == true) }
         let error = #expect(throws: SpaceError.self) { try namespace.count() }
         #expect(error?.code == .namespaceDeleted)
-        // And may begin anew.
+        // The process may open the namespace anew.
         try thread.open(root, "n")
         #expect(try thread.run("count") == "0")
     }
 
-    /// A root that somebody removes with everything in it: waiters learn of it at their tick.
+    /// If the namespace's folder is removed with everything in it, waiters learn of it at their tick.
     @Test func whoWaitsInARemovedFolderLearnsOfIt() throws {
         let owner = try Agent(root, "n")
         try owner.send("take-wait 60000 [\"never\"]")

@@ -4,7 +4,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Watchers, and those whom they watch, that are killed; what they leave behind; and the end of what they watch.
+/// Watchers and writers that are killed, the rows and resources that they leave behind, and the end of a watched
+/// namespace.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct WatcherLifeTests {
     let root: TemporaryRoot
@@ -17,7 +18,7 @@ struct WatcherLifeTests {
         return agent
     }
 
-    /// A subscriber killed over and over, wherever it is: the next goes on after what was acknowledged.
+    /// A subscriber is killed over and over, wherever it is: the next one goes on after what was acknowledged.
     @Test func aSubscriptionOutlivesItsWatchers() throws {
         let namespace = try SpaceTest.namespace("n")
         let lives = 6
@@ -30,7 +31,7 @@ struct WatcherLifeTests {
             try subscriber.run("ledger \(ledger.path)")
             try subscriber.run("subscribe log")
             #expect(try namespace.status().watchers.map(\.subscription) == ["log"])
-            // Written only now: a subscription begins with its first registration.
+            // The writer begins only now, because a subscription begins with its first registration.
             if life == 0 { try writer.send("write-loop 0 \(count)") }
             try subscriber.send("acknowledge-loop")
             if life < lives - 1 {
@@ -46,14 +47,14 @@ struct WatcherLifeTests {
         }
         var next = 0...0
         for notes in ledgers {
-            // A number, then its complement when its acknowledgement was committed.
+            // A ledger has a number, then its complement once its acknowledgement was committed.
             let seen = notes.filter { $0 >= 0 }
             let acknowledged = notes.filter { $0 < 0 }.map { ~$0 }
             #expect(acknowledged == Array(seen.prefix(acknowledged.count)) && seen.count - acknowledged.count <= 1)
             let first = try #require(seen.first)
             #expect(next.contains(first), "\(first) came after a life that ended before \(next)")
             #expect(seen == Array(first..<first + seen.count))
-            // One whose acknowledgement was not noted may have been acknowledged.
+            // A change whose acknowledgement was not noted may have been acknowledged.
             next = first + acknowledged.count...first + seen.count
         }
         #expect(next == count...count)
@@ -72,14 +73,14 @@ struct WatcherLifeTests {
         #expect(try second.run("follow 1 0").hasPrefix("1 0 0 "))
     }
 
-    /// A watcher stands still in the middle of looking for the dead, and the subscription that it saw without its process has
-    /// one again by the time it goes on.
+    /// A watcher is stopped in the middle of looking for the dead, and the subscription that it saw without its process
+    /// has one again by the time it goes on.
     @Test func aSubscriptionTakenOverIsNotEndedForTheDead() throws {
         let namespace = try SpaceTest.namespace("n")
         let dying = try Agent(root, "n", "owning=0")
         try dying.run("subscribe log")
-        // One process a tick looks for the dead; the other one stands, so it is this one. It does nothing but tick, and a
-        // tick's first look is for them.
+        // One process a tick looks for the dead; the other one is stopped, so it is this one. It does nothing but tick,
+        // and the first look of a tick is for the dead.
         try dying.stop()
         let looking = try watcher()
         try looking.run("arm stop snapshotTaken")
@@ -87,7 +88,7 @@ struct WatcherLifeTests {
         try dying.kill()
         let next = try Agent(root, "n", "owning=0")
         try next.run("subscribe log")
-        // Stopped once more: what it was about to do is done.
+        // The watcher is stopped once more, so it has done what it was about to do.
         looking.resume()
         try looking.run("arm stop snapshotTaken")
         try looking.waitUntilStopped()
@@ -96,7 +97,7 @@ struct WatcherLifeTests {
         looking.resume()
     }
 
-    /// Nobody touches the namespace after the writer's death: the watcher is told all the same, once.
+    /// No process touches the namespace after the writer's death: the watcher is told all the same, once.
     @Test(arguments: [CrashPoint.afterCommit, .granted, .gateReleased, .woken, .rung], ["next-wait", "next-async"])
     func whatAKilledWriterCommittedIsTold(_ point: CrashPoint, _ next: String) throws {
         let namespace = try SpaceTest.namespace("n")
@@ -131,9 +132,9 @@ struct WatcherLifeTests {
         #expect(try writer.ended() == .killed(by: SIGKILL))
     }
 
-    // MARK: What killed watchers leave
+    // MARK: Rows of killed watchers
 
-    /// Another's tick removes a killed watcher's row; nobody registers here.
+    /// Another's tick removes a killed watcher's row; no process registers here.
     @Test func aKilledWatchersRowGoesAtTheTickOfAnother() throws {
         let namespace = try SpaceTest.namespace("n")
         let first = try watcher()
@@ -148,7 +149,8 @@ struct WatcherLifeTests {
     @Test func theNextRegistrationDropsTheRowsOfTheDead() throws {
         let namespace = try SpaceTest.namespace("n")
         let dead = try (0..<3).map { _ in try watcher() }
-        // Stopped first: while they die one after the other, none must tick, and drop the others' rows.
+        // The agents are stopped first, so that none ticks, and drops the others' rows, while they die one after the
+        // other.
         for agent in dead { try agent.stop() }
         for agent in dead { try agent.kill() }
         #expect(try namespace.status().watchers.count == 3)
@@ -156,13 +158,13 @@ struct WatcherLifeTests {
         #expect(try namespace.status().watchers.map(\.pid) == [next.pid])
     }
 
-    /// The journal is emptied with the last watcher, killed or not; a watcher that asks for what it held gets a gap.
+    /// The journal is emptied with the last watcher, even a killed one; a watcher that asks for its changes gets a gap.
     @Test func theJournalEndsWithTheLastWatcher() throws {
         let namespace = try SpaceTest.namespace("n")
         let killed = try watcher()
         try namespace.write("job", 1)
         try killed.kill()
-        // It still is registered, so this is journaled as well; and here for whoever asks for it.
+        // The killed watcher is still registered, so this change is journaled too, and a watcher can ask for it.
         try namespace.write("job", 2)
         let last = try namespace.status().sequence
         do {
@@ -183,14 +185,14 @@ struct WatcherLifeTests {
         return all
     }
 
-    /// Descriptors, threads and inotify watches, after many rounds of watching: no more than before.
+    /// After many rounds of watching a process has no more descriptors, threads and inotify watches than before.
     @Test(arguments: ["watch-rounds", "open-watch-rounds"])
     func watchingLeavesNothingBehind(_ command: String) throws {
         let namespace = try SpaceTest.namespace("n")
         let agent = try Agent(root, "n")
         let words = command == "watch-rounds" ? "" : "\(root.path) other "
-        // What comes with the first use stays: the thread that hears the bells, what it listens to, and the bell, once it was
-        // rung, which is when nobody had anything left to read.
+        // The resources of the first use stay: the thread that hears change signals, the files that it listens to, and
+        // the change signal, once it was written to, which happens when no watcher has anything left to read.
         let bell = "\(root.path)/n/bell"
         #expect(
             try eventually {
@@ -199,10 +201,11 @@ struct WatcherLifeTests {
             }
         )
         try agent.run("\(command) \(words)20")
-        // The count sees one more of each. (A tick that is under way may still hold what was dropped; hence "eventually".)
+        // The counts show one more of each. (A tick that is under way may still hold dropped resources; hence
+        // "eventually".)
         #expect(try eventually { try agent.run("hold-more") == "1 1 1" })
         let before = try Holdings(agent)
-        // A registered watcher adds an inotify watch, and so would one that was forgotten.
+        // A registered watcher adds an inotify watch; a leaked one would do so too.
         try agent.run("watch")
         #expect(try eventually { try Holdings(agent).watches == before.watches + 1 })
         try agent.run("unwatch")
@@ -226,7 +229,7 @@ struct WatcherLifeTests {
         }
 
         func isWithin(_ other: Holdings) -> Bool {
-            // The pool that runs tasks starts its threads when it likes, as many as there are processors.
+            // The pool that runs tasks may start its threads at any time, as many as there are processors.
             let pool = sysconf(CInt(_SC_NPROCESSORS_ONLN))
             return descriptors <= other.descriptors && threads <= other.threads + pool && watches <= other.watches
         }
@@ -237,7 +240,7 @@ struct WatcherLifeTests {
     @Test func theEndOfTheNamespaceIsToldToAll() throws {
         let namespace = try root.space.namespace("n")
         let watchers = try (0..<4).map { _ in try watcher() }
-        // Two wait; two ask when it has happened.
+        // Two watchers wait; two ask when it has happened.
         for (number, watcher) in watchers.enumerated() where number > 1 {
             try watcher.send(number == 2 ? "next-wait" : "next-async")
             #expect(try watcher.line() == "waiting")
@@ -250,14 +253,15 @@ struct WatcherLifeTests {
                 #expect(try watcher.line() == "waiting")
             }
             #expect(try watcher.line() == "ok gone \(last) ")
-            // Told once; then there is nothing more to come.
+            // A watcher is told once; then nothing more comes.
             try watcher.send("next-wait")
             #expect(try watcher.line() == "waiting")
             #expect(try watcher.line() == "none")
         }
     }
 
-    /// The last owner is killed, and somebody looks at what there is: the watchers, who keep nothing alive, are told.
+    /// If the last owner is killed and a process lists the namespaces, the watchers, which keep nothing alive, are
+    /// told.
     @Test func theDeathOfTheLastOwnerIsToldToAll() throws {
         let owner = try Agent(root, "n")
         let watchers = try (0..<2).map { _ in try watcher() }
@@ -274,7 +278,7 @@ struct WatcherLifeTests {
         #expect(root.leftovers == [])
     }
 
-    /// A root that somebody removes with everything in it: watchers learn of it at their tick.
+    /// If the namespace's folder is removed with everything in it, watchers learn of it at their tick.
     @Test func whoWatchesInARemovedFolderIsTold() throws {
         let owner = try Agent(root, "n")
         let watchers = try (0..<2).map { _ in try watcher() }
@@ -287,7 +291,7 @@ struct WatcherLifeTests {
         #expect(try owner.ask("write [\"job\", 1]").hasPrefix("error namespaceDeleted"))
     }
 
-    /// What was committed before the end is told before it, however late the watcher asks.
+    /// Changes that were committed before the end are told before it, however late the watcher asks.
     @Test(arguments: [0, 10, 1000])
     func whatWasThereBeforeTheEndIsToldFirst(count: Int) throws {
         let owner = try Agent(root, "n")

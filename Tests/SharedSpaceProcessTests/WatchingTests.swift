@@ -3,7 +3,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// What watchers in other processes are told, against what others write at the same time.
+/// The changes that watchers are told, compared with those that other processes write at the same time.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
 struct WatchingTests {
     let root: TemporaryRoot
@@ -20,12 +20,13 @@ struct WatchingTests {
         return (agent, ledger, try #require(UInt64(try agent.run("watch"))))
     }
 
-    /// A hundred thousand changes, by four processes at once, come to each of three others: all, once, in the same order.
+    /// A hundred thousand changes, by four processes at once, come to each of three others: all, once, in the same
+    /// order.
     @Test func everyWatcherIsToldEverythingInOneOrder() throws {
         let namespace = try SpaceTest.namespace("n")
         let watchers = try (0..<3).map { try watcher("seen-\($0)") }
         let writers = try (0..<4).map { _ in try Agent(root, "n") }
-        // In rounds, each within the journal's bound: a watcher that comes late on a busy machine still gets no gap.
+        // Each round stays within the journal's bound, so a watcher that is late on a busy machine gets no gap either.
         let (rounds, count) = (5, 5000)
         var last = try namespace.status().sequence
         #expect(watchers.allSatisfy { $0.start == last })
@@ -48,7 +49,7 @@ struct WatchingTests {
         for watcher in watchers { #expect(try watcher.ledger.numbers() == written) }
     }
 
-    /// Writers killed wherever they are: what was committed is told, and nothing else.
+    /// Writers are killed wherever they are: watchers are told every committed change, and nothing else.
     @Test func killedWritersLeaveNoHoleAndNothingTwice() throws {
         let namespace = try SpaceTest.namespace("n")
         let watchers = try (0..<2).map { try watcher("seen-\($0)") }
@@ -90,7 +91,7 @@ struct WatchingTests {
         for watcher in watchers { #expect(try watcher.ledger.numbers() == committed) }
     }
 
-    /// Watchers that fall behind the journal's bound: what they are told and what they missed make up the whole.
+    /// Watchers that fall behind the journal's bound are told gaps: the changes and the gaps make up the whole.
     @Test func slowWatchersGetGapsThatCoverWhatTheyMissed() throws {
         let namespace = try SpaceTest.namespace("n")
         let fast = try watcher("fast")
@@ -104,7 +105,7 @@ struct WatchingTests {
             for (number, writer) in writers.enumerated() {
                 try writer.send("set-loop k\(number) \((number * rounds + round) * count) \(count) \(size)")
             }
-            // While they write, and no more than that in this round.
+            // The slow watchers follow while the others write, and no more than that in this round.
             for (number, watcher) in slow.enumerated() { try watcher.agent.send("follow \(number == 0 ? 1 : 40) 0") }
             for (number, watcher) in slow.enumerated() { told[number].append(try Followed(watcher.agent.line())) }
             for writer in writers { #expect(try writer.line() == "ok \(count)") }
@@ -124,7 +125,7 @@ struct WatchingTests {
             let missed = told[number].reduce(0) { $0 + $1.missed }
             #expect(missed > 0 && told[number].contains { $0.gaps > 0 })
             #expect(UInt64(received) + missed == last - watcher.start)
-            // No number twice, and each writer's in its order.
+            // No number comes twice, and each writer's numbers come in order.
             let numbers = try watcher.ledger.numbers()
             #expect(numbers.count == received)
             for writer in writers.indices {
@@ -134,7 +135,7 @@ struct WatchingTests {
         }
     }
 
-    /// Ten thousand changes while the only watcher asks for nothing, or cannot ask because its process stands still.
+    /// Ten thousand changes come while the only watcher asks for nothing, or cannot ask because its process is stopped.
     ///
     /// Each write is answered before the watcher goes on.
     @Test(arguments: [false, true])
@@ -164,8 +165,8 @@ struct WatchingTests {
         #expect(try watcher.ledger.numbers() == [1, 2, 3, 2])
     }
 
-    /// Registering has its place in the order of all changes, with two processes that write all the time, and whether or
-    /// not somebody watches already.
+    /// A registration has its place in the order of all changes, with two processes that write all the time, whether or
+    /// not another watcher is registered.
     @Test(arguments: [false, true])
     func theFirstChangeIsTheOneAfterTheRegistration(othersWatch: Bool) throws {
         _ = try SpaceTest.namespace("n")
@@ -181,8 +182,8 @@ struct WatchingTests {
         _ = other
     }
 
-    /// Eight hundred hand-offs, each from a change that is told to a write: with ticks alone, four a second, the watchdog
-    /// would end it.
+    /// Eight hundred hand-offs, each from a told change to a write: with ticks alone, four a second, the watchdog would
+    /// end the test.
     @Test func theBellIsHeard() throws {
         let namespace = try SpaceTest.namespace("n")
         let players = try (0..<2).map { try watcher("player-\($0)").agent }

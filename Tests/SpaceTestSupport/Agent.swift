@@ -146,7 +146,7 @@ package final class Agent: @unchecked Sendable {
         }
     }
 
-    /// Closes its standard input, so that it ends as programs do, and waits until it is gone.
+    /// Tells it to exit normally, and waits until it is gone.
     package func exit() throws {
         try send("exit")
         guard try ended() == .exited(0) else { throw TestFailure("agent \(pid) did not exit well") }

@@ -6,7 +6,7 @@ extension StorageMode {
 }
 
 extension TemporaryRoot {
-    /// The folder in which namespaces of a mode belong.
+    /// Makes a root in the folder for namespaces of a mode.
     package convenience init(for mode: StorageMode) throws { try self.init(in: mode.folder) }
 
     /// A namespace of a mode.

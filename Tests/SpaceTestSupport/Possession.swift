@@ -4,7 +4,7 @@ package import SharedSpace
 package enum Possession: CaseIterable, Sendable {
     case hold, claim, responder, observation, changes
 
-    /// Takes hold, and returns the closure that releases it.
+    /// Returns: The object whose end releases it.
     package func make(in namespace: Namespace) throws -> any AnyObject & Sendable {
         switch self {
         case .hold:
