@@ -1,7 +1,7 @@
 import CSpaceShims
 import Glibc
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
 /// The facts of proc(5) about a process, which are not trusted: each may be missing, hidden, or from another namespace.
 package enum ProcFS {
@@ -19,6 +19,20 @@ package enum ProcFS {
     package static func status(of pid: Int32) -> Status? {
         guard pid > 0, showsOurNamespace else { return nil }
         return (try? contents("/proc/\(pid)/stat", limit: 4096)).flatMap(parse)
+    }
+
+    /// The same as ``status(of:)``, but a missing descriptor is an error: it says nothing about the process.
+    ///
+    /// - Throws: `tooManyOpenFiles` or `tooManyOpenFilesInSystem`.
+    package static func find(_ pid: Int32) throws(Errno) -> Status? {
+        guard pid > 0 else { return nil }
+        do throws(Errno) {
+            let bytes = try contents("/proc/\(pid)/stat", limit: 4096)
+            return showsOurNamespace ? parse(bytes) : nil
+        } catch {
+            if error == .tooManyOpenFiles || error == .tooManyOpenFilesInSystem { throw error }
+            return nil
+        }
     }
 
     /// The PID of the process that a thread belongs to, or `nil` if the thread does not exist or is hidden.

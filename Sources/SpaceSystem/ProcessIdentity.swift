@@ -1,6 +1,6 @@
 import CSpaceShims
 import Glibc
-import SystemPackage
+package import SystemPackage
 
 /// The identity of a process: its PID, and its start time, which distinguishes it from a later process with the same
 /// PID.
@@ -28,6 +28,13 @@ package struct ProcessIdentity: Hashable, Sendable {
     /// The process that has this PID now, or `nil` if there is none or it is hidden.
     package static func of(pid: Int32) -> ProcessIdentity? {
         ProcFS.status(of: pid).map { ProcessIdentity(pid: pid, startTime: $0.startTime) }
+    }
+
+    /// The same as ``of(pid:)``, but a missing descriptor is an error: it says nothing about the process.
+    ///
+    /// - Throws: `tooManyOpenFiles` or `tooManyOpenFilesInSystem`.
+    package static func find(pid: Int32) throws(Errno) -> ProcessIdentity? {
+        try ProcFS.find(pid).map { ProcessIdentity(pid: pid, startTime: $0.startTime) }
     }
 
     /// Whether a process has this PID but `/proc` doesn't show it: mounted with `hidepid`, `/proc` hides other users'

@@ -19,7 +19,10 @@ struct Enrolment {
             throw refused("PID \(pid) can't own a namespace: it never exits")
         }
         let pidfd = try? PIDFD(pid: pid)
-        guard ProcessIdentity.of(pid: pid) == process, !hasExited(pidfd) else {
+        let found = try system(Self.operation, "/proc", namespace: namespace) { () throws(Errno) in
+            try ProcessIdentity.find(pid: pid)
+        }
+        guard found == process, !hasExited(pidfd) else {
             throw refused("process \(pid) has exited")
         }
         let file = SessionFile(kind: .enrolled, process: process, isOwning: true)

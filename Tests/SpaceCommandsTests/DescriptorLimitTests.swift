@@ -1,0 +1,32 @@
+import SpaceTestSupport
+import Testing
+
+/// Commands under a limit on open files (`ulimit -n`), which may end at any step.
+@Suite("A limit on open files", .timeLimit(.minutes(5)))
+struct DescriptorLimitTests {
+    /// The limits reach from too few descriptors for the program's own libraries to enough for all.
+    @Test("A command that runs out of descriptors says so, and takes no process for dead", arguments: [false, true])
+    func runningOut(_ exists: Bool) throws {
+        try withRoot { (runner) throws in
+            var (refusals, successes) = (0, 0)
+            for limit in 12...64 {
+                if exists {
+                    let made = try runner.shell("exec space write jobs --persistent '[0]'")
+                    #expect(made.ending == .exited(0), "\(made.errors)")
+                }
+                let result = try runner.shell("ulimit -n \(limit); space write jobs '[1]'; exit $?")
+                switch result.ending {
+                case .exited(0): successes += 1
+                case .exited(127): #expect(result.errors.contains("shared libraries"), "\(result.errors)")
+                default:
+                    refusals += 1
+                    #expect(result.ending == .exited(74), "limit \(limit): \(result.ending) \(result.errors)")
+                    #expect(result.errors.contains("ulimit -n"), "limit \(limit): \(result.errors)")
+                }
+                _ = try runner.shell("space delete jobs; true")
+            }
+            #expect(refusals > 0)
+            #expect(successes > 0)
+        }
+    }
+}
