@@ -64,7 +64,7 @@ extension Engine {
     /// Reserves disk space for a demand, and removes and returns what is due as far as there is space for that too.
     ///
     /// When a claim's tuple returns, it needs space for its bytes again. If there is not enough, the tuple stays
-    /// claimed for now: failing instead would also stop the takes that free space.
+    /// claimed until a later commit: failing instead would also stop the takes that free space.
     private func removeWhatIsDue(besides demand: DiskReserve.Demand) throws(SpaceError) {
         let all = scope.counters.expiring == 0 ? [] : try scope.snapshot.due(limit: 64)
         if !all.isEmpty {

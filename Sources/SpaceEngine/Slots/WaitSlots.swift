@@ -112,6 +112,9 @@ package struct WaitSlots: @unchecked Sendable {
         }
     }
 
+    /// One waiter's place in the table.
+    ///
+    /// Unchecked Sendable: it holds the addresses of words that only atomic operations access.
     package struct Slot: @unchecked Sendable {
         package let index: Int
         fileprivate let block: UnsafeMutableRawPointer
