@@ -1,75 +1,10 @@
 import SpaceSystem
 import TupleCoding
 
-// Holding: at once, blocking the thread, suspending the task; releasing; and naming the holder in a time-out's error.
+// Entering a queue and leaving it, and naming the holder in a time-out's error.
 
 extension NamespaceCore {
     // MARK: Holding
-
-    /// Holds at once, or returns `nil` and leaves no trace.
-    func tryHold(_ operation: String, _ request: HoldRequest) throws(SpaceError) -> HoldPlace? {
-        guard let (place, _) = try enter(operation, request, waits: false) else { return nil }
-        return place
-    }
-
-    /// Waits for its turn, blocking the calling thread.
-    ///
-    /// If `timeout` is `nil`, only the interruption ends the wait. Returns `nil` if the time has passed; the place in
-    /// the queue is given up then.
-    func holdBlocking(
-        _ operation: String,
-        _ request: HoldRequest,
-        timeout: Duration?,
-        interruption: Interruption? = nil
-    ) throws(SpaceError) -> HoldPlace? {
-        let deadline = MonotonicInstant.deadline(after: timeout)
-        guard let (place, isHolding) = try enter(operation, request, waits: deadline?.hasPassed != true) else {
-            return nil
-        }
-        guard !isHolding else { return place }
-        do throws(SpaceError) {
-            let served: Void? = try block(
-                operation,
-                Interest(hold: place.ticket),
-                text: place.text,
-                until: deadline,
-                interruption: interruption
-            ) { () throws(SpaceError) in try lookWhetherServed(place, operation) }
-            return try served == nil ? endWaiting(place, operation) : place
-        } catch {
-            endOrRemember(place)
-            throw error
-        }
-    }
-
-    /// Waits for its turn, suspending the task.
-    ///
-    /// If `timeout` is `nil`, there is no limit. Returns `nil` if the time has passed, and throws `cancelled` if the
-    /// task is cancelled; in both cases the place in the queue is given up.
-    func holdSuspending(
-        _ operation: String,
-        _ request: HoldRequest,
-        timeout: Duration?
-    ) async throws(SpaceError) -> HoldPlace? {
-        if Task.isCancelled { throw cancelled(operation) }
-        let deadline = MonotonicInstant.deadline(after: timeout)
-        guard let (place, isHolding) = try enter(operation, request, waits: deadline?.hasPassed != true) else {
-            return nil
-        }
-        guard !isHolding else { return place }
-        do throws(SpaceError) {
-            let served: Void? = try await suspend(
-                operation,
-                Interest(hold: place.ticket),
-                text: { place.text },
-                until: deadline
-            ) { () throws(SpaceError) in try lookWhetherServed(place, operation) }
-            return try served == nil ? endWaiting(place, operation) : place
-        } catch {
-            endOrRemember(place)
-            throw error
-        }
-    }
 
     package func enter(
         _ operation: String,
@@ -100,9 +35,10 @@ extension NamespaceCore {
         return entered.map { (HoldPlace(name: request.name, kind: request.kind, ticket: $0.ticket), $0.isHolding) }
     }
 
-    private func lookWhetherServed(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> Found<Void>? {
+    /// Whether another process has made a holder of a waiting place; throws `holdLost` if the place is gone.
+    func isServed(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> Bool {
         guard let row = try hold(place) else { throw lost(place, operation) }
-        return row.isHolding ? Found(result: (), removed: nil) : nil
+        return row.isHolding
     }
 
     /// Gives the place up at the end of the time, unless it was served meanwhile; then returns it.

@@ -79,11 +79,8 @@ public struct RateLimit: Sendable {
         do throws(SpaceError) {
             // Each reservation by any process wakes this thread, which then only checks the time: its own moment stays
             // reserved.
-            let _: Void? = try state.blocking(
-                Self.operation,
-                timeout: reserved.delay,
-                interruption: interruption
-            ) { _ in nil }
+            let wait: ObjectWait<Void> = try state.wait(Self.operation, timeout: reserved.delay) { _ in nil }
+            _ = try wait.block(interruption: interruption)
         } catch {
             giveBack(reserved)
             throw error

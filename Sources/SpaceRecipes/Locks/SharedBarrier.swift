@@ -24,7 +24,7 @@ public struct SharedBarrier: Sendable {
 
     private static let operation = "wait at a barrier"
 
-    private func request() throws(SpaceError) -> (NamespaceCore, HoldRequest) {
+    private func waiting(timeout: Duration?) throws(SpaceError) -> HoldWait {
         try namespace.checkObjectName(name, Self.operation)
         guard parties > 0 else {
             throw SpaceError(
@@ -35,10 +35,9 @@ public struct SharedBarrier: Sendable {
                 advice: "give a number from 1"
             )
         }
-        return (
-            try namespace.usableCore(Self.operation),
-            HoldRequest(name: name, kind: .barrier, details: .int(parties))
-        )
+        let core = try namespace.usableCore(Self.operation)
+        let request = HoldRequest(name: name, kind: .barrier, details: .int(parties))
+        return HoldWait(core, Self.operation, request, timeout: timeout)
     }
 
     /// Waits until all parties are waiting.
@@ -49,10 +48,9 @@ public struct SharedBarrier: Sendable {
     ///   is in use with another number of parties; and the errors of every write.
     @discardableResult
     public func wait(timeout: Duration? = nil) async throws(SpaceError) -> Bool {
-        let (core, request) = try request()
-        guard let place = try await core.holdSuspending(Self.operation, request, timeout: timeout) else { return false }
-        core.endOrRemember(place)
-        return true
+        let wait = try waiting(timeout: timeout)
+        if Task.isCancelled { throw wait.core.cancelled(Self.operation) }
+        return wait.core.goOn(from: try await wait.suspend())
     }
 
     /// Waits until all parties are waiting.
@@ -65,12 +63,18 @@ public struct SharedBarrier: Sendable {
 
     /// Waits for all parties, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func waitBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Bool {
-        let (core, request) = try request()
-        let place = try core.holdBlocking(Self.operation, request, timeout: timeout, interruption: interruption)
-        guard let place else { return false }
-        // If the row can't be removed now, it is removed at a later tick; until then it holds up no other party.
-        core.endOrRemember(place)
-        return true
+        let wait = try waiting(timeout: timeout)
+        return wait.core.goOn(from: try wait.block(interruption: interruption))
+    }
+}
+
+extension NamespaceCore {
+    /// Leaves a barrier, and returns whether all parties came.
+    ///
+    /// If the row can't be removed now, it is removed at a later tick; until then it holds up no other party.
+    fileprivate func goOn(from place: HoldPlace?) -> Bool {
+        if let place { endOrRemember(place) }
+        return place != nil
     }
 }
 

@@ -69,9 +69,7 @@ public struct SharedCounter: Sendable {
     /// - Returns: The number, or `nil` if the time has passed.
     /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every read.
     public func wait(forAtLeast bound: Int, timeout: Duration? = nil) async throws(SpaceError) -> Int? {
-        try await state.suspending("wait for a counter", timeout: timeout) { (value) throws(SpaceError) in
-            Self.reached(value, bound)
-        }
+        try await reaching(bound, timeout: timeout).suspend()
     }
 
     /// Waits until the number is at least as large as a bound.
@@ -79,8 +77,13 @@ public struct SharedCounter: Sendable {
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func wait(forAtLeast bound: Int, timeout: Duration) throws(SpaceError) -> Int? {
-        try state.blocking("wait for a counter", timeout: timeout, interruption: nil) { (value) throws(SpaceError) in
-            Self.reached(value, bound)
+        try reaching(bound, timeout: timeout).block()
+    }
+
+    private func reaching(_ bound: Int, timeout: Duration?) throws(SpaceError) -> ObjectWait<Int> {
+        try state.wait("wait for a counter", timeout: timeout) { value in
+            let number = Self.number(value)
+            return number >= bound ? number : nil
         }
     }
 
@@ -92,11 +95,6 @@ public struct SharedCounter: Sendable {
     }
 
     private static func number(_ value: Value?) -> Int { if case .int(let number) = value { number } else { 0 } }
-
-    private static func reached(_ value: Value?, _ bound: Int) -> Int? {
-        let number = number(value)
-        return number >= bound ? number : nil
-    }
 }
 
 extension Namespace {

@@ -64,10 +64,7 @@ public struct SharedLatch: Sendable {
     /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every read.
     @discardableResult
     public func wait(timeout: Duration? = nil) async throws(SpaceError) -> Bool {
-        let operation = "wait for a latch"
-        return try await state.suspending(operation, timeout: timeout) { (value) throws(SpaceError) in
-            try remaining(value, operation) == 0 ? true : nil
-        } ?? false
+        try await opening(timeout: timeout).suspend() != nil
     }
 
     /// Waits until the latch is open.
@@ -80,11 +77,14 @@ public struct SharedLatch: Sendable {
 
     /// Waits until the latch is open, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func waitBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Bool {
+        try opening(timeout: timeout).block(interruption: interruption) != nil
+    }
+
+    private func opening(timeout: Duration?) throws(SpaceError) -> ObjectWait<Void> {
         let operation = "wait for a latch"
-        return try state.blocking(operation, timeout: timeout, interruption: interruption) {
-            (value) throws(SpaceError) in
-            try remaining(value, operation) == 0 ? true : nil
-        } ?? false
+        return try state.wait(operation, timeout: timeout) { (value) throws(SpaceError) in
+            try remaining(value, operation) == 0 ? () : nil
+        }
     }
 
     /// Removes the latch: the next count begins anew.

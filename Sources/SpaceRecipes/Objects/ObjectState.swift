@@ -64,51 +64,19 @@ package struct ObjectState: Sendable {
         }
     }
 
-    /// Waits until `look` finds something in the value; `nil` if the time has passed.
-    ///
-    /// Blocks the thread; if `timeout` is `nil`, only the interruption ends the wait.
-    func blocking<Result>(
+    /// A wait until `look` finds something in the value; the result is `nil` if the time has passed.
+    func wait<Found>(
         _ operation: String,
         timeout: Duration?,
-        interruption: Interruption?,
-        _ look: (Value?) throws(SpaceError) -> Result?
-    ) throws(SpaceError) -> Result? {
+        _ look: @escaping (Value?) throws(SpaceError) -> Found?
+    ) throws(SpaceError) -> ObjectWait<Found> {
         try namespace.checkObjectName(name, operation)
-        let core = try namespace.usableCore(operation)
-        return try core.block(
-            operation,
-            Interest(object: name),
-            text: text,
-            until: MonotonicInstant.deadline(after: timeout),
-            interruption: interruption
-        ) { () throws(SpaceError) in
-            try look(try read(core, operation)).map { Found(result: $0, removed: nil) }
-        }
+        return ObjectWait(self, try namespace.usableCore(operation), operation, timeout: timeout, look)
     }
 
-    /// Waits as the blocking form does, suspending the task.
-    func suspending<Result>(
-        _ operation: String,
-        timeout: Duration?,
-        _ look: (Value?) throws(SpaceError) -> Result?
-    ) async throws(SpaceError) -> Result? {
-        try namespace.checkObjectName(name, operation)
-        let core = try namespace.usableCore(operation)
-        return try await core.suspend(
-            operation,
-            Interest(object: name),
-            text: { text },
-            until: MonotonicInstant.deadline(after: timeout)
-        ) { () throws(SpaceError) in
-            try look(try read(core, operation)).map { Found(result: $0, removed: nil) }
-        }
-    }
-
-    private func read(_ core: NamespaceCore, _ operation: String) throws(SpaceError) -> Value? {
+    fileprivate func read(_ core: NamespaceCore, _ operation: String) throws(SpaceError) -> Value? {
         try core.read(operation) { snapshot throws(SpaceError) in try snapshot.object(name, kind)?.details }
     }
-
-    private var text: String { Value.string("\(kind.word) \(name)").json }
 
     /// The integers in the value; throws `damaged` if the value is not an array of `count` integers.
     package func integers(_ value: Value, count: Int, _ operation: String) throws(SpaceError) -> [Int] {
@@ -131,5 +99,42 @@ package struct ObjectState: Sendable {
             reason: "\(kind.phrase), \(name.quotedForPeople), was made with \(stands), and is used with \(wanted)",
             advice: "use the same everywhere, or remove it first"
         )
+    }
+}
+
+/// A wait for a change of an object's value.
+struct ObjectWait<Found>: Steps {
+    private let state: ObjectState
+    let core: NamespaceCore
+    private let operation: String
+    private let deadline: MonotonicInstant?
+    private let find: (Value?) throws(SpaceError) -> Found?
+    private var hasSlept = false
+    private var found: Found?
+
+    fileprivate init(
+        _ state: ObjectState,
+        _ core: NamespaceCore,
+        _ operation: String,
+        timeout: Duration?,
+        _ find: @escaping (Value?) throws(SpaceError) -> Found?
+    ) {
+        self.state = state
+        self.core = core
+        self.operation = operation
+        deadline = MonotonicInstant.deadline(after: timeout)
+        self.find = find
+    }
+
+    mutating func step() throws(SpaceError) -> Step<Found?> {
+        guard !hasSlept else { return .done(found) }
+        hasSlept = true
+        let text = Value.string("\(state.kind.word) \(state.name)").json
+        return .sleep(Sleep(operation, Interest(object: state.name), text: text, until: deadline))
+    }
+
+    mutating func look() throws(SpaceError) -> Bool {
+        found = try find(try state.read(core, operation))
+        return found != nil
     }
 }

@@ -1,108 +1,64 @@
-package import SpaceSystem
+import SpaceSystem
 import TupleCoding
 
-/// A request from asking to its end, for threads and for tasks.
+/// A request from asking to its end.
 ///
-/// Threads and tasks take the same steps; they differ only in how they sleep.
-package struct Requesting {
+/// If it ends with an error, the request is taken back.
+package struct Requesting: Steps {
     package static let operation = "request"
 
     package let core: NamespaceCore
-    package let request: OutgoingRequest
-    package let absent: AbsentResponder
-    package let deadline: MonotonicInstant?
+    package private(set) var request: OutgoingRequest
+    private let absent: AbsentResponder
+    private let deadline: MonotonicInstant?
+    /// The request's ticket while it stands in the namespace; `nil` while there is no responder to ask.
+    private var ticket: UInt64?
+    /// Whether there may be a responder to ask.
+    private var mayAsk = true
 
-    init(_ core: NamespaceCore, _ request: OutgoingRequest, _ absent: AbsentResponder, timeout: Duration?) {
+    package init(_ core: NamespaceCore, _ request: OutgoingRequest, _ absent: AbsentResponder, timeout: Duration?) {
         self.core = core
         self.request = request
         self.absent = absent
         deadline = MonotonicInstant.deadline(after: timeout)
     }
 
-    // MARK: Forms
-
-    /// Blocks the thread, and returns the reply.
-    package func block(interruption: Interruption? = nil) throws(SpaceError) -> Reply {
-        var request = request
-        while true {
-            guard let ticket = try ask(request) else {
-                let came: Void? = try core.block(
-                    Self.operation,
-                    Awaited.responders(to: Name(request.name)).interest,
-                    text: text,
-                    until: deadline,
-                    interruption: interruption
-                ) { () throws(SpaceError) in
-                    try lookForResponder(to: request)
-                }
-                if came == nil { throw nobody() }
-                continue
-            }
-            var ending: Ending?
-            while ending == nil {
-                do throws(SpaceError) {
-                    let _: Void? = try core.block(
-                        Self.operation,
-                        Awaited.reply(to: ticket).interest,
-                        text: text,
-                        until: deadline,
-                        interruption: interruption
-                    ) { () throws(SpaceError) in
-                        try lookForEnd(of: ticket)
-                    }
-                } catch {
-                    core.endOrRemember(request: ticket)
-                    throw error
-                }
-                ending = try end(ticket)
-            }
-            if case .reply(let reply)? = ending { return reply }
-            if case .nobody(let reached)? = ending { request.reached = reached }
-        }
-    }
-
-    /// Suspends the task, and returns the reply.
-    ///
-    /// If the task is cancelled, the request is taken back and the call throws `cancelled`.
-    func suspend() async throws(SpaceError) -> Reply {
-        var request = request
-        while true {
-            guard let ticket = try ask(request) else {
-                let asked = request
-                let came: Void? = try await core.suspend(
-                    Self.operation,
-                    Awaited.responders(to: Name(request.name)).interest,
-                    text: { text },
-                    until: deadline
-                ) { () throws(SpaceError) in
-                    try lookForResponder(to: asked)
-                }
-                if came == nil { throw nobody() }
-                continue
-            }
-            var ending: Ending?
-            while ending == nil {
-                do throws(SpaceError) {
-                    let _: Void? = try await core.suspend(
-                        Self.operation,
-                        Awaited.reply(to: ticket).interest,
-                        text: { text },
-                        until: deadline
-                    ) { () throws(SpaceError) in
-                        try lookForEnd(of: ticket)
-                    }
-                } catch {
-                    core.endOrRemember(request: ticket)
-                    throw error
-                }
-                ending = try end(ticket)
-            }
-            if case .reply(let reply)? = ending { return reply }
-            if case .nobody(let reached)? = ending { request.reached = reached }
-        }
-    }
-
     // MARK: Steps
+
+    package mutating func step() throws(SpaceError) -> Step<Reply> {
+        if let ticket {
+            // If the end fails, it takes the request back itself.
+            self.ticket = nil
+            switch try end(ticket) {
+            case .reply(let reply)?: return .done(reply)
+            case .nobody(let reached)?: request.reached = reached
+            case nil: return sleep(for: ticket)
+            }
+        }
+        guard mayAsk else { throw nobody() }
+        return sleep(for: try ask())
+    }
+
+    private mutating func sleep(for ticket: UInt64?) -> Step<Reply> {
+        self.ticket = ticket
+        mayAsk = ticket != nil
+        let awaited = ticket.map { Awaited.reply(to: $0) } ?? .responders(to: Name(request.name))
+        let text = "a reply to \(request.name.quotedForPeople)"
+        return .sleep(Sleep(Self.operation, awaited.interest, text: text, until: deadline))
+    }
+
+    package mutating func look() throws(SpaceError) -> Bool {
+        if let ticket {
+            if case .pending = try core.standing(of: ticket) { return false }
+            return true
+        }
+        mayAsk = try core.hasResponder(to: request)
+        return mayAsk
+    }
+
+    package func giveUp() {
+        if let ticket { core.endOrRemember(request: ticket) }
+    }
 
     /// A reply, and the process that gave it.
     package struct Reply {
@@ -118,23 +74,13 @@ package struct Requesting {
         case nobody(reached: [ResponderPosition])
     }
 
-    private var text: String { "a reply to \(request.name.quotedForPeople)" }
-
     /// Returns the request's ticket, or `nil` if there is no responder and the request is to wait for one.
-    private func ask(_ request: OutgoingRequest) throws(SpaceError) -> UInt64? {
+    private func ask() throws(SpaceError) -> UInt64? {
         var request = request
         if request.deadline == nil { request.deadline = deadline.map { core.clock.time(after: $0.remaining) } }
         if let ticket = try core.ask(request) { return ticket }
         guard absent == .waits else { throw nobody() }
         return nil
-    }
-
-    private func lookForResponder(to request: OutgoingRequest) throws(SpaceError) -> Found<Void>? {
-        try core.hasResponder(to: request) ? Found(result: (), removed: nil) : nil
-    }
-
-    private func lookForEnd(of ticket: UInt64) throws(SpaceError) -> Found<Void>? {
-        if case .pending = try core.standing(of: ticket) { nil } else { Found(result: (), removed: nil) }
     }
 
     /// Ends a request that was answered, that no responder is left to answer, or whose time has passed.

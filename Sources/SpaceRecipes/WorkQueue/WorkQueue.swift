@@ -106,26 +106,8 @@ public struct WorkQueue: Sendable {
     /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if the time has passed.
     /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every write.
     public func take(timeout: Duration? = nil) async throws(SpaceError) -> QueueItem? {
-        let (core, request, deadline) = try taking(timeout)
-        guard let wait = try QueueWait(core, request, until: deadline) else { return nil }
-        let place: HoldPlace?
-        do throws(SpaceError) {
-            while !wait.isOver {
-                let due = try wait.nextDue()
-                let outcome = try await core.suspend(
-                    QueueWait.operation,
-                    Interest(hold: wait.place.ticket),
-                    text: { wait.place.text },
-                    until: wait.limit(due)
-                ) { () throws(SpaceError) in try wait.look(due) }
-                try wait.follow(outcome, due)
-            }
-            place = try wait.result()
-        } catch {
-            core.endOrRemember(wait.place, wasDelivered: false)
-            throw error
-        }
-        return try item(place)
+        let core = try usable(QueueWait.operation)
+        return try item(try await QueueWait(core, name, timeout: timeout).suspend())
     }
 
     /// Waits for an item.
@@ -138,27 +120,8 @@ public struct WorkQueue: Sendable {
 
     /// Waits for an item, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func takeBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> QueueItem? {
-        let (core, request, deadline) = try taking(timeout)
-        guard let wait = try QueueWait(core, request, until: deadline) else { return nil }
-        let place: HoldPlace?
-        do throws(SpaceError) {
-            while !wait.isOver {
-                let due = try wait.nextDue()
-                let outcome = try core.block(
-                    QueueWait.operation,
-                    Interest(hold: wait.place.ticket),
-                    text: wait.place.text,
-                    until: wait.limit(due),
-                    interruption: interruption
-                ) { () throws(SpaceError) in try wait.look(due) }
-                try wait.follow(outcome, due)
-            }
-            place = try wait.result()
-        } catch {
-            core.endOrRemember(wait.place, wasDelivered: false)
-            throw error
-        }
-        return try item(place)
+        let core = try usable(QueueWait.operation)
+        return try item(try QueueWait(core, name, timeout: timeout).block(interruption: interruption))
     }
 
     /// Takes an item if one is ready and no earlier taker waits for it.
@@ -191,13 +154,6 @@ public struct WorkQueue: Sendable {
             }
             try item.complete()
         }
-    }
-
-    private func taking(_ timeout: Duration?) throws(SpaceError) -> (NamespaceCore, HoldRequest, MonotonicInstant?) {
-        (
-            try usable(QueueWait.operation), HoldRequest(name: name, kind: .queue),
-            MonotonicInstant.deadline(after: timeout)
-        )
     }
 
     private func item(_ place: HoldPlace?) throws(SpaceError) -> QueueItem? {

@@ -49,16 +49,9 @@ extension NamespaceCore {
         interruption: Interruption? = nil,
         decode: (Match) throws(SpaceError) -> Content
     ) throws(SpaceError) -> Claimed<Content>? {
-        try block(
-            "claim",
-            Interest(template, isTaking: true),
-            text: template.json,
-            until: MonotonicInstant.deadline(after: timeout),
-            interruption: interruption
-        ) { () throws(SpaceError) in
-            try claimIfExists(template, order, terms, decode: decode).map {
-                Found(result: $0, removed: $0.claim.id.rawValue)
-            }
+        try block("claim", for: template, isTaking: true, timeout: timeout, interruption: interruption) {
+            () throws(SpaceError) in
+            try lookToClaim(template, order, terms, decode: decode)
         }
     }
 
@@ -69,15 +62,20 @@ extension NamespaceCore {
         timeout: Duration?,
         decode: (Match) throws(SpaceError) -> Content
     ) async throws(SpaceError) -> Claimed<Content>? {
-        try await suspend(
-            "claim",
-            Interest(template, isTaking: true),
-            text: { template.json },
-            until: MonotonicInstant.deadline(after: timeout)
-        ) { () throws(SpaceError) in
-            try claimIfExists(template, order, terms, decode: decode).map {
-                Found(result: $0, removed: $0.claim.id.rawValue)
-            }
+        try await suspend("claim", for: template, isTaking: true, timeout: timeout) { () throws(SpaceError) in
+            try lookToClaim(template, order, terms, decode: decode)
+        }
+    }
+
+    @inline(__always)
+    private func lookToClaim<Content>(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ terms: ClaimTerms,
+        decode: (Match) throws(SpaceError) -> Content
+    ) throws(SpaceError) -> Found<Claimed<Content>>? {
+        try claimIfExists(template, order, terms, decode: decode).map {
+            Found(result: $0, removed: $0.claim.id.rawValue)
         }
     }
 }

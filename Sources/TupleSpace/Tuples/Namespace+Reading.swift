@@ -149,14 +149,9 @@ extension Namespace {
         interruption: Interruption?
     ) throws(SpaceError) -> Match? {
         let core = try usableCore("read")
-        return try core.block(
-            "read",
-            Interest(template, isTaking: false),
-            text: template.json,
-            until: MonotonicInstant.deadline(after: timeout),
-            interruption: interruption
-        ) { () throws(SpaceError) in
-            try core.readIfExists("read", template, order).map { Found(result: $0, removed: nil) }
+        return try core.block("read", for: template, isTaking: false, timeout: timeout, interruption: interruption) {
+            () throws(SpaceError) in
+            try core.lookToRead(template, order)
         }
     }
 
@@ -167,15 +162,9 @@ extension Namespace {
         decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> T? {
         let core = try usableCore("take")
-        return try core.block(
-            "take",
-            Interest(template, isTaking: true),
-            text: template.json,
-            until: MonotonicInstant.deadline(after: timeout)
-        ) { () throws(SpaceError) in
-            try core.takeIfExists("take", template, order, decode: decode) { (scope, id, row) throws(SpaceError) in
-                try scope.remove(id, row)
-            }.map { Found(result: $0.content, removed: $0.id.rawValue) }
+        return try core.block("take", for: template, isTaking: true, timeout: timeout, interruption: nil) {
+            () throws(SpaceError) in
+            try core.lookToTake(template, order, decode: decode)
         }
     }
 
@@ -222,13 +211,9 @@ extension Namespace {
         -> Match?
     {
         let core = try usableCore("read")
-        return try await core.suspend(
-            "read",
-            Interest(template, isTaking: false),
-            text: { template.json },
-            until: MonotonicInstant.deadline(after: timeout)
-        ) { () throws(SpaceError) in
-            try core.readIfExists("read", template, order).map { Found(result: $0, removed: nil) }
+        return try await core.suspend("read", for: template, isTaking: false, timeout: timeout) {
+            () throws(SpaceError) in
+            try core.lookToRead(template, order)
         }
     }
 
@@ -239,16 +224,28 @@ extension Namespace {
         decode: (Match) throws(SpaceError) -> T
     ) async throws(SpaceError) -> T? {
         let core = try usableCore("take")
-        return try await core.suspend(
-            "take",
-            Interest(template, isTaking: true),
-            text: { template.json },
-            until: MonotonicInstant.deadline(after: timeout)
-        ) { () throws(SpaceError) in
-            try core.takeIfExists("take", template, order, decode: decode) { (scope, id, row) throws(SpaceError) in
-                try scope.remove(id, row)
-            }.map { Found(result: $0.content, removed: $0.id.rawValue) }
+        return try await core.suspend("take", for: template, isTaking: true, timeout: timeout) {
+            () throws(SpaceError) in
+            try core.lookToTake(template, order, decode: decode)
         }
+    }
+}
+
+extension NamespaceCore {
+    @inline(__always)
+    fileprivate func lookToRead(_ template: Template, _ order: MatchOrder) throws(SpaceError) -> Found<Match>? {
+        try readIfExists("read", template, order).map { Found(result: $0, removed: nil) }
+    }
+
+    @inline(__always)
+    fileprivate func lookToTake<T>(
+        _ template: Template,
+        _ order: MatchOrder,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> Found<T>? {
+        try takeIfExists("take", template, order, decode: decode) { (scope, id, row) throws(SpaceError) in
+            try scope.remove(id, row)
+        }.map { Found(result: $0.content, removed: $0.id.rawValue) }
     }
 }
 
