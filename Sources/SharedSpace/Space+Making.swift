@@ -25,6 +25,6 @@ extension Space {
 
     /// Makes a space without looking at its folder, which need not exist.
     package convenience init(trusting root: String?, timeout: Duration) {
-        self.init(trusting: root, timeout: timeout, parts: [HoldsPart.self, ObservationHub.self, ResponderHub.self])
+        self.init(trusting: root, timeout: timeout, parts: [PlacesPart.self, ObservationHub.self, ResponderHub.self])
     }
 }

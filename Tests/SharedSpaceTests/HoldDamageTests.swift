@@ -81,7 +81,7 @@ import Testing
     ///
     /// Returns: Its ticket.
     private func lock() throws -> UInt64 {
-        let request = HoldRequest(name: "x", kind: .lock)
+        let request = PlaceRequest(name: "x", kind: .lock, rules: TurnRules())
         return try #require(try namespace.core.enter("lock", request, waits: false)?.0.ticket)
     }
 
@@ -98,7 +98,7 @@ import Testing
     @Test(arguments: bytes.indices) func aHoldThatDoesNotDecodeIsFound(_ index: Int) throws {
         let ticket = try lock()
         #expect(try namespace.verify() == [])
-        try damage(.holds, HoldKeys("x").key(ticket), Self.bytes[index])
+        try damage(.holds, PlaceKeys("x").key(ticket), Self.bytes[index])
         #expect(try namespace.verify() != [])
         let error = #expect(throws: SpaceError.self) { _ = try namespace.lock("x").tryAcquire() }
         #expect(error?.code == .damaged && error?.reason.contains("hold \(ticket)") == true)
@@ -107,10 +107,10 @@ import Testing
 
     @Test func holdersThatExcludeEachOtherAreFound() throws {
         let ticket = try lock()
-        try damage(.holds, HoldKeys("x").key(ticket + 1)) { _ in
-            HoldRow(
+        try damage(.holds, PlaceKeys("x").key(ticket + 1)) { _ in
+            PlaceRow(
                 ticket: ticket + 1,
-                HoldRequest(name: "x", kind: .lock),
+                kind: .lock,
                 holder: .session(namespace.session),
                 since: 0,
                 isHolding: true
@@ -136,7 +136,7 @@ import Testing
     @Test func aHoldOfAnotherKindIsFound() throws {
         let ticket = try lock()
         for kind in SharedObjectKind.allCases where kind != .lock {
-            try damage(.holds, HoldKeys("x").key(ticket)) { [kind.rawValue] + $0.dropFirst() }
+            try damage(.holds, PlaceKeys("x").key(ticket)) { [kind.rawValue] + $0.dropFirst() }
             try damage(.objects, Array("x".utf8)) { _ in nil }
             try useAll()
         }
@@ -180,7 +180,7 @@ import Testing
 
     @Test(arguments: bytes.indices) func aResponderThatDoesNotDecodeIsFound(_ index: Int) throws {
         let position = try namespace.core.enrolResponder("x", key: "k", isBase: false)
-        try damage(.holds, HoldKeys("x").key(position.ticket), Self.bytes[index])
+        try damage(.holds, PlaceKeys("x").key(position.ticket), Self.bytes[index])
         #expect(try namespace.verify() != [])
         try useAll()
     }
@@ -206,7 +206,7 @@ import Testing
         let request = OutgoingRequest(name: "x", argument: Value.int(1).knownElement)
         let ticket = try #require(try core.ask(request))
         #expect(try namespace.verify() == [])
-        try damage(.holds, HoldKeys(RequestRow.holdName).key(ticket)) {
+        try damage(.holds, PlaceKeys(RequestRow.queueName).key(ticket)) {
             Array($0.prefix(24)) + Self.details[index].knownElement
         }
         #expect(try namespace.verify() != [])

@@ -128,7 +128,7 @@ struct HoldFormTests {
     /// A waiter whose place was removed while it waited holds nothing at the end of its time.
     @Test func aPlaceThatHasGoneIsNotServed() throws {
         let hold = try namespace.lock("a").acquire(timeout: .zero)
-        let request = HoldRequest(name: "a", kind: .lock)
+        let request = PlaceRequest(name: "a", kind: .lock, rules: TurnRules())
         let place = try #require(try namespace.core.enter("lock", request, waits: true)).0
         try namespace.core.end(place, "take away")
         let error = #expect(throws: SpaceError.self) { try namespace.core.endWaiting(place, "lock") }

@@ -91,7 +91,7 @@ import Testing
         }
         let (asking, below) = try beginning(at: top)
         var inner: UInt64?
-        try core.dropHolds(timeout: nil) { holder in
+        try core.dropPlaces(timeout: nil) { holder in
             // The loop that drops what the process holds sees this request only when it looks again.
             if inner == nil {
                 inner = try? core.write("request", .adding(2, bytes: 1024)) { scope throws(SpaceError) in

@@ -136,7 +136,7 @@ extension RecipesDump {
                 isDead: item.isDead
             )
         }
-        try scope.settle(queue.name)
+        try scope.serveTakers(of: queue.name)
     }
 
     private func load(_ dump: ObjectStateDump, _ namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {

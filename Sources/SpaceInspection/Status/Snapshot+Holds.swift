@@ -8,7 +8,7 @@ extension Snapshot {
     /// The status of all holds; `pids` has the processes of the living sessions.
     func holdStatus(_ pids: [UInt64: Int32]) throws(SpaceError) -> [NamespaceStatus.Hold] {
         guard try counters().holds > 0 else { return [] }
-        return try allHolds().filter { $0.row.kind != .responder && $0.row.kind != .request }.map { (name, row) in
+        return try allPlaces().filter { $0.row.kind != .responder && $0.row.kind != .request }.map { (name, row) in
             let pid: Int32? =
                 switch row.holder {
                 case .session(let number): pids[number]
@@ -32,13 +32,14 @@ extension Snapshot {
     /// The damage in the rows of `holds`, one sentence for each finding.
     func damageInHolds(_ counters: Counters) throws(SpaceError) -> [String] {
         var damage: [String] = []
-        var rows: [(name: String, row: HoldRow)] = []
+        var rows: [(name: String, row: PlaceRow)] = []
         var count = 0
         try lmdb { () throws(LMDBError) in
             var cursor = try access.cursor(tables.holds)
             while let entry = try cursor.next() {
                 count += 1
-                guard let (name, ticket) = HoldKeys.parts(of: entry.key), let row = HoldRow(ticket: ticket, entry.value)
+                guard let (name, ticket) = PlaceKeys.parts(of: entry.key),
+                    let row = PlaceRow(ticket: ticket, entry.value)
                 else {
                     damage.append("a row of what is held does not decode")
                     continue
@@ -48,16 +49,19 @@ extension Snapshot {
         }
         if count != counters.holds { damage.append("\(count) holds are kept, and the counter says \(counters.holds)") }
         var name: String?
-        var front = HoldFront()
+        var front = TurnFront()
+        var parties: [PlaceRow] = []
         var isFirst = true
         var kind = SharedObjectKind.lock
         func endName() {
-            if let name, !front.complete.isEmpty { damage.append("enough wait at the barrier \(name.quotedForPeople)") }
+            if let name, !PartyRules.complete(parties).isEmpty {
+                damage.append("enough wait at the barrier \(name.quotedForPeople)")
+            }
         }
         for (rowName, row) in rows {
             if !name.isSame(as: rowName) {
                 endName()
-                (name, front, isFirst, kind) = (rowName, HoldFront(), true, row.kind)
+                (name, front, parties, isFirst, kind) = (rowName, TurnFront(), [], true, row.kind)
             }
             let subject = "hold \(row.ticket) of \(rowName.quotedForPeople)"
             if row.ticket == 0 || row.ticket >= counters.nextClaim {
@@ -70,7 +74,14 @@ extension Snapshot {
                 damage.append("\(subject) has the name of \(object.kind.phrase)")
             }
             isFirst = false
-            if front.admits(row) != row.isHolding {
+            if row.kind == .barrier, !row.isHolding { parties.append(row) }
+            let mayHold =
+                switch row.kind {
+                case .barrier, .queue: row.isHolding
+                case .responder, .request: true
+                default: front.admits(row)
+                }
+            if mayHold != row.isHolding {
                 damage.append("\(subject) \(row.isHolding ? "holds out of turn" : "waits, and could hold")")
             }
         }

@@ -85,7 +85,7 @@ extension Snapshot {
     private func respondersAndRequests() throws(SpaceError) -> ([Name: ResponderStack], [RequestRow]) {
         var rows: [Name: [ResponderRow]] = [:]
         var requests: [RequestRow] = []
-        for (name, hold) in try allHolds() {
+        for (name, hold) in try allPlaces() {
             if let row = ResponderRow(hold) { rows[Name(name), default: []].append(row) }
             if let request = RequestRow(hold) { requests.append(request) }
         }
@@ -100,9 +100,9 @@ extension Snapshot {
         var damage: [String] = []
         var works: Set<UInt64> = []
         var tickets: Set<UInt64> = []
-        for (name, hold) in try allHolds() where hold.kind == .responder || hold.kind == .request {
+        for (name, hold) in try allPlaces() where hold.kind == .responder || hold.kind == .request {
             let subject = "\(hold.kind.phrase), hold \(hold.ticket),"
-            guard (hold.kind == .request) == (name == RequestRow.holdName) else {
+            guard (hold.kind == .request) == (name == RequestRow.queueName) else {
                 damage.append("\(subject) stands under the name \(name.quotedForPeople)")
                 continue
             }

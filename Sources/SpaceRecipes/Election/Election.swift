@@ -22,7 +22,7 @@ public struct Election: Sendable {
         self.namespace = namespace
     }
 
-    private func request(_ value: Value) throws(SpaceError) -> HoldRequest {
+    private func request(_ value: Value) throws(SpaceError) -> PlaceRequest {
         let operation = "acquire an election"
         let size = try namespace.encodedElement(of: value, operation).count
         guard size <= Limits.candidateBytes else {
@@ -34,7 +34,7 @@ public struct Election: Sendable {
                 advice: "keep it to \(Limits.candidateBytes) bytes: a name, an address"
             )
         }
-        return HoldRequest(name: name, kind: .election, details: value)
+        return PlaceRequest(name: name, kind: .election, rules: TurnRules(), details: value)
     }
 
     /// Stands for leadership, runs `body` as leader, and resigns when `body` ends.
@@ -120,7 +120,7 @@ public struct Election: Sendable {
     public func leader() throws(SpaceError) -> Leader? {
         let operation = "look who leads"
         let core = try namespace.usableCore(operation)
-        guard let row = try core.firstLivingHold(name, .election, operation) else { return nil }
+        guard let row = try core.firstLivingHolder(name, .election, operation) else { return nil }
         return Leader(term: row.ticket, value: row.details, pid: core.pid(of: row.holder))
     }
 
@@ -134,10 +134,10 @@ public struct Election: Sendable {
         let operation = "depose the leader"
         let core = try namespace.usableCore(operation)
         return try core.write(operation, .removing(1)) { scope throws(SpaceError) in
-            guard let row = try scope.snapshot.firstHold(name, .election), term == nil || term == row.ticket else {
+            guard let row = try scope.snapshot.firstHolder(name, .election), term == nil || term == row.ticket else {
                 return false
             }
-            try scope.removeHold(name, row.ticket)
+            try scope.remove(row.ticket, of: name, by: TurnRules())
             return true
         }
     }
@@ -154,19 +154,4 @@ extension Namespace {
     /// - Parameter name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
     /// - Returns: The election; nothing is written before a process stands.
     public func election(_ name: String) -> Election { Election(name, in: self) }
-}
-
-extension Snapshot {
-    /// The oldest holder of a name, or `nil` if it is not held.
-    ///
-    /// Throws `typeMismatch` if the name belongs to another kind of object.
-    func firstHold(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> HoldRow? {
-        var first: HoldRow?
-        try forEachHold(HoldKeys(name)) { row throws(SpaceError) in
-            first = row
-            return false
-        }
-        if let first, first.kind != kind { throw mismatch(name, first.kind, wanted: kind) }
-        return first.flatMap { $0.isHolding ? $0 : nil }
-    }
 }

@@ -24,7 +24,7 @@ public struct SharedBarrier: Sendable {
 
     private static let operation = "wait at a barrier"
 
-    private func waiting(timeout: Duration?) throws(SpaceError) -> HoldWait {
+    private func waiting(timeout: Duration?) throws(SpaceError) -> PlaceWait {
         try namespace.checkObjectName(name, Self.operation)
         guard parties > 0 else {
             throw SpaceError(
@@ -36,8 +36,14 @@ public struct SharedBarrier: Sendable {
             )
         }
         let core = try namespace.usableCore(Self.operation)
-        let request = HoldRequest(name: name, kind: .barrier, details: .int(parties))
-        return HoldWait(core, Self.operation, request, timeout: timeout)
+        let request = PlaceRequest(
+            name: name,
+            kind: .barrier,
+            rules: PartyRules(),
+            details: .int(parties),
+            unit: "parties"
+        )
+        return PlaceWait(core, Self.operation, request, timeout: timeout)
     }
 
     /// Waits until all parties are waiting.
@@ -72,7 +78,7 @@ extension NamespaceCore {
     /// Leaves a barrier, and returns whether all parties came.
     ///
     /// If the row can't be removed now, it is removed at a later tick; until then it holds up no other party.
-    fileprivate func goOn(from place: HoldPlace?) -> Bool {
+    fileprivate func goOn(from place: Place?) -> Bool {
         if let place { endOrRemember(place) }
         return place != nil
     }

@@ -27,8 +27,8 @@ public struct SharedLock: Sendable {
         self.namespace = namespace
     }
 
-    private func request(_ mode: Mode) -> HoldRequest {
-        HoldRequest(name: name, kind: .lock, isShared: mode == .shared)
+    private func request(_ mode: Mode) -> PlaceRequest {
+        PlaceRequest(name: name, kind: .lock, rules: TurnRules(), isShared: mode == .shared)
     }
 
     // MARK: With a body

@@ -21,7 +21,7 @@ public struct SharedSemaphore: Sendable {
         self.namespace = namespace
     }
 
-    private func request(_ count: Int) throws(SpaceError) -> HoldRequest {
+    private func request(_ count: Int) throws(SpaceError) -> PlaceRequest {
         let operation = "acquire a semaphore"
         guard (1...Int(UInt32.max)).contains(permits) else {
             throw SpaceError(
@@ -41,7 +41,14 @@ public struct SharedSemaphore: Sendable {
                 advice: "ask for at least one, and no more than there are"
             )
         }
-        return HoldRequest(name: name, kind: .semaphore, weight: UInt32(count), details: .int(permits))
+        return PlaceRequest(
+            name: name,
+            kind: .semaphore,
+            rules: TurnRules(),
+            weight: UInt32(count),
+            details: .int(permits),
+            unit: "permits"
+        )
     }
 
     /// Runs `body` while permits are held.

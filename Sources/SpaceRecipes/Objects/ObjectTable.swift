@@ -63,7 +63,7 @@ extension WriteScope {
     ///
     /// Throws `typeMismatch` if a process holds the name, or waits for it, as another kind.
     package func makeObject(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
-        try checkNotHeld(name, as: kind)
+        try checkNoPlace(name, as: kind)
         let number = counters.nextObject
         counters.nextObject += 1
         try store(name, SharedObjectRow(kind: kind, number: number, details: details))

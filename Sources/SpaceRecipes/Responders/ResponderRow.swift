@@ -1,8 +1,8 @@
 import TupleCoding
 
-/// A responder, stored as a hold under the responder's name.
+/// A responder, stored as a place under the responder's name.
 ///
-/// The details of the hold:
+/// The details of the place:
 ///
 ///     [PID, flags: bit 0, a base handler; bit 1, taken off the stack and not done yet, key]
 package struct ResponderRow {
@@ -18,12 +18,24 @@ package struct ResponderRow {
 
     package var position: ResponderPosition { ResponderPosition(ticket: ticket, isBase: isBase) }
 
+    /// The row in `holds`.
+    var place: PlaceRow {
+        PlaceRow(
+            ticket: ticket,
+            kind: .responder,
+            holder: .session(session),
+            since: since,
+            isHolding: true,
+            details: details
+        )
+    }
+
     package var details: Value { .array([.int(Int(pid)), .int((isBase ? 1 : 0) | (isRetired ? 2 : 0)), .string(key)]) }
 }
 
 extension ResponderRow {
-    /// Decodes a hold's row; `nil` if it is not the row of a responder.
-    package init?(_ hold: HoldRow) {
+    /// Decodes a place's row; `nil` if it is not the row of a responder.
+    package init?(_ hold: PlaceRow) {
         guard hold.kind == .responder, case .session(let session) = hold.holder,
             case .array(let parts) = hold.details, parts.count == 3,
             case .int(let pid) = parts[0], case .int(let flags) = parts[1], case .string(let key) = parts[2],

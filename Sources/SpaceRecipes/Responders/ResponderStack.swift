@@ -11,6 +11,9 @@ package struct ResponderStack {
         rows.first { $0.position < limit && !$0.isRetired && !reached.contains($0.position) }
     }
 
+    /// Whether a responder still has its row.
+    func has(_ position: ResponderPosition) -> Bool { rows.contains { $0.position == position } }
+
     /// The responder that has a request: the one it was put to, or, once that one has gone, the next one below.
     ///
     /// So the death of a responder needs no write. No responder is asked twice, because the limit `below` only ever

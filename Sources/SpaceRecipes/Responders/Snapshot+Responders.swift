@@ -8,7 +8,7 @@ extension Snapshot {
     /// Throws `typeMismatch` if the name belongs to another kind of object.
     func checkIsForResponders(_ name: String) throws(SpaceError) {
         if let object = try object(name) { throw mismatch(name, object.kind, wanted: .responder) }
-        try forEachHold(HoldKeys(name)) { hold throws(SpaceError) in
+        try forEachPlace(PlaceKeys(name)) { hold throws(SpaceError) in
             guard hold.kind == .responder else { throw mismatch(name, hold.kind, wanted: .responder) }
             return false
         }
@@ -17,7 +17,7 @@ extension Snapshot {
     /// The responders to a name.
     package func responders(to name: String) throws(SpaceError) -> ResponderStack {
         var rows: [ResponderRow] = []
-        try forEachHold(HoldKeys(name)) { hold throws(SpaceError) in
+        try forEachPlace(PlaceKeys(name)) { hold throws(SpaceError) in
             guard hold.kind == .responder else { return false }
             guard let row = ResponderRow(hold) else {
                 throw damaged("a responder to \(name.quotedForPeople) does not decode")
@@ -33,7 +33,7 @@ extension Snapshot {
     func allResponders() throws(SpaceError) -> [(name: String, row: ResponderRow)] {
         var names: [Name] = []
         var rows: [Name: [ResponderRow]] = [:]
-        for (name, hold) in try allHolds() {
+        for (name, hold) in try allPlaces() {
             guard let row = ResponderRow(hold) else { continue }
             let name = Name(name)
             if names.last != name { names.append(name) }
@@ -46,11 +46,11 @@ extension Snapshot {
 
     /// The request with a ticket, or `nil` if it was taken back.
     package func request(_ ticket: UInt64) throws(SpaceError) -> RequestRow? {
-        guard let hold = try hold(HoldKeys(RequestRow.holdName), ticket) else { return nil }
+        guard let hold = try place(PlaceKeys(RequestRow.queueName), ticket) else { return nil }
         return try request(hold)
     }
 
-    private func request(_ hold: HoldRow) throws(SpaceError) -> RequestRow {
+    private func request(_ hold: PlaceRow) throws(SpaceError) -> RequestRow {
         guard let request = RequestRow(hold) else { throw damaged("request \(hold.ticket) does not decode") }
         return request
     }
@@ -74,7 +74,7 @@ extension Snapshot {
 
     /// All requests, in the order in which they were made.
     func forEachRequest(_ visit: (RequestRow) throws(SpaceError) -> Void) throws(SpaceError) {
-        try forEachHold(HoldKeys(RequestRow.holdName)) { hold throws(SpaceError) in
+        try forEachPlace(PlaceKeys(RequestRow.queueName)) { hold throws(SpaceError) in
             try visit(try request(hold))
             return true
         }
@@ -89,11 +89,30 @@ extension Snapshot {
         return bytes
     }
 
-    /// How many bytes are copied when requests are dropped and the outer requests take them over.
-    func movedBytes(dropping rows: [HoldRow]) throws(SpaceError) -> Int {
+    /// The request within which another was made, if it is not answered yet.
+    func outer(of request: RequestRow) throws(SpaceError) -> RequestRow? {
+        guard request.within != 0 else { return nil }
+        let outer = try self.request(Asking(ticket: request.within, work: request.within))
+        return outer.flatMap { $0.isPending ? $0 : nil }
+    }
+
+    /// The requests that a responder has made with `next` in requests that it is answering.
+    func requests(madeBy position: ResponderPosition) throws(SpaceError) -> [RequestRow] {
+        var made: [RequestRow] = []
+        try forEachRequest { request throws(SpaceError) in
+            if try outer(of: request)?.at == position { made.append(request) }
+        }
+        return made
+    }
+
+    /// How many bytes are copied when responders are dropped, and outer requests take over what these have asked with
+    /// `next`.
+    func movedBytes(dropping rows: [PlaceRow]) throws(SpaceError) -> Int {
         var bytes = 0
-        for request in rows.compactMap({ RequestRow($0) }) where request.within != 0 {
-            bytes += try body(of: request.ticket).count + 1024
+        for responder in rows.compactMap({ ResponderRow($0) }) {
+            for request in try requests(madeBy: responder.position) {
+                bytes += try body(of: request.ticket).count + 1024
+            }
         }
         return bytes
     }

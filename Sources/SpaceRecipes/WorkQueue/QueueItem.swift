@@ -6,11 +6,11 @@ public import TupleCoding
 /// It returns when the value goes out of scope, when it is released, and when the process ends in any way.
 public struct QueueItem: ~Copyable, Sendable {
     private let row: QueueItemRow
-    private let state: HoldState
+    private let state: OwnPlace
     /// The item's value.
     public let value: Value
 
-    init(_ row: QueueItemRow, _ value: Value, _ state: HoldState) {
+    init(_ row: QueueItemRow, _ value: Value, _ state: OwnPlace) {
         self.row = row
         self.value = value
         self.state = state
@@ -79,7 +79,7 @@ public struct QueueItem: ~Copyable, Sendable {
     }
 
     /// Puts back an item that no worker has seen, now or as soon as possible; this does not count as a delivery.
-    package func returnUnseen() { state.drop(wasDelivered: false) }
+    package func returnUnseen() { state.drop(state.place.unseen) }
 
     private func end(
         _ operation: String,

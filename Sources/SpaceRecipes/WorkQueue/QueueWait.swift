@@ -14,7 +14,7 @@ struct QueueWait: Steps {
     let core: NamespaceCore
     private let name: String
     private let deadline: MonotonicInstant?
-    private var place: HoldPlace?
+    private var place: Place?
     /// When the next delayed item becomes ready, by which the present sleep is limited.
     private var due: Int64?
     private var news: News?
@@ -25,7 +25,7 @@ struct QueueWait: Steps {
         deadline = MonotonicInstant.deadline(after: timeout)
     }
 
-    mutating func step() throws(SpaceError) -> Step<HoldPlace?> {
+    mutating func step() throws(SpaceError) -> Step<Place?> {
         guard let place else { return try enter() }
         switch news {
         case .served?:
@@ -37,17 +37,17 @@ struct QueueWait: Steps {
             guard let due, due <= core.clock.milliseconds else { break }
             // The first taker to notice serves all waiting takers.
             try core.write(Self.operation, .removing(16, bytes: 4096)) { scope throws(SpaceError) in
-                try scope.settle(name)
+                try scope.serveTakers(of: name)
             }
         }
         return try sleep(place)
     }
 
-    private mutating func enter() throws(SpaceError) -> Step<HoldPlace?> {
+    private mutating func enter() throws(SpaceError) -> Step<Place?> {
         let mayWait = deadline?.hasPassed != true
         // A taker that only looks writes nothing if there is no item.
         if !mayWait, try !core.mayTakeItem(name) { return .done(nil) }
-        let request = HoldRequest(name: name, kind: .queue)
+        let request = PlaceRequest(name: name, kind: .queue, rules: TakerRules())
         guard let (place, isHolding) = try core.enter(Self.operation, request, waits: mayWait) else {
             return .done(nil)
         }
@@ -60,7 +60,7 @@ struct QueueWait: Steps {
     ///
     /// The sleep's clock stands still while the machine sleeps. The namespace's clock goes on, or may be set, so the
     /// item can become due before the sleep ends.
-    private mutating func sleep(_ place: HoldPlace) throws(SpaceError) -> Step<HoldPlace?> {
+    private mutating func sleep(_ place: Place) throws(SpaceError) -> Step<Place?> {
         due = try nextDue()
         var end = deadline
         if let due {
@@ -83,7 +83,7 @@ struct QueueWait: Steps {
     }
 
     func giveUp() {
-        if let place { core.endOrRemember(place, wasDelivered: false) }
+        if let place { core.endOrRemember(place.unseen) }
     }
 
     /// The time when the next delayed item becomes ready.

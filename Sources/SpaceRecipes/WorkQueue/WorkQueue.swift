@@ -156,12 +156,12 @@ public struct WorkQueue: Sendable {
         }
     }
 
-    private func item(_ place: HoldPlace?) throws(SpaceError) -> QueueItem? {
+    private func item(_ place: Place?) throws(SpaceError) -> QueueItem? {
         guard let place else { return nil }
         do throws(SpaceError) {
             let found = try namespace.core.read(QueueWait.operation) {
                 snapshot throws(SpaceError) -> (QueueItemRow, Value)? in
-                guard let hold = try snapshot.hold(HoldKeys(name), place.ticket), case .int(let id) = hold.details,
+                guard let hold = try snapshot.place(PlaceKeys(name), place.ticket), case .int(let id) = hold.details,
                     let object = try snapshot.object(name, .queue)
                 else { return nil }
                 let rows = QueueRows(number: object.number)
@@ -169,24 +169,24 @@ public struct WorkQueue: Sendable {
                 return (item, try snapshot.queueValue(rows, item.id))
             }
             guard let (row, value) = found else { throw namespace.core.lost(place, QueueWait.operation) }
-            return QueueItem(row, value, HoldState(place, in: namespace))
+            return QueueItem(row, value, OwnPlace(place, in: namespace))
         } catch  where error.code == .damaged {
             // No worker can ever read this item; set aside, it does not block those behind it.
             setAside(place)
             throw error
         } catch {
-            namespace.core.endOrRemember(place, wasDelivered: false)
+            namespace.core.endOrRemember(place.unseen)
             throw error
         }
     }
 
-    private func setAside(_ place: HoldPlace) {
+    private func setAside(_ place: Place) {
         do throws(SpaceError) {
             _ = try namespace.core.write("set an item aside", .removing(16, bytes: 4096)) { scope throws(SpaceError) in
                 try scope.endItem(place) { (item, rows) throws(SpaceError) in try scope.buryItem(item, rows, name) }
             }
         } catch {
-            namespace.core.endOrRemember(place, wasDelivered: false)
+            namespace.core.endOrRemember(place.unseen)
         }
     }
 

@@ -23,7 +23,7 @@ extension WriteScope {
         group: String?
     ) throws(SpaceError) -> UInt64 {
         let id = try insertItem(rows, name, encoded, priority: priority, readyTime: readyTime, group: group)
-        try settle(name)
+        try serveTakers(of: name)
         return id
     }
 
@@ -67,7 +67,7 @@ extension WriteScope {
         try put(item, rows)
         if isNext {
             // Waiting takers sleep until the next item is due, which is now this one.
-            try snapshot.forEachHold(HoldKeys(name)) { row throws(SpaceError) in
+            try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
                 if !row.isHolding { noteMoved(hold: row.ticket) }
                 return true
             }
@@ -76,7 +76,7 @@ extension WriteScope {
 
     /// Returns an item whose taker has ended or given it up; if that counts as a delivery too many, the item is set
     /// aside.
-    func returnItem(_ hold: HoldRow, of name: String, wasDelivered: Bool) throws(SpaceError) {
+    func returnItem(_ hold: PlaceRow, of name: String, wasDelivered: Bool) throws(SpaceError) {
         guard let (rows, _) = try queue(name), case .int(let number) = hold.details,
             let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(number))), item.state == .taken
         else { return }
@@ -104,16 +104,16 @@ extension WriteScope {
     ///
     /// Returns `false` if the hold no longer has the item.
     func endItem(
-        _ place: HoldPlace,
+        _ place: Place,
         _ body: (QueueItemRow, QueueRows) throws(SpaceError) -> Void
     ) throws(SpaceError) -> Bool {
-        guard let hold = try snapshot.hold(HoldKeys(place.name), place.ticket), hold.isHolding,
+        guard let hold = try snapshot.place(PlaceKeys(place.name), place.ticket), hold.isHolding,
             case .int(let number) = hold.details, let (rows, _) = try queue(place.name),
             let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(number))), item.state == .taken
         else { return false }
         try body(item, rows)
         // The item is no longer in the state taken, so removing the hold does not return it.
-        try removeHold(place.name, place.ticket)
+        try remove(place)
         return true
     }
 
@@ -154,13 +154,15 @@ extension WriteScope {
     // MARK: Serving
 
     /// Gives ready items to waiting takers, in the order in which they came.
-    func serve(
-        _ takers: [HoldRow],
-        _ name: String,
-        _ keys: HoldKeys,
-        seenBy ticket: UInt64
-    ) throws(SpaceError) {
-        guard let (rows, _) = try queue(name) else { return }
+    ///
+    /// `ticket` is the caller's own ticket, whose item counts as seen at once; 0 if the caller has none.
+    package func serveTakers(of name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
+        var takers: [PlaceRow] = []
+        try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
+            if row.kind == .queue, !row.isHolding { takers.append(row) }
+            return true
+        }
+        guard !takers.isEmpty, let (rows, _) = try queue(name) else { return }
         try wakeDelayed(rows)
         let ready = try snapshot.queueIDs(rows.key(.ready), limit: takers.count)
         for (taker, entry) in zip(takers, ready) {
@@ -173,7 +175,7 @@ extension WriteScope {
             var row = taker
             row.details = .int(Int(Int64(bitPattern: item.id)))
             row.isUnseen = row.ticket != ticket
-            try serve(row, keys)
+            try serve(row, of: name)
         }
     }
 

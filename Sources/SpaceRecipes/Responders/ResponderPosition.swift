@@ -2,7 +2,7 @@ import TupleCoding
 
 /// A responder's place in the stack of its name, fixed while it is registered; the higher position is asked first.
 ///
-/// It is the ticket of the responder's hold, with one bit above all tickets that only base handlers lack. So base
+/// It is the ticket of the responder's row, with one bit above all tickets that only base handlers lack. So base
 /// handlers are at the bottom of the stack, whatever the order of registration.
 package struct ResponderPosition: Comparable, Hashable, Sendable {
     private static let above: Int = 1 << 61
@@ -16,7 +16,7 @@ package struct ResponderPosition: Comparable, Hashable, Sendable {
         raw = isBase ? number : number | Self.above
     }
 
-    /// The ticket of the hold; a damaged position, with a number that no responder has, gives a ticket that was never
+    /// The ticket of the row; a damaged position, with a number that no responder has, gives a ticket that was never
     /// given out.
     package var ticket: UInt64 { UInt64(bitPattern: Int64(raw & ~Self.above)) }
     package var isBase: Bool { raw & Self.above == 0 }

@@ -1,7 +1,7 @@
 import TupleCoding
 
 /// The keys of a name's rows in `holds`.
-package struct HoldKeys {
+package struct PlaceKeys {
     private let prefix: [UInt8]
 
     package init(_ name: String) {

@@ -4,27 +4,30 @@ import TupleCoding
 // Entering a queue and leaving it, and naming the holder in a time-out's error.
 
 extension NamespaceCore {
-    // MARK: Holding
+    // MARK: Entering and waiting
 
+    /// Enters the queue of a name, and holds at once if it may.
+    ///
+    /// Returns the place and whether it holds, or `nil` if it would have to wait and `waits` is false; then it leaves
+    /// no trace.
     package func enter(
         _ operation: String,
-        _ request: HoldRequest,
+        _ request: PlaceRequest,
         waits: Bool
-    ) throws(SpaceError) -> (HoldPlace, isHolding: Bool)? {
+    ) throws(SpaceError) -> (Place, isHolding: Bool)? {
         try checkUsable(operation)
         // This comes before the row: from now on a process that waits behind this one, or holds what it waits for,
         // listens for its end.
         announceClaimant()
-        // The last party to come completes a barrier at once, so dead waiters there must be removed before they are
-        // counted.
-        if request.kind == .barrier { returnClaimsOfTheDead(at: request.name, timeout: timeout) }
-        func add() throws(SpaceError) -> (ticket: UInt64, isHolding: Bool)? {
+        if request.rules.countsWaiters { returnClaimsOfTheDead(at: request.name, timeout: timeout) }
+        func add() throws(SpaceError) -> PlaceRow? {
             try write(operation, request.demand) { scope throws(SpaceError) in
-                guard let added = try scope.addHold(request, holder: .session(session.number), waits: waits) else {
+                let holder = ClaimHolder.session(session.number)
+                guard let row = try request.rules.add(request, holder: holder, waits: waits, in: scope) else {
                     return nil
                 }
-                if added.isHolding || waits { return added }
-                try scope.removeHold(request.name, added.ticket, wasDelivered: false)
+                if row.isHolding || waits { return row }
+                try scope.remove(row.ticket, of: request.name, by: request.rules)
                 return nil
             }
         }
@@ -32,65 +35,67 @@ extension NamespaceCore {
         // If there were no waiters, no process has listened for the holder's end. So a dead holder may still be there,
         // and an attempt that does not wait must not fail because of it.
         if entered == nil, returnClaimsOfTheDead(timeout: Self.upkeepPatience) { entered = try add() }
-        return entered.map { (HoldPlace(name: request.name, kind: request.kind, ticket: $0.ticket), $0.isHolding) }
+        return entered.map { row in
+            let place = Place(name: request.name, kind: request.kind, ticket: row.ticket, rules: request.rules)
+            return (place, row.isHolding)
+        }
     }
 
     /// Whether another process has made a holder of a waiting place; throws `holdLost` if the place is gone.
-    func isServed(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> Bool {
-        guard let row = try hold(place) else { throw lost(place, operation) }
+    func isServed(_ place: Place, _ operation: String) throws(SpaceError) -> Bool {
+        guard let row = try row(of: place) else { throw lost(place, operation) }
         return row.isHolding
     }
 
     /// Gives the place up at the end of the time, unless it was served meanwhile; then returns it.
-    func endWaiting(_ place: HoldPlace, _ operation: String) throws(SpaceError) -> HoldPlace? {
+    func endWaiting(_ place: Place, _ operation: String) throws(SpaceError) -> Place? {
         let row = try write(operation, place.endDemand) { scope throws(SpaceError) in
             let row = try scope.see(place)
-            if row?.isHolding == false { try scope.removeHold(place.name, place.ticket) }
+            if row?.isHolding == false { try scope.remove(place) }
             return row
         }
         guard let row else { throw lost(place, operation) }
         return row.isHolding ? place : nil
     }
 
-    /// Marks the item that another process's transaction gave to this taker as delivered: if this process ends from now
-    /// on, that counts.
-    func see(_ place: HoldPlace, _ operation: String) throws(SpaceError) {
+    /// Notes that this process has seen what another process's transaction served it: if this process ends from now on,
+    /// that counts.
+    func see(_ place: Place, _ operation: String) throws(SpaceError) {
         guard try write(operation, .removing(1), { scope throws(SpaceError) in try scope.see(place) }) != nil else {
             throw lost(place, operation)
         }
     }
 
-    package func hold(_ place: HoldPlace) throws(SpaceError) -> HoldRow? {
+    package func row(of place: Place) throws(SpaceError) -> PlaceRow? {
         try read("look at \(place.kind.phrase)") { snapshot throws(SpaceError) in
-            try snapshot.hold(HoldKeys(place.name), place.ticket)
+            try snapshot.place(PlaceKeys(place.name), place.ticket)
         }
     }
 
-    // MARK: Releasing
+    // MARK: Leaving
 
     /// Ends a hold or a wait; throws `holdLost` if its row was gone already.
     package func end(
-        _ place: HoldPlace,
+        _ place: Place,
         _ operation: String,
-        wasDelivered: Bool = true,
         timeout: Duration? = nil
     ) throws(SpaceError) {
         let row = try write(operation, place.endDemand, timeout: timeout) { scope throws(SpaceError) in
-            try scope.removeHold(place.name, place.ticket, wasDelivered: wasDelivered)
+            try scope.remove(place)
         }
         if row == nil { throw lost(place, operation) }
     }
 
     /// Ends a hold or a wait, now or as soon as possible.
-    func endOrRemember(_ place: HoldPlace, wasDelivered: Bool = true) {
+    func endOrRemember(_ place: Place) {
         letGo { (core, patience) throws(SpaceError) in
-            try core.end(place, "let go of \(place.kind.phrase)", wasDelivered: wasDelivered, timeout: patience)
+            try core.end(place, "let go of \(place.kind.phrase)", timeout: patience)
         }
     }
 
     // MARK: Errors
 
-    package func lost(_ place: HoldPlace, _ operation: String) -> SpaceError {
+    package func lost(_ place: Place, _ operation: String) -> SpaceError {
         SpaceError(
             .holdLost,
             operation,
@@ -102,8 +107,8 @@ extension NamespaceCore {
     }
 
     /// The error for a hold that could not be acquired in time; it names the holder.
-    package func timedOut(_ operation: String, _ request: HoldRequest) -> SpaceError {
-        let holder = try? firstLivingHold(request.name, request.kind, operation)
+    package func timedOut(_ operation: String, _ request: PlaceRequest) -> SpaceError {
+        let holder = try? firstLivingHolder(request.name, request.kind, operation)
         let subject = "\(request.kind.phrase), \(request.name.quotedForPeople),"
         guard let holder, let pid = pid(of: holder.holder) else {
             return SpaceError(
@@ -132,13 +137,13 @@ extension NamespaceCore {
     ///
     /// If the holder is dead and its death was not noticed before, its hold is ended here, and the next waiter holds.
     /// If the gate can't be had for that, the result is `nil`.
-    func firstLivingHold(
+    func firstLivingHolder(
         _ name: String,
         _ kind: SharedObjectKind,
         _ operation: String
-    ) throws(SpaceError) -> HoldRow? {
-        func first() throws(SpaceError) -> HoldRow? {
-            try read(operation) { snapshot throws(SpaceError) in try snapshot.firstHold(name, kind) }
+    ) throws(SpaceError) -> PlaceRow? {
+        func first() throws(SpaceError) -> PlaceRow? {
+            try read(operation) { snapshot throws(SpaceError) in try snapshot.firstHolder(name, kind) }
         }
         guard let row = try first() else { return nil }
         if isAlive(row.holder) { return row }

@@ -1,20 +1,20 @@
 import SpaceSystem
 import Synchronization
 
-/// The state behind a hold: whether it was released, and the namespace, which must stay open that long.
-package final class HoldState: Sendable {
-    package let place: HoldPlace
+/// A place that this process holds: whether it was released, and the namespace, which must stay open that long.
+package final class OwnPlace: Sendable {
+    package let place: Place
     package let namespace: Namespace
     private let hasEnded = Atomic<Bool>(false)
 
-    init(_ place: HoldPlace, in namespace: Namespace) {
+    init(_ place: Place, in namespace: Namespace) {
         self.place = place
         self.namespace = namespace
     }
 
     package func isHeld() throws(SpaceError) -> Bool {
         guard !hasEnded.load(ordering: .acquiring) else { return false }
-        return try namespace.core.hold(place) != nil
+        return try namespace.core.row(of: place) != nil
     }
 
     package func release() throws(SpaceError) {
@@ -23,7 +23,7 @@ package final class HoldState: Sendable {
         }
     }
 
-    /// Ends the hold once; if it can't be ended for a reason that may pass, it is still held.
+    /// Ends it once; if it can't be ended for a reason that may pass, it is still held.
     package func end(
         _ operation: String,
         _ body: (NamespaceCore, String) throws(SpaceError) -> Void
@@ -48,9 +48,9 @@ package final class HoldState: Sendable {
         }
     }
 
-    /// Waits until the hold is lost without being released, and returns how it was lost.
+    /// Waits until the place is lost without being released, and returns how it was lost.
     ///
-    /// Throws `cancelled` if the task is cancelled, or if the hold was released.
+    /// Throws `cancelled` if the task is cancelled, or if the place was released.
     func loss() async throws(SpaceError) -> SpaceError {
         let operation = "keep \(place.kind.phrase)"
         let core = namespace.core
@@ -61,21 +61,24 @@ package final class HoldState: Sendable {
                     Interest(hold: place.ticket),
                     text: { place.text },
                     until: nil
-                ) { () throws(SpaceError) in try core.hold(place) == nil ? Found(result: (), removed: nil) : nil }
+                ) { () throws(SpaceError) in try core.row(of: place) == nil ? Found(result: (), removed: nil) : nil }
                 if hasEnded.load(ordering: .acquiring) { throw core.cancelled(operation) }
                 return core.lost(place, operation)
             } catch {
                 if error.code == .cancelled { throw error }
                 guard error.mayPass else { return error }
-                // The look failed, for example because no reader was free. That does not end the hold.
+                // The look failed, for example because no reader was free. That does not end it.
                 try? await Task.sleep(for: Limits.tick)
             }
         }
     }
 
-    /// Releases the hold when the value's life ends, unless it has ended already.
-    func drop(wasDelivered: Bool = true) {
+    /// Releases the place when the value's life ends, unless it has ended already.
+    func drop() { drop(place) }
+
+    /// Releases the place by the rules of `place`, unless it has ended already.
+    func drop(_ place: Place) {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        namespace.core.endOrRemember(place, wasDelivered: wasDelivered)
+        namespace.core.endOrRemember(place)
     }
 }

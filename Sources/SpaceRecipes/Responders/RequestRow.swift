@@ -1,6 +1,6 @@
 import TupleCoding
 
-/// A request, stored as a hold of the asking session, with which it ends.
+/// A request, stored as a place of the asking session, with which it ends.
 ///
 /// All requests of a namespace stand under the empty name, which no shared object can have. The details:
 ///
@@ -21,7 +21,7 @@ package struct RequestRow {
     package enum State: Int, Sendable { case pending, answered, failed }
 
     /// The name under which requests stand in `holds`.
-    package static let holdName = ""
+    package static let queueName = ""
 
     package let ticket: UInt64
     package let session: UInt64
@@ -51,6 +51,18 @@ package struct RequestRow {
         )
     }
 
+    /// The row in `holds`.
+    var place: PlaceRow {
+        PlaceRow(
+            ticket: ticket,
+            kind: .request,
+            holder: .session(session),
+            since: since,
+            isHolding: true,
+            details: details
+        )
+    }
+
     /// The key of the argument or reply in `elements`.
     package static func bodyKey(_ ticket: UInt64) -> [UInt8] {
         [0, 0, 0, 0, 0, 0, 0, 0] + Swift.withUnsafeBytes(of: ticket.bigEndian) { Array($0) }
@@ -61,8 +73,8 @@ package struct RequestRow {
 }
 
 extension RequestRow {
-    /// Decodes a hold's row; `nil` if it is not the row of a request.
-    package init?(_ hold: HoldRow) {
+    /// Decodes a place's row; `nil` if it is not the row of a request.
+    package init?(_ hold: PlaceRow) {
         guard hold.kind == .request, case .session(let session) = hold.holder, case .array(let parts) = hold.details,
             parts.count >= 9, case .string(let name) = parts[8]
         else { return nil }

@@ -2,7 +2,7 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// A row of `holds`: one process holds a name or waits for it.
+/// A row of `holds`: one place in the queue of a name, whose process holds the name or waits for it.
 ///
 /// The key is the name, encoded as a string, which ends itself and may contain a NUL, then the ticket, big-endian. So
 /// the rows of a name stand together, in the order of their tickets. The value:
@@ -15,7 +15,7 @@ import TupleCoding
 ///     8  holder (`ClaimHolder`)
 ///     16 since, milliseconds since 1970
 ///     24 details of the kind (the number of permits, a candidate's value), one encoded element
-package struct HoldRow: Equatable {
+package struct PlaceRow: Equatable {
     private static let headerSize = 24
 
     /// A number given out once; later ones are greater, so each holder's ticket is greater than those of all earlier
@@ -24,23 +24,32 @@ package struct HoldRow: Equatable {
     package let kind: SharedObjectKind
     package var isHolding: Bool
     package let isShared: Bool
-    /// Whether a taker of a queue has not looked at its row since another process's transaction served it; its item
-    /// does not count as delivered yet.
+    /// Whether the process has not looked at its row since another process's transaction served it; a queue's item does
+    /// not count as delivered yet.
     var isUnseen = false
     package let weight: UInt32
     package let holder: ClaimHolder
     package let since: Int64
     package var details: Value
 
-    package init(ticket: UInt64, _ request: HoldRequest, holder: ClaimHolder, since: Int64, isHolding: Bool) {
+    package init(
+        ticket: UInt64,
+        kind: SharedObjectKind,
+        holder: ClaimHolder,
+        since: Int64,
+        isHolding: Bool,
+        isShared: Bool = false,
+        weight: UInt32 = 1,
+        details: Value = .null
+    ) {
         self.ticket = ticket
-        kind = request.kind
+        self.kind = kind
         self.isHolding = isHolding
-        isShared = request.isShared
-        weight = request.weight
+        self.isShared = isShared
+        self.weight = weight
         self.holder = holder
         self.since = since
-        details = request.details
+        self.details = details
     }
 
     /// Copies the row out of the page; `nil` if the bytes are not a row.
@@ -73,17 +82,17 @@ package struct HoldRow: Equatable {
 
 extension Snapshot {
     /// The row with a ticket, or `nil` if it has gone.
-    package func hold(_ keys: HoldKeys, _ ticket: UInt64) throws(SpaceError) -> HoldRow? {
+    package func place(_ keys: PlaceKeys, _ ticket: UInt64) throws(SpaceError) -> PlaceRow? {
         let bytes = try lmdb { () throws(LMDBError) in
             try keys.key(ticket).withBytes { (key) throws(LMDBError) in try access.get(tables.holds, key) }
         }
         guard let bytes else { return nil }
-        guard let row = HoldRow(ticket: ticket, bytes) else { throw damaged("hold \(ticket) does not decode") }
+        guard let row = PlaceRow(ticket: ticket, bytes) else { throw damaged("hold \(ticket) does not decode") }
         return row
     }
 
     /// Visits copies of a name's rows, in the order of their tickets, until `visit` returns false.
-    func forEachHold(_ keys: HoldKeys, _ visit: (HoldRow) throws(SpaceError) -> Bool) throws(SpaceError) {
+    func forEachPlace(_ keys: PlaceKeys, _ visit: (PlaceRow) throws(SpaceError) -> Bool) throws(SpaceError) {
         var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.holds) }
         var isFirst = true
         while true {
@@ -98,20 +107,34 @@ extension Snapshot {
             }
             isFirst = false
             guard let entry, let ticket = keys.ticket(of: entry.key) else { return }
-            guard let row = HoldRow(ticket: ticket, entry.value) else {
+            guard let row = PlaceRow(ticket: ticket, entry.value) else {
                 throw damaged("hold \(ticket) does not decode")
             }
             if try !visit(row) { return }
         }
     }
 
+    /// The oldest holder of a name, or `nil` if it is not held.
+    ///
+    /// Throws `typeMismatch` if the name belongs to another kind of object.
+    func firstHolder(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> PlaceRow? {
+        var first: PlaceRow?
+        try forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
+            first = row
+            return false
+        }
+        if let first, first.kind != kind { throw mismatch(name, first.kind, wanted: kind) }
+        return first.flatMap { $0.isHolding ? $0 : nil }
+    }
+
     /// The rows of all names, by name; rows that do not decode are left out.
-    package func allHolds() throws(SpaceError) -> [(name: String, row: HoldRow)] {
-        var rows: [(String, HoldRow)] = []
+    package func allPlaces() throws(SpaceError) -> [(name: String, row: PlaceRow)] {
+        var rows: [(String, PlaceRow)] = []
         try lmdb { () throws(LMDBError) in
             var cursor = try access.cursor(tables.holds)
             while let entry = try cursor.next() {
-                guard let (name, ticket) = HoldKeys.parts(of: entry.key), let row = HoldRow(ticket: ticket, entry.value)
+                guard let (name, ticket) = PlaceKeys.parts(of: entry.key),
+                    let row = PlaceRow(ticket: ticket, entry.value)
                 else { continue }
                 rows.append((name, row))
             }

@@ -12,9 +12,9 @@ import SpaceSystem
 /// waiter then holds the name. The hold belongs to the process, not to a thread: it may be passed on, and released
 /// anywhere. It keeps the namespace open as long as it lives.
 public struct Hold: ~Copyable, Sendable {
-    package let state: HoldState
+    package let state: OwnPlace
 
-    package init(_ place: HoldPlace, in namespace: Namespace) { state = HoldState(place, in: namespace) }
+    package init(_ place: Place, in namespace: Namespace) { state = OwnPlace(place, in: namespace) }
 
     deinit { state.drop() }
 

@@ -2,16 +2,16 @@ import SpaceSystem
 import TupleCoding
 
 /// A place in the queue of a name, waiting or holding.
-package struct HoldPlace: Sendable, Hashable {
+package struct Place: Sendable {
     package let name: String
     package let kind: SharedObjectKind
     package let ticket: UInt64
+    package var rules: any QueueRules
 }
 
-extension HoldPlace {
-    /// The disk space that ending it may need; for a queue this includes the rows of the items that return and are
-    /// served.
-    var endDemand: DiskReserve.Demand { kind == .queue ? .removing(16, bytes: 4096) : .removing(1) }
+extension Place {
+    /// The disk space that ending it may need.
+    var endDemand: DiskReserve.Demand { .removing(rules.servedRows, bytes: rules.servedBytes) }
 
     /// The text of a wait slot for tools that list waiters, as JSON.
     package var text: String { Value.string("\(kind.word) \(name)").json }

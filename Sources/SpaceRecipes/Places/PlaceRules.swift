@@ -1,0 +1,47 @@
+import SpaceSystem
+
+/// What a kind of place adds to the core, which keeps the rows of places and knows no kind.
+///
+/// The kinds stand beside the core: locks, permits and leadership (`TurnRules`), barriers (`PartyRules`), takers of
+/// items (`TakerRules`), responders (`ResponderRules`) and requests (`RequestRules`).
+package protocol PlaceRules: Sendable {
+    /// Does what else the end of a place entails, in the transaction that has removed its row.
+    func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError)
+
+    /// Makes holders of the places of a name that may hold now.
+    ///
+    /// Every transaction that adds or removes places of a name settles the name at its end.
+    func settle(_ name: String, in scope: WriteScope) throws(SpaceError)
+}
+
+extension PlaceRules {
+    package func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError) {}
+}
+
+/// The rules of a kind whose places wait for their turn.
+package protocol QueueRules: PlaceRules {
+    /// Whether places that only wait decide who is served, so that those of dead processes must be removed first.
+    var countsWaiters: Bool { get }
+
+    /// How many rows a transaction may change that adds or removes one place.
+    var servedRows: Int { get }
+
+    /// How many bytes the rows of what is served may need beside the row of the place.
+    var servedBytes: Int { get }
+
+    /// Puts a new place at the end of its queue, and returns the place as it then is.
+    ///
+    /// If the place would have to wait and `waits` is false, the result may be `nil`; then nothing was written.
+    func add(
+        _ request: PlaceRequest,
+        holder: ClaimHolder,
+        waits: Bool,
+        in scope: WriteScope
+    ) throws(SpaceError) -> PlaceRow?
+}
+
+extension QueueRules {
+    package var countsWaiters: Bool { false }
+    package var servedRows: Int { 1 }
+    package var servedBytes: Int { 0 }
+}

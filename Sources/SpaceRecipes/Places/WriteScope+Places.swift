@@ -1,0 +1,152 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// Names that processes hold as long as they live (locks, permits, leadership), and the queues for them.
+///
+/// Guarantees: waiters are served in the order in which they came, and none is overtaken. Only as many processes hold a
+/// name at the same time as the rules of its kind allow (`PlaceRules`). A hold ends when its holder releases it or ends
+/// in any way, and the same transaction makes the next waiter the holder. A waiter has a row too, and only waits until
+/// another process turns that row into a holder's. So no two processes race for a released name, and a later holder's
+/// ticket is always greater.
+///
+///     event                moved by                                 the row
+///     enter                the process                              none → WAITS, or none → HOLDS if it may at once
+///     serve                the process whose event settles the name WAITS → HOLDS
+///     leave, release       the process                              WAITS, HOLDS → none
+///     the process has died a process that looks (`PlacesPart`)      WAITS, HOLDS → none
+///
+/// The rows are the whole state. A process that adds or removes a row also settles the name in the same write
+/// transaction: it makes holders of the waiters that may hold now. So a kill leaves every name settled. The rows of
+/// dead processes are removed where their claims are returned. A waiter's death is noticed in the same way, whether its
+/// row had been turned into a holder's or not.
+extension WriteScope {
+    /// The row of a new place, which waits and is not stored yet; `visit` gets the places before it, in turn, until it
+    /// returns false.
+    ///
+    /// Throws `typeMismatch` if the name belongs to another kind of object, or if its users give another number.
+    func newPlace(
+        _ request: PlaceRequest,
+        holder: ClaimHolder,
+        behind visit: (PlaceRow) -> Bool = { _ in false }
+    ) throws(SpaceError) -> PlaceRow {
+        var isAlone = true
+        var refusal: SpaceError?
+        try snapshot.forEachPlace(PlaceKeys(request.name)) { other throws(SpaceError) in
+            if isAlone { refusal = snapshot.refusal(request, beside: other) }
+            isAlone = false
+            return refusal == nil && visit(other)
+        }
+        if let refusal { throw refusal }
+        if isAlone { try checkUnused(request.name, for: request.kind) }
+        return PlaceRow(
+            ticket: counters.nextClaim,
+            kind: request.kind,
+            holder: holder,
+            since: time,
+            isHolding: false,
+            isShared: request.isShared,
+            weight: request.weight,
+            details: request.details
+        )
+    }
+
+    /// Stores the row of a new place, whose ticket is the next one.
+    func add(_ row: PlaceRow, to name: String) throws(SpaceError) {
+        counters.nextClaim += 1
+        counters.holds += 1
+        try put(row, PlaceKeys(name))
+    }
+
+    /// Makes a waiting place hold, and wakes its process.
+    func serve(_ row: PlaceRow, of name: String) throws(SpaceError) {
+        var row = row
+        row.isHolding = true
+        try put(row, PlaceKeys(name))
+        noteMoved(hold: row.ticket)
+    }
+
+    /// Ends a place, and settles its name; returns the row as it was, or `nil` if it was gone already.
+    @discardableResult
+    func remove(_ place: Place) throws(SpaceError) -> PlaceRow? {
+        try remove(place.ticket, of: place.name, by: place.rules)
+    }
+
+    /// Ends the place with a ticket, and settles its name.
+    @discardableResult
+    func remove(_ ticket: UInt64, of name: String, by rules: any PlaceRules) throws(SpaceError) -> PlaceRow? {
+        guard let row = try takeOut(ticket, of: name, by: rules) else { return nil }
+        try rules.settle(name, in: self)
+        return row
+    }
+
+    /// Ends the place with a ticket; the caller settles the name.
+    func takeOut(_ ticket: UInt64, of name: String, by rules: any PlaceRules) throws(SpaceError) -> PlaceRow? {
+        let keys = PlaceKeys(name)
+        guard let row = try snapshot.place(keys, ticket) else { return nil }
+        _ = try lmdb { () throws(LMDBError) in
+            try keys.key(ticket).withBytes { (key) throws(LMDBError) in try access.delete(tables.holds, key) }
+        }
+        counters.holds -= min(1, counters.holds)
+        noteUpkeep()
+        // Processes that watch whether the place still exists look now.
+        noteMoved(hold: ticket)
+        try rules.hasEnded(row, of: name, in: self)
+        return row
+    }
+
+    /// Notes that a process has looked at its row since it was served.
+    ///
+    /// Returns the row as it was, or `nil` if it has gone.
+    func see(_ place: Place) throws(SpaceError) -> PlaceRow? {
+        let keys = PlaceKeys(place.name)
+        guard let row = try snapshot.place(keys, place.ticket) else { return nil }
+        if row.isUnseen {
+            var seen = row
+            seen.isUnseen = false
+            try put(seen, keys)
+        }
+        return row
+    }
+
+    package func put(_ row: PlaceRow, _ keys: PlaceKeys) throws(SpaceError) {
+        let value = row.encoded
+        try lmdb { () throws(LMDBError) in
+            try keys.key(row.ticket).withBytes { (key) throws(LMDBError) in
+                try value.withBytes { (value) throws(LMDBError) in try access.put(tables.holds, key, value) }
+            }
+        }
+        noteUpkeep()
+    }
+
+    /// Throws `typeMismatch` if a process holds the name, or waits for it, as another kind.
+    func checkNoPlace(_ name: String, as kind: SharedObjectKind) throws(SpaceError) {
+        guard counters.holds > 0 else { return }
+        try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
+            if row.kind != kind { throw snapshot.mismatch(name, row.kind, wanted: kind) }
+            return false
+        }
+    }
+
+    /// Throws `typeMismatch` if an object of another kind has the name.
+    private func checkUnused(_ name: String, for kind: SharedObjectKind) throws(SpaceError) {
+        guard let object = try snapshot.object(name) else { return }
+        guard object.kind == kind else { throw snapshot.mismatch(name, object.kind, wanted: kind) }
+    }
+}
+
+extension Snapshot {
+    /// The error if a place can't stand in a queue beside another, or `nil` if it can.
+    fileprivate func refusal(_ request: PlaceRequest, beside other: PlaceRow) -> SpaceError? {
+        guard other.kind == request.kind else { return mismatch(request.name, other.kind, wanted: request.kind) }
+        guard let unit = request.unit, other.details != request.details else { return nil }
+        return SpaceError(
+            .typeMismatch,
+            operation,
+            namespace: namespace,
+            reason: "\(request.name.quotedForPeople) is in use with \(other.details.json) \(unit), "
+                + "and was asked for with \(request.details.json)",
+            advice: "use the same number everywhere, or wait until nobody uses it"
+        )
+    }
+}

@@ -1,0 +1,41 @@
+import SpaceSystem
+
+/// The rules of a queue's takers: each taker that holds has an item of its own, so takers don't exclude each other.
+struct TakerRules: QueueRules {
+    /// Whether the return of an item counts as a delivery; it does not if no worker got to see the item.
+    ///
+    /// If the taker has not looked at its row (`PlaceRow.isUnseen`), the return never counts.
+    var wasDelivered = true
+
+    /// The rows of the items that return and are served.
+    var servedRows: Int { 16 }
+    var servedBytes: Int { 4096 }
+
+    func add(
+        _ request: PlaceRequest,
+        holder: ClaimHolder,
+        waits: Bool,
+        in scope: WriteScope
+    ) throws(SpaceError) -> PlaceRow? {
+        let row = try scope.newPlace(request, holder: holder)
+        try scope.add(row, to: request.name)
+        try scope.serveTakers(of: request.name, seenBy: row.ticket)
+        return try scope.snapshot.place(PlaceKeys(request.name), row.ticket)
+    }
+
+    func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError) {
+        guard row.isHolding else { return }
+        try scope.returnItem(row, of: name, wasDelivered: wasDelivered && !row.isUnseen)
+    }
+
+    func settle(_ name: String, in scope: WriteScope) throws(SpaceError) { try scope.serveTakers(of: name) }
+}
+
+extension Place {
+    /// The place of a taker that has not seen its item: if it ends, that does not count as a delivery.
+    var unseen: Place {
+        var place = self
+        place.rules = TakerRules(wasDelivered: false)
+        return place
+    }
+}
