@@ -8,8 +8,22 @@ import TupleCoding
 /// Guarantees: a responder begins requests in the order in which it was asked, runs at most as many at the same time as
 /// its `concurrency` allows, and begins each once. If a request is taken back, its handler is cancelled. If a responder
 /// leaves before it has begun a request, that request is passed on. One task listens for all responders, as long as
-/// there are any. The rows in the database decide whether a responder may begin or answer a request
-/// (`NamespaceCore.begin`, `answer`); the state kept here only records which requests this process has begun.
+/// there are any.
+///
+/// The rows in the database decide whether a responder may begin or answer a request (`NamespaceCore.begin`, `answer`).
+/// The state kept here only says what this process does with a request that a responder of it has:
+///
+///     none → WAITING → RUNNING → none
+///
+///     event                                moved by                from → to
+///     a look finds the request             the listener            none → WAITING
+///     fewer run than may                   the listener, a task    WAITING → RUNNING: a task runs the handler
+///     a look finds it taken back           the listener            RUNNING stays, and its task is cancelled
+///     begin fails, or the handler returns  the request's task      RUNNING → none
+///     the responder leaves the stack       the caller of `end`     WAITING → none: the request is passed on
+///
+/// A waiting request that was taken back ends like a running one: it can't be begun. A responder that leaves is removed
+/// once none of its requests runs.
 package final class ResponderHub: NamespacePart {
     private let state = Mutex(State())
 

@@ -16,10 +16,10 @@ public import TupleCoding
 public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
     /// The content of the tuple: its fields as the template types them, the decoded record, or the tuple itself.
     public let fields: (repeat each Field)
-    @usableFromInline let hold: ClaimHold
+    @usableFromInline let hold: OwnClaim
 
     @inlinable
-    package init(_ hold: ClaimHold, _ field: repeat each Field) {
+    package init(_ hold: OwnClaim, _ field: repeat each Field) {
         self.hold = hold
         fields = (repeat each field)
     }

@@ -167,7 +167,7 @@ extension Namespace {
             (match) throws(SpaceError) in
             try match.fields(repeat each matcher)
         }.orEnded("claim", name)
-        return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
+        return Claim(OwnClaim(claimed.claim, in: self), repeat each claimed.content)
     }
 
     /// Claims a tuple that matches as soon as there is one; `nil` if the time-out passes first.
@@ -186,7 +186,7 @@ extension Namespace {
             try match.fields(repeat each matcher)
         }
         guard let claimed else { return nil }
-        return Claim(ClaimHold(claimed.claim, in: self), repeat each claimed.content)
+        return Claim(OwnClaim(claimed.claim, in: self), repeat each claimed.content)
     }
 
     /// Claims a match, and decodes its fields in the caller, which knows their types.
@@ -199,7 +199,7 @@ extension Namespace {
         _ deadline: Duration?,
         within timeout: Duration?,
         _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Fields
-    ) throws(SpaceError) -> (hold: ClaimHold, fields: Fields)? {
+    ) throws(SpaceError) -> (hold: OwnClaim, fields: Fields)? {
         var fields: Fields?
         let hold = try hold(
             template,
@@ -226,7 +226,7 @@ extension Namespace {
         _ deadline: Duration?,
         within timeout: Duration?,
         decoding decode: (inout TupleDecoder) throws(TupleCodingError) -> Void
-    ) throws(SpaceError) -> ClaimHold? {
+    ) throws(SpaceError) -> OwnClaim? {
         let (core, terms) = try claimingCore(deadline)
         let claimed =
             if let timeout {
@@ -239,7 +239,7 @@ extension Namespace {
                 }
             }
         guard let claimed else { return nil }
-        return ClaimHold(claimed.claim, in: self)
+        return OwnClaim(claimed.claim, in: self)
     }
 
     // MARK: With templates that are values
@@ -252,7 +252,7 @@ extension Namespace {
     ) throws(SpaceError) -> Claim<Tuple>? {
         let (core, terms) = try claimingCore(deadline)
         guard let claimed = try core.claimIfExists(template, order, terms, decode: Self.nothingMore) else { return nil }
-        return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
+        return Claim(OwnClaim(claimed.claim, in: self), claimed.claim.tuple)
     }
 
     /// Claims a tuple that matches as soon as there is one; `nil` if the time-out passes first.
@@ -273,7 +273,7 @@ extension Namespace {
             interruption: nil
         )
         guard let claim else { return nil }
-        return Claim(ClaimHold(claim, in: self), claim.tuple)
+        return Claim(OwnClaim(claim, in: self), claim.tuple)
     }
 
     /// Claims with a wait that blocks the thread; if `timeout` is `nil`, only the interruption ends the wait early.
@@ -306,7 +306,7 @@ extension Namespace {
         let (core, terms) = try claimingCore(deadline)
         let claimed = try await core.claimSuspending(template, order, terms, timeout: nil, decode: Self.nothingMore)
             .orEnded("claim", name)
-        return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
+        return Claim(OwnClaim(claimed.claim, in: self), claimed.claim.tuple)
     }
 
     /// Claims a tuple that matches as soon as there is one; `nil` if the time-out passes first.
@@ -321,7 +321,7 @@ extension Namespace {
         let (core, terms) = try claimingCore(deadline)
         let claimed = try await core.claimSuspending(template, order, terms, timeout: timeout, decode: Self.nothingMore)
         guard let claimed else { return nil }
-        return Claim(ClaimHold(claimed.claim, in: self), claimed.claim.tuple)
+        return Claim(OwnClaim(claimed.claim, in: self), claimed.claim.tuple)
     }
 
     /// Claims the tuple with an id; `nil` if there is no visible tuple with it.
@@ -330,7 +330,7 @@ extension Namespace {
     public func claimIfExists(id: TupleID, deadline: Duration? = nil) throws(SpaceError) -> Claim<Tuple>? {
         let (core, terms) = try claimingCore(deadline)
         guard let claimed = try core.claim(id: id, terms) else { return nil }
-        return Claim(ClaimHold(claimed.claim, in: self), claimed.content)
+        return Claim(OwnClaim(claimed.claim, in: self), claimed.content)
     }
 
     private static func nothingMore(_: Match) throws(SpaceError) {}
@@ -348,7 +348,7 @@ extension Namespace {
             try match.tuple().content(type, "claim", name)
         }
         guard let claimed else { return nil }
-        return Claim(ClaimHold(claimed.claim, in: self), claimed.content)
+        return Claim(OwnClaim(claimed.claim, in: self), claimed.content)
     }
 
     /// Claims a record that matches as soon as there is one, decoded.
@@ -365,7 +365,7 @@ extension Namespace {
             (match) throws(SpaceError) in
             try match.tuple().content(type, "claim", name)
         }.orEnded("claim", name)
-        return Claim(ClaimHold(claimed.claim, in: self), claimed.content)
+        return Claim(OwnClaim(claimed.claim, in: self), claimed.content)
     }
 }
 

@@ -13,7 +13,7 @@ extension Claim {
     }
 }
 
-extension ClaimHold {
+extension OwnClaim {
     /// Ends the claim in one transaction with the user's body.
     package func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
         let core = try begin("complete a claim")

@@ -4,7 +4,7 @@ import TupleCoding
 
 /// The part of a claim without generics: whether the claim was ended, and the namespace, which it keeps open.
 @usableFromInline
-package final class ClaimHold: Sendable {
+package final class OwnClaim: Sendable {
     let claim: HeldClaim
     package let namespace: Namespace
     private let hasEnded = Atomic<Bool>(false)
