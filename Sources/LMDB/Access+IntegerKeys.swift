@@ -4,7 +4,7 @@
 extension UInt64 {
     /// Reads a big-endian key; `nil` unless there are exactly 8 bytes.
     @inlinable
-    package init?(key bytes: UnsafeRawBufferPointer) {
+    package init?(bigEndianKey bytes: UnsafeRawBufferPointer) {
         guard bytes.count == MemoryLayout<UInt64>.size else { return nil }
         self.init(bigEndian: bytes.loadUnaligned(as: UInt64.self))
     }

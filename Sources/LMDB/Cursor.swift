@@ -216,22 +216,20 @@ package struct Cursor: ~Copyable {
         try key.withKey { bytes throws(LMDBError) in try put(bytes, value, flags: flags) }
     }
 
-    /// Makes room for a value under a number's key and goes to the record; the caller writes the value there.
+    /// Makes room for a value and goes to the record; the caller writes the value there.
     ///
     /// See ``Access/reserve(_:_:size:flags:)-(_,UnsafeRawBufferPointer,_,_)``. A cursor that is at the last record
     /// appends without a search.
     package mutating func reserve(
-        _ key: UInt64,
+        _ key: UnsafeRawBufferPointer,
         size: Int,
         flags: PutFlags = []
     ) throws(LMDBError) -> UnsafeMutableRawBufferPointer {
         guard isLive else { throw .badTransaction }
         guard size >= 0 else { throw .badValueSize }
         var value = MDB_val(mv_size: size, mv_data: nil)
-        let result = try key.withKey { (key) throws(LMDBError) in
-            try database.withStored(key) { (key) throws(LMDBError) in
-                guarded_cursor_put(guarding, handle, &key, &value, flags.permitted | UInt32(MDB_RESERVE))
-            }
+        let result = try database.withStored(key) { (key) throws(LMDBError) in
+            guarded_cursor_put(guarding, handle, &key, &value, flags.permitted | UInt32(MDB_RESERVE))
         }
         position = result == MDB_SUCCESS ? .at : .nowhere
         try check(result)

@@ -78,14 +78,11 @@ extension Engine {
     /// `mti_txnid` has committed, but no reader sees the commit before the next write transaction begins.)
     func recover(_ operation: String) throws(SpaceError) {
         use.abandonOrphans()
-        do throws(LMDBError) {
-            let transaction = try environment.beginWrite()
-            let row = try transaction.access.get(tables.main, Counters.keyBytes)
-            if let counters = row.flatMap(Counters.init) { control.sequence.store(counters.sequence) }
-            transaction.abort()
-        } catch {
-            throw SpaceError(error, operation, namespace: name.text)
-        }
+        let transaction = try beginWrite(operation)
+        scope.names.begin(operation)
+        let snapshot = Snapshot(access: transaction.access, tables: tables, clock: clock, names: scope.names)
+        if let counters = try snapshot.mainCounters.getValid(.counters) { control.sequence.store(counters.sequence) }
+        transaction.abort()
         wakeEverybody()
         // The killed holder may have committed without signalling.
         signalChange()

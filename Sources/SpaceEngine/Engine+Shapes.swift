@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -77,31 +76,20 @@ extension Engine {
             guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .building else {
                 return
             }
-            var rows: [IndexKey] = []
+            var keys: [IndexKey] = []
             var lowest: UInt64 = 0
-            try scope.lmdb { () throws(LMDBError) in
-                var cursor = try scope.access.cursor(scope.tables.tuples)
-                _ = try cursor.seek(index.watermark, .atLeast)
-                for _ in 0..<Self.sliceLength {
-                    guard let found = try cursor.previous(), let id = UInt64(key: found.key),
-                        let row = TupleRow(found.value)
-                    else {
-                        lowest = 0
-                        break
-                    }
-                    lowest = id
-                    if let hash = row.encoded.hash(of: index.shape) {
-                        rows.append(IndexKey(shape: number, hash: hash, id: id))
-                    }
+            var tuples = try scope.tuples.scan(below: index.watermark)
+            for _ in 0..<Self.sliceLength {
+                guard let (id, row) = try tuples.previous() else {
+                    lowest = 0
+                    break
+                }
+                lowest = id
+                if let hash = row.encoded.hash(of: index.shape) {
+                    keys.append(IndexKey(shape: number, hash: hash, id: id))
                 }
             }
-            for row in rows {
-                try scope.lmdb { () throws(LMDBError) in
-                    try row.withBytes { (key: UnsafeRawBufferPointer) throws(LMDBError) -> Void in
-                        try scope.access.put(scope.tables.index, key, .empty)
-                    }
-                }
-            }
+            for key in keys { try scope.index.put(key, NoValue()) }
             index.watermark = lowest
             index.lastUse = Clock.realtimeMilliseconds()
             if lowest == 0 { index.state = .ready }
@@ -114,23 +102,16 @@ extension Engine {
     private func dropSlice() throws(SpaceError) {
         try write("drop an index", .removing(Self.sliceLength)) { (scope) throws(SpaceError) in
             guard let index = scope.shapes.all.first(where: { $0.state == .dropping }) else { return }
+            var rows = try scope.index.scan(from: IndexKey(shape: index.number, hash: 0, id: 0))
             var isEmpty = false
-            try scope.lmdb { () throws(LMDBError) in
-                var cursor = try scope.access.cursor(scope.tables.index)
-                for _ in 0..<Self.sliceLength {
-                    let start = IndexKey(shape: index.number, hash: 0, id: 0)
-                    let found = try start.withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
-                    guard let found, let key = IndexKey(found.key), key.shape == index.number else {
-                        isEmpty = true
-                        break
-                    }
-                    try cursor.delete()
-                }
-                if isEmpty {
-                    _ = try index.withKey { (key) throws(LMDBError) in try scope.access.delete(scope.tables.shapes, key)
-                    }
+            for _ in 0..<Self.sliceLength where !isEmpty {
+                if let (key, _) = try rows.nextValid(), key.shape == index.number {
+                    try rows.delete()
+                } else {
+                    isEmpty = true
                 }
             }
+            if isEmpty { try scope.indexedShapes.delete(index.number) }
             try scope.noteShapesChanged()
         }
     }

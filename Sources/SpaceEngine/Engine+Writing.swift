@@ -24,18 +24,22 @@ extension Engine {
         }
     }
 
+    @inline(__always)
+    func beginWrite(_ operation: String) throws(SpaceError) -> WriteTransaction {
+        do throws(LMDBError) {
+            return try environment.beginWrite()
+        } catch {
+            throw SpaceError(error, operation, namespace: name.text)
+        }
+    }
+
     /// Runs one transaction; called under the gate.
     package func commit(
         _ operation: String,
         _ demand: DiskReserve.Demand,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        let transaction: WriteTransaction
-        do throws(LMDBError) {
-            transaction = try environment.beginWrite()
-        } catch {
-            throw SpaceError(error, operation, namespace: name.text)
-        }
+        let transaction = try beginWrite(operation)
         CrashPoint.reach(.begun)
         try scope.begin(
             transaction.access,

@@ -42,10 +42,8 @@ package final class Engine: @unchecked Sendable {
     /// Whether a commit has passed a multiple of 4,096 changes since the last call of `takePassedMark()`.
     private let hasPassedMark = Atomic<Bool>(false)
 
-    /// Makes an engine from the parts that opening the namespace has made; it has no reader yet.
-    ///
     /// `access` is a live transaction with which the scope starts.
-    package init(
+    private init(
         name: NamespaceName,
         root: SpaceRoot,
         folder: FileInfo,
@@ -74,6 +72,34 @@ package final class Engine: @unchecked Sendable {
         room = DiskReserve(environment: use.environment, control: control, tables: tables)
     }
 
+    /// Makes an engine with its first reader.
+    package convenience init(
+        name: NamespaceName,
+        root: SpaceRoot,
+        folder: FileInfo,
+        control: ControlFile,
+        use: EnvironmentUse,
+        tables: Tables,
+        timeout: Duration,
+        _ operation: String
+    ) throws(SpaceError) {
+        let reader = try lmdb(operation, name.text) { () throws(LMDBError) in
+            Reader(try use.environment.beginRead(), namespace: name.text)
+        }
+        self.init(
+            name: name,
+            root: root,
+            folder: folder,
+            control: control,
+            use: use,
+            tables: tables,
+            idle: reader.transaction.access,
+            timeout: timeout
+        )
+        reader.transaction.reset()
+        readers.add(reader)
+    }
+
     deinit {
         // A reader in use keeps the engine alive, so every reader is in the pool.
         guard !isInherited else { return }
@@ -82,6 +108,17 @@ package final class Engine: @unchecked Sendable {
     }
 
     package var mode: StorageMode { control.header.mode }
+
+    /// The number of the last commit of any process.
+    package var lastCommit: Int { environment.lastTransaction }
+    /// How many bytes of the data file are in use.
+    package var bytesInUse: Int { environment.bytesInUse }
+
+    /// Syncs the data file.
+    package func sync(_ operation: String) throws(SpaceError) {
+        try lmdb(operation, name.text) { () throws(LMDBError) in try environment.sync(force: true) }
+    }
+
     package var slots: WaitSlots { control.slots }
 
     // MARK: Usable or not

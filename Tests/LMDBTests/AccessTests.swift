@@ -103,8 +103,8 @@ struct AccessTests {
             try number.withKey { key throws(LMDBError) in
                 #expect(key.count == 8)
                 #expect(key[7] == UInt8(truncatingIfNeeded: number))
-                #expect(UInt64(key: key) == number)
-                #expect(UInt64(key: UnsafeRawBufferPointer(rebasing: key[..<7])) == nil)
+                #expect(UInt64(bigEndianKey: key) == number)
+                #expect(UInt64(bigEndianKey: UnsafeRawBufferPointer(rebasing: key[..<7])) == nil)
                 try environment.write { access throws(LMDBError) in
                     try access.put(database, number, "\(number)")
                     #expect(try access.get(database, key).map(text) == "\(number)")
@@ -116,7 +116,7 @@ struct AccessTests {
                 #expect(try !access.delete(database, number))
             }
         }
-        #expect(UInt64(key: UnsafeRawBufferPointer(start: nil, count: 0)) == nil)
+        #expect(UInt64(bigEndianKey: UnsafeRawBufferPointer(start: nil, count: 0)) == nil)
     }
 
     @Test("Only the known flags reach LMDB")

@@ -21,7 +21,7 @@ struct CursorTests {
     }
 
     private func key(_ entry: Cursor.Entry?) -> UInt64? {
-        guard let entry, let key = UInt64(key: entry.key) else { return nil }
+        guard let entry, let key = UInt64(bigEndianKey: entry.key) else { return nil }
         #expect(text(entry.value) == "\(key)")
         return key
     }

@@ -26,15 +26,15 @@ import Testing
         var first: Namespace? = try root.space.namespace("n", options: options)
         try first?.write("job", 1)
         var core = first?.core
-        let environment = try #require(core?.environment)
+        let environment = try #require(core?.engine.environment)
         first = nil
         #expect(core?.isLeft == true)
 
         let second = try SpaceTest.namespace("n")
         #expect(second.core !== core)
-        #expect(second.core.environment === environment)
+        #expect(second.core.engine.environment === environment)
         core = nil
-        #expect(second.core.environment === environment)
+        #expect(second.core.engine.environment === environment)
         #expect(try second.takeIfExists("job", 1) != nil)
         #expect(try environment.readers().map(\.pid) == [getpid()])
     }
@@ -73,7 +73,7 @@ import Testing
             // process's PID.
             _ = try second.beginRead()
         }
-        #expect(try namespace.core.environment.readers().isEmpty, "the slot is not lost: nothing is shown here")
+        #expect(try namespace.core.engine.environment.readers().isEmpty, "the slot is not lost: nothing is shown here")
         let failure = try refusal { _ = try namespace.count() }
         #expect(failure.code == .inputOutput || failure.code == .damaged)
         #expect(try namespace.count() == 1)

@@ -70,7 +70,7 @@ import Testing
                     return handle
                 }
             )
-            let readers = try namespace.core.environment.readers()
+            let readers = try namespace.core.engine.environment.readers()
             #expect(readers.contains { $0.pid == getpid() }, "round \(round)")
             try namespace.write("round", round)
             #expect(try namespace.takeIfExists("round", round) != nil)

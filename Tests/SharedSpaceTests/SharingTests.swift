@@ -77,11 +77,11 @@ struct SharingTests {
         let namespace = try SpaceTest.namespace(.durable)
         let each = 25
         // LMDB's transaction number rises by one with each commit.
-        let before = namespace.core.environment.lastTransaction
+        let before = namespace.core.engine.environment.lastTransaction
         try await onThreads(16) { thread in
             for number in 0..<each { try namespace.write("job", thread, number) }
         }
-        let commits = namespace.core.environment.lastTransaction - before
+        let commits = namespace.core.engine.environment.lastTransaction - before
         #expect(commits < 16 * each, "\(commits) commits for \(16 * each) writes")
         #expect(try namespace.count() == 16 * each)
     }
@@ -96,7 +96,7 @@ struct SharingTests {
         let root = try TemporaryRoot()
         let namespace = try root.namespace(.durable)
         let (threads, each) = (16, 600)
-        let before = namespace.core.environment.lastTransaction
+        let before = namespace.core.engine.environment.lastTransaction
         let isOver = FutexWord()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<sysconf(Int32(_SC_NPROCESSORS_ONLN)) {
@@ -109,7 +109,7 @@ struct SharingTests {
                 for number in 0..<each { try namespace.write("job", thread, number) }
             }
         }
-        let commits = namespace.core.environment.lastTransaction - before
+        let commits = namespace.core.engine.environment.lastTransaction - before
         #expect(commits < threads * each, "\(commits) commits for \(threads * each) writes")
         let all = try namespace.readAll(matching: ["job", .any, .any])
         for thread in 0..<threads {

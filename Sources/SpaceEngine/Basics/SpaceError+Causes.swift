@@ -136,6 +136,16 @@ extension SpaceError {
     }
 }
 
+/// Runs LMDB calls, and turns their errors into errors of the operation.
+@inline(__always)
+func lmdb<R: ~Copyable>(
+    _ operation: String,
+    _ namespace: String,
+    _ body: () throws(LMDBError) -> R
+) throws(SpaceError) -> R {
+    do throws(LMDBError) { return try body() } catch { throw SpaceError(error, operation, namespace: namespace) }
+}
+
 /// Runs system calls, and turns their errors into errors of the operation that name the subject.
 @inline(__always)
 package func system<R: ~Copyable>(

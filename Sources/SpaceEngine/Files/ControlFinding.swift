@@ -43,6 +43,17 @@ package struct ControlFinding: ~Copyable {
         return ControlFinding(descriptor: descriptor, header: header, info: info, standing: standing)
     }
 
+    /// Maps the control file.
+    package func map(
+        _ operation: String,
+        _ name: String,
+        isPrivate: Bool = false
+    ) throws(SpaceError) -> ControlFile {
+        try system(operation, "the control file", namespace: name) { () throws(Errno) in
+            try ControlFile(descriptor: descriptor.raw, header: header, identity: info, isPrivate: isPrivate)
+        }
+    }
+
     package static func header(in file: CInt, _ operation: String, _ name: String) throws(SpaceError) -> (
         ControlHeader, FileInfo
     ) {

@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -45,73 +44,29 @@ package struct Search {
 
     /// Walks through all tuples in a range of ids.
     private mutating func scan(_ ids: Range<UInt64>, _ visit: Visit) throws(SpaceError) -> Bool {
-        let (access, tuples) = (snapshot.access, snapshot.tables.tuples)
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tuples) }
-        var entry = try step(&cursor) { (cursor) throws(LMDBError) in
-            switch order {
-            case .oldestFirst: return try cursor.first()
-            case .newestFirst:
-                if ids.upperBound == .max { return try cursor.last() }
-                _ = try cursor.seek(ids.upperBound, .atLeast)
-                return try cursor.previous()
-            }
-        }
-        while let found = entry {
-            guard let id = UInt64(key: found.key), let row = TupleRow(found.value) else {
-                throw snapshot.damaged("a row of the table of tuples is too short")
-            }
+        let isAll = order == .oldestFirst || ids.upperBound == .max
+        var rows = isAll ? try snapshot.tuples.scan() : try snapshot.tuples.scan(below: ids.upperBound)
+        while let (id, row) = try order == .oldestFirst ? rows.next() : rows.previous() {
             guard ids.contains(id) else { return true }
             examined += 1
             if template.matches(row.encoded), snapshot.isVisible(row), try !visit(id, row) { return false }
-            entry = try step(&cursor) { (cursor) throws(LMDBError) in
-                order == .oldestFirst ? try cursor.next() : try cursor.previous()
-            }
         }
         return true
     }
 
     /// Looks at the tuples that an index names.
     private mutating func lookUp(_ index: IndexedShape, from: UInt64, _ visit: Visit) throws(SpaceError) -> Bool {
-        let (access, table) = (snapshot.access, snapshot.tables.index)
         let hash = template.boundHash
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(table) }
-        var entry = try step(&cursor) { (cursor) throws(LMDBError) in
-            switch order {
-            case .oldestFirst:
-                return try IndexKey(shape: index.number, hash: hash, id: from)
-                    .withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
-            case .newestFirst:
-                _ = try IndexKey(shape: index.number, hash: hash, id: .max)
-                    .withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
-                return try cursor.previous()
-            }
-        }
-        while let found = entry {
-            guard let key = IndexKey(found.key) else { throw snapshot.damaged("a key of the index has a wrong length") }
+        let start = IndexKey(shape: index.number, hash: hash, id: order == .oldestFirst ? from : .max)
+        var rows = order == .oldestFirst ? try snapshot.index.scan(from: start) : try snapshot.index.scan(below: start)
+        while let (key, _) = try order == .oldestFirst ? rows.next() : rows.previous() {
             guard key.shape == index.number, key.hash == hash, key.id >= from else { return true }
-            let bytes = try snapshot.lmdb { () throws(LMDBError) in
-                try withKey(key.id) { (key) throws(LMDBError) in try access.get(snapshot.tables.tuples, key) }
-            }
-            guard let bytes, let row = TupleRow(bytes) else {
+            guard let row = try snapshot.tuples.get(key.id) else {
                 throw snapshot.damaged("the index names tuple \(key.id), which is not there")
             }
             examined += 1
             if template.matches(row.encoded), snapshot.isVisible(row), try !visit(key.id, row) { return false }
-            entry = try step(&cursor) { (cursor) throws(LMDBError) in
-                order == .oldestFirst ? try cursor.next() : try cursor.previous()
-            }
         }
         return true
-    }
-
-    private func step(
-        _ cursor: inout Cursor,
-        _ body: (inout Cursor) throws(LMDBError) -> Cursor.Entry?
-    ) throws(SpaceError) -> Cursor.Entry? {
-        do throws(LMDBError) {
-            return try body(&cursor)
-        } catch {
-            throw SpaceError(error, snapshot.operation, namespace: snapshot.namespace)
-        }
     }
 }

@@ -6,18 +6,46 @@ import TupleCoding
 ///     8  claim number
 ///     16 deadline, milliseconds of the namespace's clock; 0: none
 ///     24 the row that stood in `tuples`
-package struct ClaimRow {
+package struct ClaimRow: TableRow {
     package static let headerSize = 24
 
-    package let bytes: UnsafeRawBufferPointer
+    package let holder: ClaimHolder
+    package let number: UInt64
+    package let deadline: Int64
+    /// The tuple's row, borrowed from a page or from a copy.
+    package let tupleBytes: UnsafeRawBufferPointer
+
+    init(holder: ClaimHolder, number: UInt64, deadline: Int64, tupleBytes: UnsafeRawBufferPointer) {
+        self.holder = holder
+        self.number = number
+        self.deadline = deadline
+        self.tupleBytes = tupleBytes
+    }
+
+    package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { self.init(value) }
 
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize + TupleRow.headerSize else { return nil }
-        self.bytes = bytes
+        holder = ClaimHolder(raw: bytes.little(0))
+        number = bytes.little(8)
+        deadline = bytes.little(16)
+        tupleBytes = UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])
     }
 
-    package var holder: ClaimHolder { ClaimHolder(raw: bytes.little(0)) }
-    package var number: UInt64 { bytes.little(8) }
-    package var deadline: Int64 { bytes.little(16) }
-    package var tupleBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]) }
+    /// The row's size in bytes.
+    package var size: Int { Self.headerSize + tupleBytes.count }
+
+    @inline(__always)
+    package func write(to room: (Int) throws(SpaceError) -> UnsafeMutableRawBufferPointer) throws(SpaceError) {
+        let row = try room(size)
+        row.storeBytes(of: holder.raw.littleEndian, toByteOffset: 0, as: UInt64.self)
+        row.storeBytes(of: number.littleEndian, toByteOffset: 8, as: UInt64.self)
+        row.storeBytes(of: deadline.littleEndian, toByteOffset: 16, as: Int64.self)
+        UnsafeMutableRawBufferPointer(rebasing: row[Self.headerSize...]).copyMemory(from: tupleBytes)
+    }
+
+    package static func damage(at key: UnsafeRawBufferPointer) -> String {
+        UInt64(key: key).map { "the claim on tuple \($0) is too short" }
+            ?? "a key of the table of claims has \(key.count) bytes"
+    }
 }

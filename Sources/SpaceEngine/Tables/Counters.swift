@@ -2,8 +2,7 @@ import SpaceSystem
 import TupleCoding
 
 /// The numbers that every write needs, in one row of the main table.
-package struct Counters: Equatable {
-    package static let key: StaticString = "counters"
+package struct Counters: TableRow, Equatable {
     package static let size = 128
 
     /// The id that the next tuple gets.
@@ -40,6 +39,8 @@ package struct Counters: Equatable {
 
     package init() {}
 
+    package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { self.init(value) }
+
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.size else { return nil }
         func word(_ index: Int) -> UInt64 {
@@ -68,7 +69,9 @@ package struct Counters: Equatable {
         guard (1..<1 << 48).contains(nextTuple), all < 1 << 62, journalFirst <= sequence else { return nil }
     }
 
-    package func write(to bytes: UnsafeMutableRawBufferPointer) {
+    @inline(__always)
+    package func write(to room: (Int) throws(SpaceError) -> UnsafeMutableRawBufferPointer) throws(SpaceError) {
+        let bytes = try room(Self.size)
         func store(_ index: Int, _ word: UInt64) {
             bytes.storeBytes(of: word.littleEndian, toByteOffset: index * 8, as: UInt64.self)
         }
@@ -89,10 +92,8 @@ package struct Counters: Equatable {
         store(14, nextObject)
         store(15, holds)
     }
-}
 
-extension Counters {
-    package static var keyBytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
-    }
+    package static func damage(at key: UnsafeRawBufferPointer) -> String { missing }
+
+    static let missing = "the row of counters is missing or damaged"
 }

@@ -4,7 +4,7 @@ import TupleCoding
 /// A key of `expiries`: the kind of what expires, the time, and the id.
 ///
 /// The numbers are big-endian, so within a kind the next one due comes first.
-package struct ExpiryKey {
+package struct ExpiryKey: TableKey {
     package enum Kind: UInt8 { case tuple = 1, claim = 2 }
     package static let size = 17
 
@@ -18,7 +18,7 @@ package struct ExpiryKey {
         self.id = id
     }
 
-    package init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(key bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.size, let kind = Kind(rawValue: bytes[0]) else { return nil }
         self.kind = kind
         deadline = bytes.big(1)

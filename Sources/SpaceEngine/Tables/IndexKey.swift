@@ -4,7 +4,7 @@ import TupleCoding
 /// A key of `index`: the shape's number, the hash of the bound fields, and the tuple's id.
 ///
 /// All numbers are big-endian, so the rows of one shape and hash lie together, in the order of writing.
-package struct IndexKey {
+package struct IndexKey: TableKey {
     package static let size = 18
 
     package var shape: UInt16
@@ -17,7 +17,7 @@ package struct IndexKey {
         self.id = id
     }
 
-    package init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(key bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.size else { return nil }
         shape = bytes.big(0)
         hash = bytes.big(2)

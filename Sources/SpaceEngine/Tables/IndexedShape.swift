@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// A shape whose index is being built, is ready, or is being dropped: a row of `shapes`.
@@ -8,7 +7,7 @@ import TupleCoding
 ///            8  watermark: tuples with lower ids are perhaps not indexed yet
 ///            16 last use, milliseconds since 1970
 ///            24 the shape, encoded
-package struct IndexedShape: Sendable {
+package struct IndexedShape: EncodedTableRow, Sendable {
     package enum State: UInt8, Sendable { case building = 1, ready, dropping }
     package static let headerSize = 24
 
@@ -27,10 +26,10 @@ package struct IndexedShape: Sendable {
     }
 
     package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        guard key.count == 2, value.count > Self.headerSize, let state = State(rawValue: value[0]),
+        guard let number = UInt16(key: key), value.count > Self.headerSize, let state = State(rawValue: value[0]),
             let shape = Shape(encoded: UnsafeRawBufferPointer(rebasing: value[Self.headerSize...]))
         else { return nil }
-        number = key.big(0)
+        self.number = number
         self.state = state
         watermark = value.little(8)
         lastUse = value.little(16)
@@ -47,8 +46,5 @@ package struct IndexedShape: Sendable {
         return bytes + shape.encoded()
     }
 
-    package func withKey<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
-        var key = number.bigEndian
-        return try withUnsafeBytes(of: &key) { (bytes) throws(E) -> R in try body(bytes) }
-    }
+    package static func damage(at key: UnsafeRawBufferPointer) -> String { "a row of the shapes does not decode" }
 }

@@ -1,27 +1,26 @@
-package import LMDB
 import SpaceSystem
 import TupleCoding
 
 /// The row of the main table with the life's number, 8 bytes, for the case that the control file is lost.
-package enum LifeRow {
-    package static let key: StaticString = "life"
+package struct LifeRow: TableRow {
     package static let size = 8
 
-    private static var keyBytes: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
+    package let life: NamespaceLife
+
+    package init(_ life: NamespaceLife) { self.life = life }
+
+    package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        guard value.count == Self.size else { return nil }
+        let number: UInt64 = value.little(0)
+        guard number != 0 else { return nil }
+        life = NamespaceLife(number: number)
     }
 
-    package static func put(_ life: NamespaceLife, _ access: Access, _ tables: Tables) throws(LMDBError) {
-        let row = try access.reserve(tables.main, keyBytes, size: size)
-        row.storeBytes(of: life.number.littleEndian, as: UInt64.self)
+    package func write(to room: (Int) throws(SpaceError) -> UnsafeMutableRawBufferPointer) throws(SpaceError) {
+        try room(Self.size).storeBytes(of: life.number.littleEndian, as: UInt64.self)
     }
 
-    /// Reads the life, or returns `nil` if the row is missing or damaged.
-    package static func get(_ access: Access, _ tables: Tables) throws(LMDBError) -> NamespaceLife? {
-        guard let row = try access.get(tables.main, keyBytes), row.count == size else { return nil }
-        let number: UInt64 = row.little(0)
-        return number == 0 ? nil : NamespaceLife(number: number)
-    }
+    package static func damage(at key: UnsafeRawBufferPointer) -> String { "the row with the life is damaged" }
 }
 
 extension Counters {

@@ -1,4 +1,3 @@
-import LMDB
 import Synchronization
 import TupleCoding
 
@@ -15,10 +14,10 @@ package final class ShapeCache: Sendable {
     /// The table of a snapshot; nothing is read if the snapshot is of the commit that was last looked at.
     package func table(of snapshot: Snapshot) throws(SpaceError) -> ShapeTable {
         let known = known.withLock { $0 }
-        if known.commit == snapshot.access.id { return known.table }
+        if known.commit == snapshot.commit { return known.table }
         let generation = try snapshot.counters().shapesGeneration
         let table = try table(of: snapshot, generation: generation)
-        confirm(generation: generation, at: snapshot.access.id)
+        confirm(generation: generation, at: snapshot.commit)
         return table
     }
 

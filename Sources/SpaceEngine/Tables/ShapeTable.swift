@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// The shapes of a namespace in one commit.
@@ -22,12 +21,8 @@ package final class ShapeTable: Sendable {
 
     package init(reading snapshot: Snapshot, generation: UInt64) throws(SpaceError) {
         var all: [IndexedShape] = []
-        try snapshot.lmdb { () throws(LMDBError) in
-            var cursor = try snapshot.access.cursor(snapshot.tables.shapes)
-            while let row = try cursor.next() {
-                if let shape = IndexedShape(key: row.key, value: row.value) { all.append(shape) }
-            }
-        }
+        var rows = try snapshot.indexedShapes.scan()
+        while let (_, shape) = try rows.nextValid() { all.append(shape) }
         guard all.count <= Limits.shapes else { throw snapshot.damaged("it has more than \(Limits.shapes) shapes") }
         self.generation = generation
         self.all = all

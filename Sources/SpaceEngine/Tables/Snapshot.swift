@@ -5,7 +5,7 @@ import TupleCoding
 /// One consistent view of a namespace, inside a read or a write transaction, on which all reading operations work.
 ///
 /// It holds no counted reference, so copying it wherever something is looked up is cheap.
-package struct Snapshot {
+package struct Snapshot: TransactionTables {
     package let access: Access
     package let tables: Tables
     /// The namespace's clock, by which tuples expire and claims end.
@@ -30,22 +30,25 @@ package struct Snapshot {
         do throws(LMDBError) { return try body() } catch { throw SpaceError(error, operation, namespace: namespace) }
     }
 
-    package func damaged(_ reason: String) -> SpaceError { .damaged(operation, namespace: namespace, reason) }
+    package func damaged(_ reason: String) -> SpaceError { names.damaged(reason) }
+
+    @inline(__always)
+    package func table<Key: TableKey, Row: TableRow>(_ database: Database) -> Table<Key, Row> {
+        Table(access: access, database: database, names: names)
+    }
+
+    /// The number of the commit that a snapshot shows, or that a write transaction will make.
+    package var commit: Int { access.id }
 
     package func counters() throws(SpaceError) -> Counters {
-        let row = try lmdb { () throws(LMDBError) in try access.get(tables.main, Counters.keyBytes) }
-        guard let row, let counters = Counters(row) else { throw damaged("the row of counters is missing or damaged") }
+        guard let counters = try mainCounters.get(.counters) else { throw damaged(Counters.missing) }
         return counters
     }
 
     /// The tuple with an id, or `nil` if there is none or it has expired.
     package func tupleRow(_ id: UInt64) throws(SpaceError) -> TupleRow? {
-        let bytes = try lmdb { () throws(LMDBError) in
-            try withKey(id) { (key) throws(LMDBError) in try access.get(tables.tuples, key) }
-        }
-        guard let bytes else { return nil }
-        guard let row = TupleRow(bytes) else { throw damaged("tuple \(id) is too short") }
-        return isVisible(row) ? row : nil
+        guard let row = try tuples.get(id), isVisible(row) else { return nil }
+        return row
     }
 
     /// Whether a tuple has not expired.

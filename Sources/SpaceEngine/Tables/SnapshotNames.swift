@@ -1,5 +1,4 @@
-import SpaceSystem
-import TupleCoding
+package import LMDB
 
 /// The names that errors of a snapshot give: the operation and the namespace.
 ///
@@ -11,4 +10,17 @@ package final class SnapshotNames {
     init(namespace: String) { self.namespace = namespace }
 
     package func begin(_ operation: String) { self.operation = operation }
+}
+
+extension Unmanaged<SnapshotNames> {
+    /// The error of the operation for one of LMDB's.
+    @inline(never)
+    package func failure(_ error: LMDBError) -> SpaceError {
+        _withUnsafeGuaranteedRef { SpaceError(error, $0.operation, namespace: $0.namespace) }
+    }
+
+    @inline(never)
+    package func damaged(_ reason: String) -> SpaceError {
+        _withUnsafeGuaranteedRef { .damaged($0.operation, namespace: $0.namespace, reason) }
+    }
 }

@@ -6,7 +6,7 @@ import TupleCoding
 ///     8  deliveries: how often the tuple returned from a claim
 ///     12 flags: bit 0, the tuple is a record
 ///     16 the encoded tuple
-package struct TupleRow {
+package struct TupleRow: TableRow {
     package static let headerSize = 16
     static let deliveriesOffset = 8
 
@@ -25,6 +25,9 @@ package struct TupleRow {
             isRecord: bytes[12] & 1 != 0
         )
     }
+
+    @inline(__always)
+    package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { self.init(value) }
 
     package init(expiry: Int64, deliveries: UInt32, encoded: EncodedTuple) {
         self.expiry = expiry
@@ -45,27 +48,25 @@ package struct TupleRow {
     /// Copies the row out of the page.
     func copied() -> [UInt8] {
         Array(unsafeUninitializedCapacity: size) { row, count in
-            Self.write(
-                expiry: expiry,
-                deliveries: deliveries,
-                isRecord: isRecord,
-                encoded.bytes,
-                to: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(row)[..<size])
-            )
+            write(to: UnsafeMutableRawBufferPointer(row))
             count = size
         }
     }
 
-    package static func write(
-        expiry: Int64,
-        deliveries: UInt32,
-        isRecord: Bool,
-        _ encoded: UnsafeRawBufferPointer,
-        to row: UnsafeMutableRawBufferPointer
-    ) {
+    @inline(__always)
+    package func write(to room: (Int) throws(SpaceError) -> UnsafeMutableRawBufferPointer) throws(SpaceError) {
+        write(to: try room(size))
+    }
+
+    @inline(__always)
+    private func write(to row: UnsafeMutableRawBufferPointer) {
         row.storeBytes(of: expiry.littleEndian, toByteOffset: 0, as: Int64.self)
-        row.storeBytes(of: deliveries.littleEndian, toByteOffset: 8, as: UInt32.self)
+        row.storeBytes(of: deliveries.littleEndian, toByteOffset: Self.deliveriesOffset, as: UInt32.self)
         row.storeBytes(of: (isRecord ? 1 : 0 as UInt32).littleEndian, toByteOffset: 12, as: UInt32.self)
-        UnsafeMutableRawBufferPointer(rebasing: row[headerSize...]).copyMemory(from: encoded)
+        UnsafeMutableRawBufferPointer(rebasing: row[Self.headerSize...]).copyMemory(from: encoded.bytes)
+    }
+
+    package static func damage(at key: UnsafeRawBufferPointer) -> String {
+        UInt64(key: key).map { "tuple \($0) is too short" } ?? "a key of the table of tuples has \(key.count) bytes"
     }
 }

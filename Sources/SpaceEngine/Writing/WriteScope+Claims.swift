@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -98,7 +97,7 @@ extension WriteScope {
     }
 
     private func dropClaim(_ id: UInt64, deadline: Int64) throws(SpaceError) {
-        _ = try lmdb { () throws(LMDBError) in try access.delete(tables.claims, id) }
+        try claims.delete(id)
         counters.claimed -= min(1, counters.claimed)
         noteUpkeep()
         if deadline != 0 { try removeExpiry(ExpiryKey(kind: .claim, deadline: deadline, id: id)) }
@@ -144,7 +143,7 @@ extension WriteScope {
             return false
         }
         try putBack(id, row, deliveries: 0)
-        _ = try lmdb { () throws(LMDBError) in try access.delete(tables.claims, id) }
+        try claims.delete(id)
         counters.buried -= min(1, counters.buried)
         noteUpkeep()
         return true
@@ -157,38 +156,22 @@ extension WriteScope {
         deadline: Int64,
         tuple: [UInt8]
     ) throws(SpaceError) {
-        let target = try lmdb { () throws(LMDBError) in
-            try access.reserve(tables.claims, id, size: ClaimRow.headerSize + tuple.count)
+        try tuple.withBytes { (tuple) throws(SpaceError) in
+            try claims.put(id, ClaimRow(holder: holder, number: number, deadline: deadline, tupleBytes: tuple))
         }
-        target.storeBytes(of: holder.raw.littleEndian, toByteOffset: 0, as: UInt64.self)
-        target.storeBytes(of: number.littleEndian, toByteOffset: 8, as: UInt64.self)
-        target.storeBytes(of: deadline.littleEndian, toByteOffset: 16, as: Int64.self)
-        UnsafeMutableRawBufferPointer(rebasing: target[ClaimRow.headerSize...]).copyBytes(from: tuple)
     }
 }
 
 extension Snapshot {
     package func claimRow(_ id: UInt64) throws(SpaceError) -> ClaimRow? {
-        guard let bytes = try lmdb({ () throws(LMDBError) in try access.get(tables.claims, id) }) else { return nil }
-        guard let row = ClaimRow(bytes) else { throw damaged("the claim on tuple \(id) is too short") }
-        return row
+        try claims.get(id)
     }
 
     /// Walks through the rows of `claims` in the order of writing, until `visit` returns `false`.
     ///
     /// Rows that don't decode are left out.
     package func forEachClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
-        var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.claims) }
-        while true {
-            let entry: Cursor.Entry?
-            do throws(LMDBError) {
-                entry = try cursor.next()
-            } catch {
-                throw SpaceError(error, operation, namespace: namespace)
-            }
-            guard let entry else { return }
-            guard let id = UInt64(key: entry.key), let row = ClaimRow(entry.value) else { continue }
-            if try !visit(id, row) { return }
-        }
+        var rows = try claims.scan()
+        while let (id, row) = try rows.nextValid(), try visit(id, row) {}
     }
 }

@@ -1,7 +1,4 @@
-import Glibc
-import LMDB
 import SpaceSystem
-import TupleCoding
 
 extension WriteScope {
     package var isJournaling: Bool { counters.isJournaling }
@@ -36,11 +33,11 @@ extension WriteScope {
         }
         noteChange()
         guard isJournaling else { return }
-        let flags: UInt8 = (isRecord ? 1 : 0) | (old == nil ? 0 : 2) | (new == nil ? 0 : 4) | (endsVisibility ? 8 : 0)
-        try journal(kind, id: id, flags: flags, name: name, old: old, new: new)
+        let flags: UInt8 = (isRecord ? 1 : 0) | (endsVisibility ? 8 : 0)
+        try addJournalRow(kind, id: id, flags: flags, name: name, old: old, new: new)
     }
 
-    private func journal(
+    private func addJournalRow(
         _ kind: ChangeKind,
         id: UInt64,
         flags: UInt8,
@@ -48,35 +45,25 @@ extension WriteScope {
         old: UnsafeRawBufferPointer?,
         new: UnsafeRawBufferPointer?
     ) throws(SpaceError) {
-        var name = name
-        let nameLength = min(name.utf8.count, Int(UInt16.max))
-        let (oldLength, newLength) = (old?.count ?? 0, new?.count ?? 0)
-        let size = JournalRow.headerSize + nameLength + oldLength + newLength
         let (sequence, time) = (counters.sequence, time)
-        // The numbers rise, so the row is the last one: its page is filled without being split.
-        let row = try lmdb { () throws(LMDBError) in
-            try access.reserve(tables.journal, sequence, size: size, flags: .append)
+        var name = name
+        let size = try name.withUTF8Bytes { (name) throws(SpaceError) in
+            let row = JournalRow(
+                sequence: sequence,
+                kind: kind,
+                flags: flags,
+                pid: process,
+                time: time,
+                id: id,
+                batch: UInt64(snapshot.commit),
+                name: UnsafeRawBufferPointer(rebasing: name.prefix(Int(UInt16.max))),
+                old: old,
+                new: new
+            )
+            // The numbers rise, so the row is the last one: its page is filled without being split.
+            try journal.append(sequence, row)
+            return row.size
         }
-        func store(_ value: some FixedWidthInteger & BitwiseCopyable, _ offset: Int) {
-            row.storeBytes(of: value.littleEndian, toByteOffset: offset, as: type(of: value))
-        }
-        func copy(_ bytes: UnsafeRawBufferPointer, _ offset: Int) {
-            UnsafeMutableRawBufferPointer(rebasing: row[offset..<offset + bytes.count]).copyMemory(from: bytes)
-        }
-        store(kind.rawValue, 0)
-        store(flags, 1)
-        store(UInt16(nameLength), 2)
-        store(process, 4)
-        store(time, 8)
-        store(id, 16)
-        store(UInt64(access.id), 24)
-        store(UInt32(oldLength), 32)
-        store(UInt32(newLength), 36)
-        if nameLength > 0 {
-            name.withUTF8 { copy(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer($0)[..<nameLength]), 40) }
-        }
-        if let old { copy(old, JournalRow.headerSize + nameLength) }
-        if let new { copy(new, JournalRow.headerSize + nameLength + oldLength) }
         if counters.journalFirst == 0 { counters.journalFirst = sequence }
         counters.journalBytes += UInt64(size)
         try trimJournal(after: size)
@@ -93,9 +80,8 @@ extension WriteScope {
                 counters.journalFirst < counters.sequence
             else { return }
             let first = counters.journalFirst
-            let length = try lmdb { () throws(LMDBError) in try access.get(tables.journal, first)?.count }
-            if let length {
-                _ = try lmdb { () throws(LMDBError) in try access.delete(tables.journal, first) }
+            if let length = try journalBytes.get(first)?.count {
+                try journal.delete(first)
                 counters.journalBytes -= min(UInt64(length), counters.journalBytes)
             }
             counters.journalFirst = first + 1
@@ -105,7 +91,7 @@ extension WriteScope {
     /// Empties the journal once no watcher is registered and no history is kept.
     package func emptyJournalOfNobody() throws(SpaceError) {
         guard !isJournaling, counters.journalFirst != 0 else { return }
-        try lmdb { () throws(LMDBError) in try access.empty(tables.journal) }
+        try journal.empty()
         counters.journalFirst = 0
         counters.journalBytes = 0
         noteUpkeep()

@@ -1,16 +1,6 @@
-import LMDB
-import SpaceSystem
-import TupleCoding
-
 extension WriteScope {
     package func put(_ index: IndexedShape) throws(SpaceError) {
-        try lmdb { () throws(LMDBError) in
-            try index.withKey { (key) throws(LMDBError) in
-                try index.encoded.withBytes { (value) throws(LMDBError) in
-                    try access.put(tables.shapes, key, value)
-                }
-            }
-        }
+        try indexedShapes.put(index.number, index)
         try noteShapesChanged()
     }
 

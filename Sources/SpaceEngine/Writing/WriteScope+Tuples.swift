@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -27,14 +26,10 @@ extension WriteScope {
         }
         counters.nextTuple = id + 1
         try note(.write, id: id, isRecord: isRecord, new: encoded)
-        let size = TupleRow.headerSize + encoded.count
-        let row = try lmdb { () throws(LMDBError) in
-            // Ids rise, so the row is the last one: its page is filled without being split.
-            if let row = try cursors?.tuples.reserve(id, size: size, flags: .append) { return row }
-            return try access.reserve(tables.tuples, id, size: size, flags: .append)
-        }
-        TupleRow.write(expiry: expiry, deliveries: 0, isRecord: isRecord, encoded, to: row)
         let tuple = EncodedTuple(bytes: encoded, isRecord: isRecord)
+        let row = TupleRow(expiry: expiry, deliveries: 0, encoded: tuple)
+        // Ids rise, so the row is the last one: its page is filled without being split.
+        if try cursors?.tuples.append(id, row) == nil { try tuples.append(id, row) }
         try addReferences(id, tuple, expiry: expiry, with: &cursors)
         appeared.add(id, tuple, expiry: expiry)
         return id
@@ -46,12 +41,9 @@ extension WriteScope {
         let bytes = Array(row.encoded.bytes)
         let (expiry, isRecord) = (row.expiry, row.isRecord)
         try bytes.withBytes { (bytes) throws(SpaceError) in try note(.return, id: id, isRecord: isRecord, new: bytes) }
-        let target = try lmdb { () throws(LMDBError) in
-            try access.reserve(tables.tuples, id, size: TupleRow.headerSize + bytes.count)
-        }
         try bytes.withBytes { (bytes) throws(SpaceError) in
-            TupleRow.write(expiry: expiry, deliveries: deliveries, isRecord: isRecord, bytes, to: target)
             let tuple = EncodedTuple(bytes: bytes, isRecord: isRecord)
+            try tuples.put(id, TupleRow(expiry: expiry, deliveries: deliveries, encoded: tuple))
             var cursors: TupleCursors?
             try addReferences(id, tuple, expiry: expiry, with: &cursors)
             if expiry == 0 || expiry > clock.milliseconds { appeared.add(id, tuple, expiry: expiry) }
@@ -71,7 +63,7 @@ extension WriteScope {
         }
         // In a damaged tree, a walk may find a tuple that its key does not lead to; without this check it would be
         // taken again and again.
-        let wasThere = try lmdb { () throws(LMDBError) in try access.delete(tables.tuples, id) }
+        let wasThere = try tuples.delete(id)
         guard wasThere || !Safeguard.secondLook.stands else {
             throw snapshot.damaged("tuple \(id) is not found by its id")
         }
@@ -86,11 +78,8 @@ extension WriteScope {
     ) throws(SpaceError) {
         for index in shapes.indexed {
             guard let hash = tuple.hash(of: index.shape) else { continue }
-            try lmdb { () throws(LMDBError) in
-                try IndexKey(shape: index.number, hash: hash, id: id).withBytes { (key) throws(LMDBError) in
-                    if try cursors?.index.put(key, .empty) == nil { try access.put(tables.index, key, .empty) }
-                }
-            }
+            let key = IndexKey(shape: index.number, hash: hash, id: id)
+            if try cursors?.index.put(key, NoValue()) == nil { try self.index.put(key, NoValue()) }
         }
         guard expiry != 0 else { return }
         try addExpiry(ExpiryKey(kind: .tuple, deadline: expiry, id: id))
@@ -108,11 +97,7 @@ extension WriteScope {
             for (place, index) in indexed.enumerated() {
                 guard let hash = hashes[place] else { continue }
                 // While an index is being built, a tuple below the watermark may have no row in it.
-                _ = try lmdb { () throws(LMDBError) in
-                    try IndexKey(shape: index.number, hash: hash, id: id).withBytes { (key) throws(LMDBError) in
-                        try access.delete(tables.index, key)
-                    }
-                }
+                try self.index.delete(IndexKey(shape: index.number, hash: hash, id: id))
             }
         }
         if expiry != 0 { try removeExpiry(ExpiryKey(kind: .tuple, deadline: expiry, id: id)) }
@@ -121,23 +106,18 @@ extension WriteScope {
     // MARK: What is due
 
     func addExpiry(_ expiry: ExpiryKey) throws(SpaceError) {
-        try lmdb { () throws(LMDBError) in
-            try expiry.withBytes { (key) throws(LMDBError) in try access.put(tables.expiries, key, .empty) }
-        }
+        try expiries.put(expiry, NoValue())
         counters.expiring += 1
     }
 
     func removeExpiry(_ expiry: ExpiryKey) throws(SpaceError) {
-        let wasThere = try lmdb { () throws(LMDBError) in
-            try expiry.withBytes { (key) throws(LMDBError) in try access.delete(tables.expiries, key) }
-        }
-        if wasThere { counters.expiring -= min(1, counters.expiring) }
+        if try expiries.delete(expiry) { counters.expiring -= min(1, counters.expiring) }
     }
 
     /// The bytes of the claimed tuples that are due and return to `tuples`.
     func returningBytes(_ due: [ExpiryKey]) throws(SpaceError) -> Int {
         var bytes = 0
-        for key in due where key.kind == .claim { bytes += try claimRow(key.id)?.bytes.count ?? 0 }
+        for key in due where key.kind == .claim { bytes += try claimRow(key.id)?.size ?? 0 }
         return bytes
     }
 
@@ -145,7 +125,7 @@ extension WriteScope {
     package func due(_ all: [ExpiryKey], _ most: Int, claimsUpTo bytes: Int) throws(SpaceError) -> [ExpiryKey] {
         var due: [ExpiryKey] = []
         for key in all where due.count < most {
-            let size = key.kind == .claim ? try claimRow(key.id)?.bytes.count ?? 0 : 0
+            let size = key.kind == .claim ? try claimRow(key.id)?.size ?? 0 : 0
             if size <= bytes { due.append(key) }
         }
         return due
@@ -158,8 +138,7 @@ extension WriteScope {
             noteRemovedDue()
             switch key.kind {
             case .tuple:
-                let bytes = try lmdb { () throws(LMDBError) in try access.get(tables.tuples, key.id) }
-                if let bytes, let row = TupleRow(bytes), row.expiry == key.deadline {
+                if let row = try tuples.getValid(key.id), row.expiry == key.deadline {
                     try remove(key.id, row, as: .expire)
                 }
             case .claim:
@@ -175,18 +154,10 @@ extension Snapshot {
         let now = clock.milliseconds
         var due: [ExpiryKey] = []
         for kind in [ExpiryKey.Kind.tuple, .claim] {
-            try lmdb { () throws(LMDBError) in
-                var cursor = try access.cursor(tables.expiries)
-                var row = try ExpiryKey(kind: kind, deadline: 0, id: 0)
-                    .withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
-                var count = 0
-                while let found = row, count < limit, let key = ExpiryKey(found.key), key.kind == kind,
-                    key.deadline <= now
-                {
-                    due.append(key)
-                    count += 1
-                    row = try cursor.next()
-                }
+            var rows = try expiries.scan(from: ExpiryKey(kind: kind, deadline: 0, id: 0))
+            for _ in 0..<limit {
+                guard let (key, _) = try rows.nextValid(), key.kind == kind, key.deadline <= now else { break }
+                due.append(key)
             }
         }
         return due

@@ -7,14 +7,14 @@ import TupleCoding
 ///
 /// It keeps the counters, knows the indexed shapes, and remembers what became visible, so that the commit can wake the
 /// waiters. Each process has one such object per namespace and reuses it: only the holder of the gate touches it.
-package final class WriteScope {
+package final class WriteScope: TransactionTables {
     package let tables: Tables
     package let clock: NamespaceClock
     package let namespace: String
     /// How large the data file may grow; the journal's share is a part of that.
     package let byteLimit: UInt64
 
-    private let names: SnapshotNames
+    let names: SnapshotNames
     // These properties are not checked at run time for overlapping accesses, because the checks cost each write a
     // thousand instructions. For a property seen only in this module, the compiler would prove that accesses don't
     // overlap; for one that other modules see, it can't. No access to one of these properties lasts over a call that
@@ -112,6 +112,11 @@ package final class WriteScope {
         noteUpkeep()
     }
 
+    /// Stores a cell's value, one encoded element.
+    package func put(cell key: String, _ value: UnsafeRawBufferPointer) throws(SpaceError) {
+        try cells.put(key, value)
+    }
+
     package func noteSet(cell key: String) { appeared.add(Interest(cell: key)) }
 
     package func noteMoved(hold ticket: UInt64) { appeared.add(Interest(hold: ticket)) }
@@ -120,10 +125,12 @@ package final class WriteScope {
 
     /// Writes the counters back; the last step before the commit.
     package func finish() throws(SpaceError) {
-        let row = try lmdb { () throws(LMDBError) in
-            try access.reserve(tables.main, Counters.keyBytes, size: Counters.size)
-        }
-        counters.write(to: row)
+        try mainCounters.put(.counters, counters)
+    }
+
+    @inline(__always)
+    package func table<Key: TableKey, Row: TableRow>(_ database: Database) -> Table<Key, Row> {
+        snapshot.table(database)
     }
 
     @inline(__always)

@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -63,7 +62,7 @@ package struct IntegrityCheck {
     private mutating func checkShapes(_ counters: Counters) -> [IndexedShape] {
         do throws(SpaceError) {
             let table = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration)
-            let rows = try count(snapshot.tables.shapes)
+            let rows = try count(snapshot.indexedShapes)
             if rows != table.all.count { report("\(rows - table.all.count) rows of the table of shapes don't decode") }
             return table.all
         } catch {
@@ -78,29 +77,24 @@ package struct IntegrityCheck {
         _ expiries: inout ExpiryTally,
         _ indexed: inout [UInt16: Int]
     ) throws(SpaceError) {
-        let (access, tables) = (snapshot.access, snapshot.tables)
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.tuples) }
-        while let entry = try next(&cursor) {
-            guard let id = UInt64(key: entry.key) else {
-                report("a key of the table of tuples has \(entry.key.count) bytes")
+        var rows = try snapshot.tuples.scan()
+        while let (bytes, value) = try rows.nextBytes() {
+            guard let id = UInt64(key: bytes) else {
+                report("a key of the table of tuples has \(bytes.count) bytes")
                 continue
             }
-            guard let row = TupleRow(entry.value) else {
+            guard let row = TupleRow(value) else {
                 report("tuple \(id) is too short")
                 continue
             }
             checkTuple(id, row, counters)
-            if try snapshot.lmdb({ () throws(LMDBError) in try access.get(tables.claims, id) }) != nil {
+            if try snapshot.claims.contains(id) {
                 report("tuple \(id) is visible and claimed at once")
             }
             if row.expiry != 0 { expiries.tuples[id] = row.expiry }
             for shape in shapes where shape.state != .dropping {
                 guard let hash = row.encoded.hash(of: shape.shape) else { continue }
-                let key = IndexKey(shape: shape.number, hash: hash, id: id)
-                let isThere = try snapshot.lmdb { () throws(LMDBError) in
-                    try key.withBytes { (key) throws(LMDBError) in try access.get(tables.index, key) != nil }
-                }
-                if isThere {
+                if try snapshot.index.contains(IndexKey(shape: shape.number, hash: hash, id: id)) {
                     indexed[shape.number, default: 0] += 1
                 } else if id >= shape.watermark {
                     report("tuple \(id) is missing in the index of shape \(shape.number)")
@@ -120,17 +114,16 @@ package struct IntegrityCheck {
 
     /// Compares the rows of the index with those that tuples account for; a row more belongs to no tuple.
     private mutating func checkIndex(_ shapes: [IndexedShape], _ indexed: inout [UInt16: Int]) throws(SpaceError) {
-        let (access, tables) = (snapshot.access, snapshot.tables)
-        var rows: [UInt16: Int] = [:]
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.index) }
-        while let entry = try next(&cursor) {
-            guard let key = IndexKey(entry.key) else {
-                report("a key of the index has \(entry.key.count) bytes")
+        var counts: [UInt16: Int] = [:]
+        var rows = try snapshot.index.scan()
+        while let (bytes, _) = try rows.nextBytes() {
+            guard let key = IndexKey(key: bytes) else {
+                report("a key of the index has \(bytes.count) bytes")
                 continue
             }
-            rows[key.shape, default: 0] += 1
+            counts[key.shape, default: 0] += 1
         }
-        for (number, count) in rows.sorted(by: { $0.key < $1.key }) {
+        for (number, count) in counts.sorted(by: { $0.key < $1.key }) {
             guard let shape = shapes.first(where: { $0.number == number }) else {
                 report("the index has \(count) rows of shape \(number), which there is not")
                 continue
@@ -143,12 +136,11 @@ package struct IntegrityCheck {
     }
 
     private mutating func checkClaims(_ counters: Counters, _ expiries: inout ExpiryTally) throws(SpaceError) {
-        let (access, tables) = (snapshot.access, snapshot.tables)
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.claims) }
+        var rows = try snapshot.claims.scan()
         var count: UInt64 = 0
         var buried: UInt64 = 0
-        while let entry = try next(&cursor) {
-            guard let id = UInt64(key: entry.key), let claim = ClaimRow(entry.value),
+        while let (bytes, value) = try rows.nextBytes() {
+            guard let id = UInt64(key: bytes), let claim = ClaimRow(value),
                 let row = TupleRow(claim.tupleBytes)
             else {
                 report("a row of the table of claims is too short")
@@ -174,12 +166,11 @@ package struct IntegrityCheck {
 
     private mutating func checkExpiries(_ counters: Counters, _ expected: ExpiryTally) throws(SpaceError) {
         var missing = expected
-        let (access, tables) = (snapshot.access, snapshot.tables)
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.expiries) }
+        var rows = try snapshot.expiries.scan()
         var count: UInt64 = 0
-        while let entry = try next(&cursor) {
+        while let (bytes, _) = try rows.nextBytes() {
             count += 1
-            guard let key = ExpiryKey(entry.key) else {
+            guard let key = ExpiryKey(key: bytes) else {
                 report("a key of the table of expiries does not decode")
                 continue
             }
@@ -202,17 +193,16 @@ package struct IntegrityCheck {
     }
 
     private mutating func checkCells() throws(SpaceError) {
-        let (access, tables) = (snapshot.access, snapshot.tables)
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.cells) }
-        while let entry = try next(&cursor) {
-            guard let key = String(validating: entry.key, as: UTF8.self),
-                (1...Limits.cellKeyBytes).contains(entry.key.count)
+        var rows = try snapshot.cells.scan()
+        while let (bytes, value) = try rows.nextBytes() {
+            guard let key = String(key: bytes),
+                (1...Limits.cellKeyBytes).contains(bytes.count)
             else {
                 report("a cell's key is no UTF-8, or too long")
                 continue
             }
             do throws(TupleCodingError) {
-                _ = try Value(encodedElement: entry.value)
+                _ = try Value(encodedElement: value)
             } catch {
                 report("the cell \(key.quotedForPeople) does not decode: \(error)")
             }
@@ -220,17 +210,16 @@ package struct IntegrityCheck {
     }
 
     private mutating func checkObjects(_ counters: Counters) throws(SpaceError) {
-        let (access, tables) = (snapshot.access, snapshot.tables)
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.objects) }
+        var rows = try snapshot.objectRows.scan()
         var names: [UInt64: String] = [:]
-        while let entry = try next(&cursor) {
-            guard let name = String(validating: entry.key, as: UTF8.self),
-                (1...Limits.objectNameBytes).contains(entry.key.count)
+        while let (bytes, value) = try rows.nextBytes() {
+            guard let name = String(key: bytes),
+                (1...Limits.objectNameBytes).contains(bytes.count)
             else {
                 report("an object's name is no UTF-8, or too long")
                 continue
             }
-            guard let object = SharedObjectRow(entry.value) else {
+            guard let object = SharedObjectRow(value) else {
                 report("the object \(name.quotedForPeople) does not decode")
                 continue
             }
@@ -250,8 +239,7 @@ package struct IntegrityCheck {
     }
 
     private mutating func checkJournal(_ counters: Counters) throws(SpaceError) {
-        let (access, tables) = (snapshot.access, snapshot.tables)
-        let watchers = try count(tables.watchers)
+        let watchers = try count(snapshot.watcherRows)
         if watchers != counters.watchers {
             report("\(watchers) watchers are registered, and the counter says \(counters.watchers)")
         }
@@ -263,15 +251,15 @@ package struct IntegrityCheck {
         if counters.historyRows == 0, counters.historyBytes != 0 {
             report("a history of \(counters.historyBytes) bytes is to be kept, and of no changes")
         }
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
+        var rows = try snapshot.journal.scan()
         var bytes: UInt64 = 0
         var expected = counters.journalFirst
-        while let entry = try next(&cursor) {
-            guard let row = JournalRow(key: entry.key, value: entry.value), (try? row.change()) != nil else {
+        while let (key, value) = try rows.nextBytes() {
+            guard let row = JournalRow(key: key, value: value), (try? row.change()) != nil else {
                 report("a row of the journal does not decode")
                 continue
             }
-            bytes += UInt64(entry.value.count)
+            bytes += UInt64(value.count)
             if row.sequence != expected {
                 report("change \(row.sequence) stands in the journal where \(expected) should")
             }
@@ -287,32 +275,22 @@ package struct IntegrityCheck {
 
     /// Checks that each row of the main database is a row of a table or the root of one.
     private mutating func checkMain() throws(SpaceError) {
-        let tables = snapshot.tables
         // The counters and the row that names the life come in addition to the tables.
         var known = 2 + Tables.named
-        if try snapshot.lmdb({ () throws(LMDBError) in try LifeRow.get(snapshot.access, tables) }) == nil {
+        if try snapshot.mainLife.getValid(.life) == nil {
             report("the row that names the namespace's life is missing or damaged")
         }
-        for table in tables.sections { known += try count(table) }
-        let all = try snapshot.lmdb { () throws(LMDBError) in
-            try snapshot.access.statistics(tables.main).entries
-        }
+        for section in snapshot.sections { known += try count(section) }
+        let all = try snapshot.main.count
         if all != known { report("rows of the main database that stand in no table: \(all - known)") }
     }
 
-    private func count(_ table: Database) throws(SpaceError) -> Int {
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(table) }
+    /// Counts rows one by one, also those of a section.
+    private func count<Key: TableKey, Row: TableRow>(_ table: Table<Key, Row>) throws(SpaceError) -> Int {
+        var rows = try table.scan()
         var count = 0
-        while try next(&cursor) != nil { count += 1 }
+        while try rows.nextBytes() != nil { count += 1 }
         return count
-    }
-
-    private func next(_ cursor: inout Cursor) throws(SpaceError) -> Cursor.Entry? {
-        do throws(LMDBError) {
-            return try cursor.next()
-        } catch {
-            throw SpaceError(error, snapshot.operation, namespace: snapshot.namespace)
-        }
     }
 }
 

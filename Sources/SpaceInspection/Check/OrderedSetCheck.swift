@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 /// A check of everything in the rows of ordered sets that has to agree.
@@ -39,10 +38,8 @@ struct OrderedSetCheck {
     private func forEachRow(
         _ body: (UInt64, UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.elements) }
-        while let entry = try snapshot.step(&cursor, { (cursor) throws(LMDBError) in try cursor.next() }) {
-            try body(entry.key.count >= 8 ? entry.key.big(0) : 0, entry.key, entry.value)
-        }
+        var rows = try snapshot.elements.scan()
+        while let (key, value) = try rows.nextBytes() { try body(key.count >= 8 ? key.big(0) : 0, key, value) }
     }
 
     /// The findings about one ordered set, whose rows come in the order of their keys: directory, chunks, elements.
@@ -55,7 +52,7 @@ struct OrderedSetCheck {
         private var problems: [String] = []
 
         mutating func take(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
-            switch ElementKey(key)?.row {
+            switch ElementKey(key: key)?.row {
             case nil: problems.append("a key of \(key.count) bytes is none")
             case .directory?:
                 directory = ElementDirectory(value)

@@ -1,5 +1,4 @@
 import Glibc
-import LMDB
 import SpaceSystem
 import SystemPackage
 import TupleCoding
@@ -123,32 +122,25 @@ package struct Inspection: Sendable {
                 lockFree = error.reason
             }
         }
-        let control = try Self.map(finding, name, isPrivate: isReadOnly)
+        let control = try finding.map(Self.operation, name, isPrivate: isReadOnly)
         let view = try View(folder, control, isReadOnly: isReadOnly, lockFree: lockFree, timeout: timeout)
         let sightings = try folder.sightings(Self.operation)
         let clock = NamespaceClock(control.header, seenFrom: host)
-        let bytes = (view.environment.info.lastPage + 1) * view.environment.pageSize
-        view.reader.names.begin(Self.operation)
-        let snapshot = Snapshot(
-            access: view.reader.transaction.access,
-            tables: view.tables,
-            clock: clock,
-            names: view.reader.names
-        )
+        let bytes = view.data.bytesInUse
+        let snapshot = view.data.snapshot(clock)
         var damage: [String] = []
         if checking {
             var check = IntegrityCheck(snapshot)
             try check.run()
             damage = check.damage
-            let life = try snapshot.lmdb { () throws(LMDBError) in try LifeRow.get(snapshot.access, snapshot.tables) }
-            if let life, life != control.header.life {
+            if let life = try snapshot.mainLife.getValid(.life)?.life, life != control.header.life {
                 damage.append("the data file is of the life \(life), and the control file of \(control.header.life)")
             }
             // After an adoption, the first process that opens the namespace finds out how much is reserved. The word
             // may also be older than the file, for example after a full disk under a journaling file system; then the
             // next writer reserves anew.
             if view.lockFree == nil, control.isAdopted.load() == 0, bytes > Int(clamping: control.reserved.load()),
-                !Self.hasBlocks(view.environment.descriptor, bytes, control.header.mode)
+                !Self.hasBlocks(view.data.descriptor, bytes, control.header.mode)
             {
                 damage.append("the data file uses \(bytes) bytes, and only \(control.reserved.load()) are reserved")
             }
@@ -182,17 +174,6 @@ package struct Inspection: Sendable {
         return mode != .fast || status.st_blocks * 512 >= bytes
     }
 
-    package static func map(
-        _ finding: borrowing ControlFinding,
-        _ name: String,
-        isPrivate: Bool = false
-    ) throws(SpaceError) -> ControlFile {
-        let (descriptor, header, info) = (finding.descriptor.raw, finding.header, finding.info)
-        return try system(operation, "the control file", namespace: name) { () throws(Errno) in
-            try ControlFile(descriptor: descriptor, header: header, identity: info, isPrivate: isPrivate)
-        }
-    }
-
     private static func tuples(_ snapshot: Snapshot) throws(SpaceError) -> [Match] {
         var tuples: [Match] = []
         var search = Search(snapshot, .empty, .any, .oldestFirst)
@@ -203,11 +184,9 @@ package struct Inspection: Sendable {
         return tuples
     }
 
-    /// An environment and a reader in it, with locks if they can be acquired.
+    /// The data, read with locks if they can be acquired.
     private struct View {
-        let environment: Environment
-        let tables: Tables
-        let reader: Reader
+        let data: ReadOnlyData
         let lockFree: String?
 
         init(
@@ -217,9 +196,16 @@ package struct Inspection: Sendable {
             lockFree: String?,
             timeout: Duration
         ) throws(SpaceError) {
-            if let obstacle = lockFree ?? Self.lock(control, timeout, folder.name.text) {
-                let flags: Environment.Flags = [.readOnly, .noLock]
-                self = try Self.open(folder, control, flags: flags, isReadOnly: isReadOnly, lockFree: obstacle, nil)
+            self.lockFree = lockFree ?? Self.lock(control, timeout, folder.name.text)
+            guard self.lockFree == nil else {
+                data = try ReadOnlyData(
+                    folder,
+                    control,
+                    takesLocks: false,
+                    isReadOnly: isReadOnly,
+                    nil,
+                    Inspection.operation
+                )
                 return
             }
             defer {
@@ -227,7 +213,7 @@ package struct Inspection: Sendable {
                 control.door.release()
             }
             try control.checkLockFile(folder, Inspection.operation)
-            self = try Self.open(folder, control, flags: [.readOnly], lockFree: nil, timeout)
+            data = try ReadOnlyData(folder, control, takesLocks: true, timeout, Inspection.operation)
         }
 
         /// Acquires the door and the gate.
@@ -249,53 +235,6 @@ package struct Inspection: Sendable {
             } catch {
                 return SpaceError(error, Inspection.operation, namespace: name).reason
             }
-        }
-
-        private static func open(
-            _ folder: borrowing NamespaceFolder,
-            _ control: ControlFile,
-            flags: Environment.Flags,
-            isReadOnly: Bool = false,
-            lockFree: String?,
-            _ timeout: Duration?
-        ) throws(SpaceError) -> View {
-            let operation = Inspection.operation
-            let place = try DataPlace(folder, creates: false, timeout: timeout, isReadOnly: isReadOnly, operation)
-            let environment: Environment
-            do throws(LMDBError) {
-                environment = try Environment(
-                    path: place.path,
-                    mapSize: Int(control.header.mapSize),
-                    maxReaders: Int(control.header.maxReaders),
-                    maxDatabases: Tables.named,
-                    flags: flags
-                )
-            } catch {
-                throw SpaceError(error, operation, namespace: folder.name.text)
-            }
-            if isReadOnly { try place.check(environment, operation, folder.name.text) }
-            do throws(LMDBError) {
-                let first = try environment.beginRead()
-                let tables = try Tables(first.access, create: false)
-                try first.commit()
-                return View(
-                    environment: environment,
-                    tables: tables,
-                    reader: Reader(try environment.beginRead(), namespace: folder.name.text),
-                    lockFree: lockFree
-                )
-            } catch .notFound {
-                throw .damaged(Inspection.operation, namespace: folder.name.text, "the data file lacks a table")
-            } catch {
-                throw SpaceError(error, Inspection.operation, namespace: folder.name.text)
-            }
-        }
-
-        private init(environment: Environment, tables: Tables, reader: Reader, lockFree: String?) {
-            self.environment = environment
-            self.tables = tables
-            self.reader = reader
-            self.lockFree = lockFree
         }
     }
 }

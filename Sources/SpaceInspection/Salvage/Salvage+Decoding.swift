@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -8,7 +7,7 @@ extension Salvage {
     /// Adds everything that the rows hold.
     mutating func decode(_ rows: SalvagedRows, _ clock: SalvageClock) {
         let main = rows.rows[.main] ?? []
-        let counters = main.first { $0.key.elementsEqual(Counters.keyBytes) }
+        let counters = main.first { MainKey(keyBytes: $0.key) == .counters }
         let limit = UInt64(Limits.mapBytes)
         history = counters.flatMap { $0.value.withBytes { Counters($0) } }?.history(limit: limit)
         var visible: Set<UInt64> = []
@@ -19,7 +18,7 @@ extension Salvage {
     }
 
     private mutating func decodeTuple(_ row: SalvagedRows.Row, _ clock: SalvageClock, _ visible: inout Set<UInt64>) {
-        guard let id = row.key.withBytes({ UInt64(key: $0) }) else {
+        guard let id = UInt64(keyBytes: row.key) else {
             return leftOut.append("a key of the table of tuples has \(row.key.count) bytes")
         }
         do throws(TupleCodingError) {
@@ -43,7 +42,7 @@ extension Salvage {
     }
 
     private mutating func decodeClaim(_ row: SalvagedRows.Row, _ clock: SalvageClock, _ visible: Set<UInt64>) {
-        guard let id = Array(row.key.dropFirst()).withBytes({ UInt64(key: $0) }) else {
+        guard let id = UInt64(keyBytes: Array(row.key.dropFirst())) else {
             return leftOut.append("a key of the table of claims has \(row.key.count - 1) bytes")
         }
         // A tuple is in one place, so this row is from another commit.

@@ -56,7 +56,7 @@ extension Salvage {
         var chunks: [UInt32: [UInt8]] = [:]
         var directory: ElementDirectory?
         for row in rows {
-            switch row.key.withBytes({ ElementKey($0)?.row }) {
+            switch ElementKey(keyBytes: row.key)?.row {
             case .directory?: directory = row.value.withBytes { ElementDirectory($0) }
             case .chunk(let id)?: chunks[id] = row.value
             case .element(let reference)?: found[reference] = row.value

@@ -1,5 +1,4 @@
 import Glibc
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -50,10 +49,10 @@ package struct Salvage: Sendable {
         if let reading {
             var isSettled = false
             for _ in 0..<Self.attempts where !isSettled {
-                (rows, isSettled) = try reading.whileUnchanged { SalvagedRows($0) }
+                (rows, isSettled) = try reading.whileUnchanged()
             }
             if !isSettled {
-                let (locked, obstacle) = try reading.underGate(folder, timeout) { SalvagedRows($0) }
+                let (locked, obstacle) = try reading.underGate(folder, timeout)
                 rows = locked
                 if let obstacle {
                     notes.append(
@@ -80,7 +79,7 @@ package struct Salvage: Sendable {
             clock = NamespaceClock(offset: mode == .durable ? NamespaceClock.realtimeAtBoot : 0)
         }
         decode(rows, SalvageClock(clock: clock))
-        for fault in rows.faults { leftOut.append(fault.sentence) }
+        leftOut += rows.faults
         if rows.isOlderPossible {
             notes.append(
                 "pages that say which others are current are lost; what was removed or replaced lately may be among this"
@@ -93,13 +92,5 @@ package struct Salvage: Sendable {
             let bytes = try? FileBytes.read(at: folder.descriptor.raw, NamespaceFolder.control, limit: 1 << 24)
         else { return nil }
         return try? ControlHeader(decoding: Array(bytes.prefix(ControlHeader.size)))
-    }
-}
-
-extension PageFault {
-    /// The fault as a sentence for people.
-    var sentence: String {
-        let whose = table.map { $0.isEmpty ? "" : " (\($0))" } ?? ""
-        return "page \(page)\(whose): \(reason)"
     }
 }

@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -45,12 +44,7 @@ extension NamespaceStatus {
         history = counters.history(limit: control.header.byteLimit)
         self.bytes = bytes
         self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
-        (tuples, cells) = try snapshot.lmdb { () throws(LMDBError) in
-            (
-                try snapshot.access.statistics(snapshot.tables.tuples).entries,
-                try snapshot.access.statistics(snapshot.tables.cells).entries
-            )
-        }
+        (tuples, cells) = (try snapshot.tuples.count, try snapshot.cells.count)
         waiters = Self.waiters(control, sightings, pids)
         watchers = try snapshot.watchers().map { (_, row) in
             Watcher(

@@ -1,4 +1,3 @@
-import LMDB
 public import TupleCoding
 
 /// The state of a namespace: what is in it, which processes keep it alive, which wait, and what is claimed.
@@ -169,7 +168,7 @@ extension Namespace {
                 control: core.control,
                 sightings: sightings,
                 snapshot: snapshot,
-                bytes: (core.environment.info.lastPage + 1) * core.environment.pageSize
+                bytes: core.engine.bytesInUse
             )
         }
     }

@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -34,17 +33,13 @@ extension Snapshot {
         var damage: [String] = []
         var rows: [(name: String, row: PlaceRow)] = []
         var count = 0
-        try lmdb { () throws(LMDBError) in
-            var cursor = try access.cursor(tables.holds)
-            while let entry = try cursor.next() {
-                count += 1
-                guard let (name, ticket) = PlaceKeys.parts(of: entry.key),
-                    let row = PlaceRow(ticket: ticket, entry.value)
-                else {
-                    damage.append("a row of what is held does not decode")
-                    continue
-                }
+        var stored = try placeRows.scan()
+        while let (key, value) = try stored.nextBytes() {
+            count += 1
+            if let (name, _) = PlaceKeys.parts(of: key), let row = PlaceRow(key: key, value: value) {
                 rows.append((name, row))
+            } else {
+                damage.append("a row of what is held does not decode")
             }
         }
         if count != counters.holds { damage.append("\(count) holds are kept, and the counter says \(counters.holds)") }

@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -135,16 +134,10 @@ extension Snapshot {
     /// The tickets of requests that have arguments or replies, and whether these decode.
     private func requestBodies() throws(SpaceError) -> [UInt64: Bool] {
         var bodies: [UInt64: Bool] = [:]
-        try lmdb { () throws(LMDBError) in
-            var cursor = try access.cursor(tables.elements)
-            var entry = try RequestRow.bodyKey(0).withBytes { (key) throws(LMDBError) in
-                try cursor.seek(key, .atLeast)
-            }
-            while let row = entry, row.key.count >= 8, row.key.big(0, UInt64.self) == 0 {
-                let ticket: UInt64 = row.key.count == 16 ? row.key.big(8) : 0
-                bodies[ticket] = (try? Value(encodedElement: row.value)) != nil
-                entry = try cursor.next()
-            }
+        var rows = try elementsByBytes.scan(prefix: UInt64(0).bigEndianBytes)
+        while let (key, value) = try rows.nextBytes() {
+            let ticket: UInt64 = key.count == 16 ? key.big(8) : 0
+            bodies[ticket] = (try? Value(encodedElement: value)) != nil
         }
         return bodies
     }

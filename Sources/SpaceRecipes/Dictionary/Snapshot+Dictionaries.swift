@@ -1,7 +1,3 @@
-import LMDB
-import SpaceSystem
-import TupleCoding
-
 // The entries of a dictionary are cells: a cell's key is the dictionary's name, a slash, and the entry's key. No
 // dictionary's name contains a slash. So the part before a cell's first slash names its dictionary, and the entries of
 // a dictionary are adjacent.
@@ -26,16 +22,12 @@ extension Snapshot {
         _ visit: (_ key: String, _ value: UnsafeRawBufferPointer) throws(SpaceError) -> Bool
     ) throws(SpaceError) {
         let keys = DictionaryKeys(name)
-        var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.cells) }
-        var entry = try step(&cursor) { (cursor) throws(LMDBError) in
-            try keys.prefix.withBytes { (prefix) throws(LMDBError) in try cursor.seek(prefix, .atLeast) }
-        }
-        while let found = entry, found.key.starts(with: keys.prefix) {
-            guard let key = keys.key(ofCell: found.key) else {
+        var rows = try cellsByBytes.scan(prefix: keys.prefix)
+        while let (cell, value) = try rows.nextBytes() {
+            guard let key = keys.key(ofCell: cell) else {
                 throw damaged("a key of the dictionary \(name.quotedForPeople) is no UTF-8")
             }
-            guard try visit(key, found.value) else { return }
-            entry = try step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
+            guard try visit(key, value) else { return }
         }
     }
 

@@ -1,5 +1,3 @@
-import LMDB
-import SpaceSystem
 import TupleCoding
 
 extension Limits {
@@ -7,21 +5,16 @@ extension Limits {
     public static let objectNameBytes = 240
 }
 
+extension TransactionTables {
+    package var objectRows: Table<String, SharedObjectRow> { table(tables.objects) }
+}
+
 extension Snapshot {
     /// The object with a name, or `nil` if there is none; throws `damaged`.
     package func object(_ name: String) throws(SpaceError) -> SharedObjectRow? {
         // The empty name is that of requests, and an empty key is not allowed in the table.
         guard !name.isEmpty else { return nil }
-        var key = name
-        let row: UnsafeRawBufferPointer?
-        do throws(LMDBError) {
-            row = try key.withUTF8Bytes { (bytes) throws(LMDBError) in try access.get(tables.objects, bytes) }
-        } catch {
-            throw SpaceError(error, operation, namespace: namespace)
-        }
-        guard let row else { return nil }
-        guard let object = SharedObjectRow(row) else { throw damaged("the object \(name.quotedForPeople)") }
-        return object
+        return try objectRows.get(name)
     }
 
     /// The object with a name and a kind, or `nil` if there is none.
@@ -45,16 +38,8 @@ extension Snapshot {
 
     /// Visits all objects, by name; rows that do not decode are left out.
     package func forEachObject(_ visit: (String, SharedObjectRow) throws(SpaceError) -> Void) throws(SpaceError) {
-        var rows: [(name: String, row: SharedObjectRow)] = []
-        try lmdb { () throws(LMDBError) in
-            var cursor = try access.cursor(tables.objects)
-            while let entry = try cursor.next() {
-                guard let name = String(validating: entry.key, as: UTF8.self), let row = SharedObjectRow(entry.value)
-                else { continue }
-                rows.append((name, row))
-            }
-        }
-        for (name, row) in rows { try visit(name, row) }
+        var rows = try objectRows.scan()
+        while let (name, row) = try rows.nextValid() { try visit(name, row) }
     }
 }
 
@@ -72,26 +57,13 @@ extension WriteScope {
 
     /// Replaces the row of an object.
     package func store(_ name: String, _ row: SharedObjectRow) throws(SpaceError) {
-        var key = name
-        let bytes = row.encoded
-        do throws(LMDBError) {
-            try key.withUTF8Bytes { (key) throws(LMDBError) in
-                try bytes.withBytes { (value) throws(LMDBError) in try access.put(tables.objects, key, value) }
-            }
-        } catch {
-            throw SpaceError(error, operation, namespace: namespace)
-        }
+        try objectRows.put(name, row)
         noteUpkeep()
     }
 
     /// Removes the row of an object; its rows in other tables must be removed first, by its kind's code.
     func removeObject(_ name: String) throws(SpaceError) {
-        var key = name
-        do throws(LMDBError) {
-            _ = try key.withUTF8Bytes { (key) throws(LMDBError) in try access.delete(tables.objects, key) }
-        } catch {
-            throw SpaceError(error, operation, namespace: namespace)
-        }
+        try objectRows.delete(name)
         noteUpkeep()
     }
 }

@@ -8,7 +8,7 @@ import TupleCoding
 ///     1  zero, 7 bytes
 ///     8  number: the object's rows in other tables begin with it; no other object of the namespace ever has it
 ///     16 details of the kind (an element type, a bound), one encoded element
-package struct SharedObjectRow {
+package struct SharedObjectRow: EncodedTableRow {
     package static let headerSize = 16
 
     package let kind: SharedObjectKind
@@ -20,6 +20,8 @@ package struct SharedObjectRow {
         self.number = number
         self.details = details
     }
+
+    package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { self.init(value) }
 
     /// Copies the row out of the page; `nil` if the bytes are not a row.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -33,5 +35,9 @@ package struct SharedObjectRow {
         var bytes: [UInt8] = [kind.rawValue, 0, 0, 0, 0, 0, 0, 0]
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
         return bytes + details.knownElement
+    }
+
+    package static func damage(at key: UnsafeRawBufferPointer) -> String {
+        "the object \(String(decoding: key, as: UTF8.self).quotedForPeople)"
     }
 }

@@ -1,6 +1,4 @@
-import LMDB
 import SpaceSystem
-import TupleCoding
 
 /// Carries out an edit of an ordered set, in a write transaction.
 ///
@@ -55,21 +53,11 @@ struct ElementEditor {
     // MARK: Rows
 
     private func put(_ row: ElementKey.Row, _ bytes: [UInt8]) throws(SpaceError) {
-        try scope.lmdb { () throws(LMDBError) in
-            try ElementKey(list.object, row).withBytes { (key) throws(LMDBError) in
-                try bytes.withBytes { (value) throws(LMDBError) in
-                    try scope.access.put(scope.tables.elements, key, value)
-                }
-            }
-        }
+        try scope.elements.put(ElementKey(list.object, row), bytes)
     }
 
     private func delete(_ row: ElementKey.Row) throws(SpaceError) {
-        _ = try scope.lmdb { () throws(LMDBError) in
-            try ElementKey(list.object, row).withBytes { (key) throws(LMDBError) in
-                try scope.access.delete(scope.tables.elements, key)
-            }
-        }
+        try scope.elements.delete(ElementKey(list.object, row))
     }
 
     /// The references of a chunk in its present state; the list knows only the state before the edit.

@@ -2,7 +2,7 @@ import SpaceSystem
 import TupleCoding
 
 /// A key of `elements`.
-package struct ElementKey {
+package struct ElementKey: TableKey {
     package enum Row: Equatable {
         case directory
         case chunk(UInt32)
@@ -17,7 +17,7 @@ package struct ElementKey {
         self.row = row
     }
 
-    package init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(key bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 9 else { return nil }
         object = bytes.big(0)
         switch (bytes[8], bytes.count) {

@@ -1,5 +1,3 @@
-import LMDB
-import SpaceSystem
 import TupleCoding
 
 /// The elements of one ordered set, in one snapshot.
@@ -94,21 +92,14 @@ package struct ElementList {
     func find(_ encoded: [UInt8]) throws(SpaceError) -> Finding {
         let hash = hash64(encoded)
         var free: UInt32 = 0
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.elements) }
-        var entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in
-            try ElementKey(object, .element(ElementReference(hash: hash, number: 0))).withBytes {
-                (key) throws(LMDBError) in try cursor.seek(key, .atLeast)
-            }
-        }
-        while let found = entry, let key = ElementKey(found.key), key.object == object,
+        let start = ElementReference(hash: hash, number: 0)
+        var rows = try snapshot.elements.scan(from: ElementKey(object, .element(start)))
+        while let (key, bytes) = try rows.nextValid(), key.object == object,
             case .element(let reference) = key.row, reference.hash == hash
         {
-            guard let row = ElementRow(found.value) else {
-                throw snapshot.damaged("an element of \(name.quotedForPeople)")
-            }
+            guard let row = ElementRow(bytes) else { throw snapshot.damaged("an element of \(name.quotedForPeople)") }
             if row.encoded.elementsEqual(encoded) { return .present(reference, chunk: row.chunk) }
             if reference.number == free { free += 1 }
-            entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
         }
         return .absent(ElementReference(hash: hash, number: free))
     }
@@ -134,11 +125,14 @@ package struct ElementList {
     }
 }
 
+extension TransactionTables {
+    /// The rows of ordered sets.
+    package var elements: Table<ElementKey, UnsafeRawBufferPointer> { table(tables.elements) }
+}
+
 extension Snapshot {
     package func row(_ object: UInt64, _ row: ElementKey.Row) throws(SpaceError) -> UnsafeRawBufferPointer? {
-        try lmdb { () throws(LMDBError) in
-            try ElementKey(object, row).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
-        }
+        try elements.get(ElementKey(object, row))
     }
 
     /// The ordered set of a handle.

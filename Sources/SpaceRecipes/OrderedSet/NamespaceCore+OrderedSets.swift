@@ -1,5 +1,3 @@
-import LMDB
-import SpaceSystem
 import TupleCoding
 
 /// Edits of an ordered set: under the gate, each is planned against the state that it changes, and carried out in the
@@ -95,25 +93,14 @@ extension WriteScope {
     /// Makes an empty ordered set, and returns its number.
     package func makeOrderedSet(_ name: String, details: Value) throws(SpaceError) -> UInt64 {
         let number = try makeObject(name, .orderedSet, details: details)
-        let directory = ElementDirectory().encoded
-        try lmdb { () throws(LMDBError) in
-            try ElementKey(number, .directory).withBytes { (key) throws(LMDBError) in
-                try directory.withBytes { (value) throws(LMDBError) in try access.put(tables.elements, key, value) }
-            }
-        }
+        try elements.put(ElementKey(number, .directory), ElementDirectory().encoded)
         return number
     }
 
     /// Removes an ordered set with all its rows.
     func removeOrderedSet(_ name: String, _ number: UInt64) throws(SpaceError) {
-        var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.elements) }
-        var entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.seek(number, .atLeast) }
-        while let found = entry, found.key.count > 8, found.key.big(0, UInt64.self) == number {
-            entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in
-                try cursor.delete()
-                return try cursor.next()
-            }
-        }
+        var rows = try elementsByBytes.scan(prefix: number.bigEndianBytes)
+        while try rows.nextBytes() != nil { try rows.delete() }
         try removeObject(name)
         try note(.discard, name: name)
     }
@@ -125,6 +112,6 @@ extension Snapshot {
         // If the directory is damaged, the size of the whole table is the bound.
         let directory = try row(number, .directory).flatMap(ElementDirectory.init)
         if let directory { return directory.count + directory.chunks.count + 1 }
-        return try lmdb { () throws(LMDBError) in try access.statistics(tables.elements).entries }
+        return try elements.count
     }
 }

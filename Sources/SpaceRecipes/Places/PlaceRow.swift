@@ -15,7 +15,7 @@ import TupleCoding
 ///     8  holder (`ClaimHolder`)
 ///     16 since, milliseconds since 1970
 ///     24 details of the kind (the number of permits, a candidate's value), one encoded element
-package struct PlaceRow: Equatable {
+package struct PlaceRow: EncodedTableRow, Equatable {
     private static let headerSize = 24
 
     /// A number given out once; later ones are greater, so each holder's ticket is greater than those of all earlier
@@ -52,6 +52,11 @@ package struct PlaceRow: Equatable {
         self.details = details
     }
 
+    package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        guard key.count > 8 else { return nil }
+        self.init(ticket: key.big(key.count - 8), value)
+    }
+
     /// Copies the row out of the page; `nil` if the bytes are not a row.
     package init?(ticket: UInt64, _ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > Self.headerSize, let kind = SharedObjectKind(rawValue: bytes[0]), bytes[1] < 2,
@@ -78,6 +83,15 @@ package struct PlaceRow: Equatable {
         withUnsafeBytes(of: since.littleEndian) { bytes.append(contentsOf: $0) }
         return bytes + details.knownElement
     }
+
+    package static func damage(at key: UnsafeRawBufferPointer) -> String {
+        key.count > 8 ? "hold \(key.big(key.count - 8, UInt64.self)) does not decode" : "a hold does not decode"
+    }
+}
+
+extension TransactionTables {
+    /// The places, by keys that `PlaceKeys` makes and reads.
+    package var placeRows: Table<[UInt8], PlaceRow> { table(tables.holds) }
 }
 
 extension Snapshot {

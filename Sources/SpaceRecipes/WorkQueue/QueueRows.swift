@@ -56,7 +56,7 @@ package struct QueueRows {
 }
 
 extension UInt64 {
-    var bigEndianBytes: [UInt8] { Swift.withUnsafeBytes(of: bigEndian) { Array($0) } }
+    package var bigEndianBytes: [UInt8] { Swift.withUnsafeBytes(of: bigEndian) { Array($0) } }
 }
 
 extension Snapshot {

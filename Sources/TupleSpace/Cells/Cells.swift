@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -7,13 +6,12 @@ import TupleCoding
 extension Snapshot {
     /// All cells, by key.
     package func allCells() throws(SpaceError) -> [(key: String, value: Value)] {
-        var rows: [(key: String, bytes: UnsafeRawBufferPointer)] = []
-        try lmdb { () throws(LMDBError) in
-            var cursor = try access.cursor(tables.cells)
-            while let row = try cursor.next() { rows.append((String(decoding: row.key, as: UTF8.self), row.value)) }
-        }
+        var rows = try cellsByBytes.scan()
         var cells: [(key: String, value: Value)] = []
-        for row in rows { cells.append((row.key, try value(row.key, row.bytes))) }
+        while let (bytes, encoded) = try rows.next() {
+            let key = String(decoding: bytes, as: UTF8.self)
+            cells.append((key, try value(key, encoded)))
+        }
         return cells
     }
 
@@ -29,14 +27,9 @@ extension Snapshot {
 extension WriteScope {
     package func set(_ key: String, _ encoded: [UInt8]) throws(SpaceError) {
         let old = isJournaling ? try snapshot.cell(key).map { Array($0) } : nil
-        try encoded.withBytes { (new) throws(SpaceError) in try note(.set, key, old: old, new: new) }
-        var name = key
-        do throws(LMDBError) {
-            try name.withUTF8Bytes { (bytes) throws(LMDBError) in
-                try encoded.withBytes { (value) throws(LMDBError) in try access.put(tables.cells, bytes, value) }
-            }
-        } catch {
-            throw SpaceError(error, operation, namespace: namespace)
+        try encoded.withBytes { (new) throws(SpaceError) in
+            try note(.set, key, old: old, new: new)
+            try put(cell: key, new)
         }
         noteSet(cell: key)
     }
@@ -59,12 +52,7 @@ extension WriteScope {
 
     package func unset(_ key: String) throws(SpaceError) {
         try note(.unset, key, old: isJournaling ? try snapshot.cell(key).map { Array($0) } : nil, new: nil)
-        var name = key
-        do throws(LMDBError) {
-            _ = try name.withUTF8Bytes { (bytes) throws(LMDBError) in try access.delete(tables.cells, bytes) }
-        } catch {
-            throw SpaceError(error, operation, namespace: namespace)
-        }
+        try cells.delete(key)
     }
 }
 

@@ -1,4 +1,3 @@
-import LMDB
 package import SpaceSystem
 import Synchronization
 import TupleCoding
@@ -137,7 +136,7 @@ package final class ChangeSource: Sendable {
     package func next(until deadline: MonotonicInstant? = nil) async throws(SpaceError) -> Change? {
         let core = namespace.core
         while true {
-            let transaction = core.environment.lastTransaction
+            let transaction = core.engine.lastCommit
             if let change = try take(core) { return change }
             if state.withLock({ $0.hasEnded }) || Task.isCancelled || deadline?.hasPassed ?? false { return nil }
             await EventLoop.shared.wait(for: core, since: transaction, until: deadline)
@@ -150,7 +149,7 @@ package final class ChangeSource: Sendable {
     {
         let core = namespace.core
         while true {
-            let transaction = core.environment.lastTransaction
+            let transaction = core.engine.lastCommit
             if let change = try take(core) { return change }
             if interruption?.isTriggered ?? false { throw core.cancelled("watch") }
             if state.withLock({ $0.hasEnded }) || deadline?.hasPassed ?? false { return nil }
@@ -196,7 +195,7 @@ package final class ChangeSource: Sendable {
             let position = state.withLock { $0.position }
             var looked = 0
             let (changes, reached) = try core.readJournal(after: position) { row in
-                looked += row.bytes.count
+                looked += row.size
                 return filter.includes(row)
             }
             state.withLock { state in

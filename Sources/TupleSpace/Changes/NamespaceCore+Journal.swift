@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -31,28 +30,17 @@ extension NamespaceCore {
             guard position < .max else { return ([], position) }
             var changes: [Change] = []
             var reached = position
-            var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.journal)
-            }
+            var rows = try snapshot.journal.scan(from: position + 1)
             var looked = 0
             var bytes = 0
             while looked < Self.journalBatch, bytes < Self.journalBatchBytes {
-                let isFirst = looked == 0
-                let entry: Cursor.Entry?
-                do throws(LMDBError) {
-                    entry = isFirst ? try cursor.seek(position + 1, .atLeast) : try cursor.next()
-                } catch {
-                    throw SpaceError(error, "watch", namespace: snapshot.namespace)
-                }
-                guard let entry else { break }
+                guard let (_, row) = try rows.next() else { break }
                 looked += 1
-                guard let row = JournalRow(key: entry.key, value: entry.value) else {
-                    throw snapshot.damaged("a row of the journal does not decode")
-                }
                 if row.sequence > reached + 1 { changes.append(Change(gapFrom: reached + 1, to: row.sequence - 1)) }
                 reached = row.sequence
                 do throws(TupleCodingError) {
                     guard let change = try decode(row) else { continue }
-                    bytes += entry.value.count
+                    bytes += row.size
                     changes.append(change)
                 } catch {
                     throw snapshot.damaged("change \(row.sequence) of the journal: \(error)")
@@ -74,13 +62,8 @@ extension Snapshot {
     /// All changes that the journal holds.
     package func allChanges() throws(SpaceError) -> [Change] {
         var changes: [Change] = []
-        var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.journal) }
-        while let entry = try step(&cursor, { (cursor) throws(LMDBError) in try cursor.next() }) {
-            guard let row = JournalRow(key: entry.key, value: entry.value) else {
-                throw damaged("a row of the journal does not decode")
-            }
-            changes.append(try change(of: row))
-        }
+        var rows = try journal.scan()
+        while let (_, row) = try rows.next() { changes.append(try change(of: row)) }
         return changes
     }
 }

@@ -1,18 +1,14 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
 extension WriteScope {
     package func put(watcher number: UInt64, _ row: WatcherRow) throws(SpaceError) {
-        let bytes = row.encoded
-        try lmdb { () throws(LMDBError) in
-            try bytes.withBytes { (bytes) throws(LMDBError) in try access.put(tables.watchers, number, bytes) }
-        }
+        try watcherRows.put(number, row)
         noteUpkeep()
     }
 
     package func remove(watcher number: UInt64) throws(SpaceError) {
-        guard try lmdb({ () throws(LMDBError) in try access.delete(tables.watchers, number) }) else { return }
+        guard try watcherRows.delete(number) else { return }
         counters.watchers -= min(1, counters.watchers)
         noteUpkeep()
         try emptyJournalOfNobody()
@@ -142,7 +138,7 @@ extension NamespaceCore {
         timeout: Duration? = nil
     ) throws(SpaceError) {
         try write("stop watching", .emptyingJournal, timeout: timeout) { (scope) throws(SpaceError) in
-            guard var row = try scope.watcher(number), row.session == session else { return }
+            guard var row = try scope.watcherRows.getValid(number), row.session == session else { return }
             if isSubscription {
                 row.session = 0
                 row.position = max(row.position, position)
@@ -158,7 +154,9 @@ extension NamespaceCore {
         try write("acknowledge changes", .removing(1, bytes: 1024), timeout: timeout) { (scope) throws(SpaceError) in
             // The position never exceeds the last change, because later changes must still be delivered.
             let sequence = min(sequence, scope.counters.sequence)
-            guard var row = try scope.watcher(number), row.session == session.number, row.position < sequence else {
+            guard var row = try scope.watcherRows.getValid(number), row.session == session.number,
+                row.position < sequence
+            else {
                 return
             }
             row.position = sequence
@@ -194,11 +192,5 @@ extension NamespaceCore {
             let isSubscription = !row.subscription.isEmpty
             try? endWatcher(number, of: row.session, isSubscription: isSubscription, timeout: timeout)
         }
-    }
-}
-
-extension WriteScope {
-    fileprivate func watcher(_ number: UInt64) throws(SpaceError) -> WatcherRow? {
-        try lmdb { () throws(LMDBError) in try access.get(tables.watchers, number) }.flatMap { WatcherRow($0) }
     }
 }

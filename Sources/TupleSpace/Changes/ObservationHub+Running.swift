@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import Synchronization
 import TupleCoding
@@ -124,7 +123,7 @@ extension ObservationHub {
             defer { state.stalled = [] }
             return (
                 state.stalled.compactMap { state.entries[$0]?.observer },
-                state.transaction != core.environment.lastTransaction || !core.isUsable
+                state.transaction != core.engine.lastCommit || !core.isUsable
             )
         }
         for observer in stalled { start(observer, Observer.Batch(), core, isCrew: true) }

@@ -1,5 +1,3 @@
-import LMDB
-import SpaceSystem
 import TupleCoding
 
 /// The contents of a namespace at a watcher's registration, read slice by slice while other processes continue to
@@ -95,23 +93,16 @@ struct PresentState {
         guard isExact else { return true }
         let last = try snapshot.counters().sequence
         guard last > scanned else { return true }
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.journal) }
-        var entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.seek(scanned + 1, .atLeast) }
-        for _ in 0..<Self.rows {
-            guard let found = entry, scanned < last else { break }
-            guard let row = JournalRow(key: found.key, value: found.value) else {
-                throw snapshot.damaged("a row of the journal does not decode")
-            }
-            guard row.sequence == scanned + 1 else {
+        var rows = try snapshot.journal.scan(from: scanned + 1)
+        for _ in 0..<Self.rows where scanned < last {
+            guard let (_, row) = try rows.next(), row.sequence == scanned + 1 else {
                 giveUpExactness()
                 return true
             }
             scanned = row.sequence
             note(row)
-            entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
         }
-        if entry == nil, scanned < last { giveUpExactness() }
-        return !isExact || scanned == last
+        return scanned == last
     }
 
     private mutating func note(_ row: JournalRow) {
@@ -140,15 +131,8 @@ struct PresentState {
 
     /// The row of a change since the registration; `nil` when the journal has dropped it.
     private mutating func journalRow(_ number: UInt64, _ snapshot: Snapshot) throws(SpaceError) -> JournalRow? {
-        let bytes = try snapshot.lmdb { () throws(LMDBError) in
-            try snapshot.access.get(snapshot.tables.journal, number)
-        }
-        guard let bytes else {
-            giveUpExactness()
-            return nil
-        }
-        let row = number.withKey { (key) in JournalRow(key: key, value: bytes) }
-        guard let row else { throw snapshot.damaged("change \(number) of the journal does not decode") }
+        let row = try snapshot.journal.get(number)
+        if row == nil { giveUpExactness() }
         return row
     }
 
@@ -158,13 +142,8 @@ struct PresentState {
         var slice = Slice()
         var found: [(id: UInt64, tuple: Tuple)] = []
         var end = nextTuple
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.tuples) }
-        var entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.seek(from, .atLeast) }
-        while let next = entry {
-            guard let id = UInt64(key: next.key), let row = TupleRow(next.value) else {
-                throw snapshot.damaged("a row of the table of tuples is too short")
-            }
-            guard id < nextTuple else { break }
+        var rows = try snapshot.tuples.scan(from: from)
+        while let (id, row) = try rows.next(), id < nextTuple {
             guard slice.hasRoom else {
                 end = id
                 break
@@ -180,7 +159,6 @@ struct PresentState {
                 found.append((id, try snapshot.tuple(id, row)))
                 slice.count(row.size)
             }
-            entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
         }
         for (id, number) in firstOfTuple where id < end {
             firstOfTuple[id] = nil
@@ -200,29 +178,22 @@ struct PresentState {
         var slice = Slice()
         var found: [(key: [UInt8], value: Value)] = []
         var end: [UInt8]?
-        var cursor = try snapshot.lmdb { () throws(LMDBError) in try snapshot.access.cursor(snapshot.tables.cells) }
         // No key is empty, and LMDB cannot seek an empty one.
-        var entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in
-            guard !after.isEmpty else { return try cursor.first() }
-            return try after.withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
-        }
-        if !after.isEmpty, let next = entry, next.key.elementsEqual(after) {
-            entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
-        }
+        var rows = after.isEmpty ? try snapshot.cellsByBytes.scan() : try snapshot.cellsByBytes.scan(from: after)
         var last = after
-        while let next = entry {
+        while let (key, now) = try rows.next() {
+            if key == after { continue }
             guard slice.hasRoom else {
                 end = last
                 break
             }
             slice.looked += 1
-            last = Array(next.key)
-            let value = try valueBefore(last, next.value, snapshot)
-            if let value, filter.includes(presentCell: next.key, value) {
-                found.append((last, try snapshot.value(String(decoding: last, as: UTF8.self), value)))
-                slice.count(last.count + value.count)
+            last = key
+            let value = try valueBefore(key, now, snapshot)
+            if let value, key.withUnsafeBytes({ filter.includes(presentCell: $0, value) }) {
+                found.append((key, try snapshot.value(String(decoding: key, as: UTF8.self), value)))
+                slice.count(key.count + value.count)
             }
-            entry = try snapshot.step(&cursor) { (cursor) throws(LMDBError) in try cursor.next() }
         }
         // Cells that are no longer set.
         for (key, number) in firstOfCell where end.map({ !$0.lexicographicallyPrecedes(key) }) ?? true {
@@ -240,9 +211,7 @@ struct PresentState {
     private mutating func readCells(on path: String, _ snapshot: Snapshot) throws(SpaceError) -> [Change] {
         var found: [Change] = []
         for key in ChangeFilter.keys(on: path) {
-            let now = try snapshot.lmdb { () throws(LMDBError) in
-                try key.withBytes { (key) throws(LMDBError) in try snapshot.access.get(snapshot.tables.cells, key) }
-            }
+            let now = try snapshot.cellsByBytes.get(key)
             guard let value = try valueBefore(key, now, snapshot),
                 key.withUnsafeBytes({ filter.includes(presentCell: $0, value) })
             else { continue }

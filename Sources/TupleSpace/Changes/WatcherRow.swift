@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -9,7 +8,7 @@ import TupleCoding
 ///            8  the last change that need not be delivered again
 ///            16 length of the subscription's name; 0: none
 ///            18 name, then the filter as text
-package struct WatcherRow {
+package struct WatcherRow: EncodedTableRow {
     package static let headerSize = 18
 
     package var session: UInt64
@@ -24,7 +23,7 @@ package struct WatcherRow {
         self.filter = filter
     }
 
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(key: UnsafeRawBufferPointer, value bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize else { return nil }
         session = bytes.little(0)
         position = bytes.little(8)
@@ -44,18 +43,20 @@ package struct WatcherRow {
         bytes.append(contentsOf: filter.utf8.prefix(400))
         return bytes
     }
+
+    package static func damage(at key: UnsafeRawBufferPointer) -> String { "a row of the watchers does not decode" }
+}
+
+extension TransactionTables {
+    package var watcherRows: Table<UInt64, WatcherRow> { table(tables.watchers) }
 }
 
 extension Snapshot {
     /// All rows of `watchers`; those that don't decode are left out.
     package func watchers() throws(SpaceError) -> [(number: UInt64, row: WatcherRow)] {
-        var rows: [(number: UInt64, row: WatcherRow)] = []
-        try lmdb { () throws(LMDBError) in
-            var cursor = try access.cursor(tables.watchers)
-            while let found = try cursor.next() {
-                if let number = UInt64(key: found.key), let row = WatcherRow(found.value) { rows.append((number, row)) }
-            }
-        }
-        return rows
+        var rows = try watcherRows.scan()
+        var watchers: [(number: UInt64, row: WatcherRow)] = []
+        while let (number, row) = try rows.nextValid() { watchers.append((number, row)) }
+        return watchers
     }
 }

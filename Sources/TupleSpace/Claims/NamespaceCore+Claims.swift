@@ -146,7 +146,7 @@ extension NamespaceCore {
             try snapshot.forEachClaim { (id, row) throws(SpaceError) in
                 if isWanted(id, row) {
                     slice.ids.append(id)
-                    slice.bytes += row.bytes.count
+                    slice.bytes += row.size
                 }
                 return slice.ids.count < min(max, 64) && slice.bytes < 1 << 20
             }

@@ -1,5 +1,4 @@
 import Glibc
-import LMDB
 package import SpaceSystem
 import Synchronization
 
@@ -260,7 +259,7 @@ package final class EventLoop: Sendable {
         if deadline != nil { crew.wake() }
         core.engine.awaitSignal()
         // A change between the look and the entry of the listener signalled to no listener.
-        if core.engine.environment.lastTransaction != transaction || !core.engine.isUsable { self.resume(id, core) }
+        if core.engine.lastCommit != transaction || !core.engine.isUsable { self.resume(id, core) }
     }
 
     private func resume(_ id: UInt64, _ core: any ListeningNamespace) {
@@ -312,7 +311,7 @@ package final class EventLoop: Sendable {
             core.tick()
             // Repeats the request for a signal, in case a process that was killed has taken it.
             core.engine.awaitSignal()
-            let (last, isUsable) = (core.engine.environment.lastTransaction, core.engine.isUsable)
+            let (last, isUsable) = (core.engine.lastCommit, core.engine.isUsable)
             let due = takeListeners(ObjectIdentifier(core)) { !isUsable || $0.transaction != last }
             for listener in due { listener.resume() }
             core.tickParts()

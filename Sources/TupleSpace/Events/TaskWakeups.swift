@@ -1,4 +1,3 @@
-import LMDB
 package import SpaceSystem
 import Synchronization
 import SystemPackage
@@ -200,7 +199,7 @@ package final class TaskWakeups: @unchecked Sendable {
                 let isDue =
                     sleeper.bell.load() != sleeper.heard || sleeper.deadline.map { $0 <= now } ?? false
                     || (isTick
-                        && (sleeper.core.engine.environment.lastTransaction != sleeper.transaction
+                        && (sleeper.core.engine.lastCommit != sleeper.transaction
                             || !sleeper.core.engine.isUsable))
                 if isDue {
                     due.append(sleeper.continuation)

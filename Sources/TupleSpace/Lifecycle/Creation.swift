@@ -1,5 +1,4 @@
 import Glibc
-import LMDB
 import SpaceSystem
 import Synchronization
 import SystemPackage
@@ -203,13 +202,12 @@ struct Creation {
         _ session: Session,
         _ use: EnvironmentUse
     ) throws(SpaceError) -> NamespaceCore {
-        let environment = use.environment
         try system(operation, "the data file", namespace: name) { () throws(Errno) in
-            try Directory.setMode(environment.descriptor, folder.fileMode)
+            try Directory.setMode(use.descriptor, folder.fileMode)
         }
         let start = Limits.removalReserve + 2 << 20
         try system(operation, "the data file", namespace: name) { () throws(Errno) in
-            try Blocks.reserve(environment.descriptor, from: 0, to: start, keepSize: control.header.mode != .fast)
+            try Blocks.reserve(use.descriptor, from: 0, to: start, keepSize: control.header.mode != .fast)
         }
         control.reserved.store(UInt64(start))
         var counters = Counters()
@@ -218,18 +216,8 @@ struct Creation {
             let limit = Int(clamping: control.header.byteLimit)
             (counters.historyRows, counters.historyBytes) = try history.words(limit: limit, operation, name)
         }
-        do throws(LMDBError) {
-            let transaction = try environment.beginWrite()
-            let tables = try Tables(transaction.access, create: true)
-            let row = try transaction.access.reserve(tables.main, Counters.keyBytes, size: Counters.size)
-            counters.write(to: row)
-            try LifeRow.put(control.header.life, transaction.access, tables)
-            try transaction.commit()
-            use.set(tables)
-            return try opening.makeCore(folder, control, session, use, tables)
-        } catch {
-            throw SpaceError(error, operation, namespace: name)
-        }
+        let tables = try use.makeTables(counters, control.header.life, operation, namespace: name)
+        return try opening.makeCore(folder, control, session, use, tables, operation)
     }
 
     /// Syncs what the rename is about to publish, in mode `.durable`.
@@ -239,10 +227,6 @@ struct Creation {
             try Directory.sync(control.raw)
             try Directory.sync(folder.descriptor.raw)
         }
-        do throws(LMDBError) {
-            try core.environment.sync(force: true)
-        } catch {
-            throw SpaceError(error, operation, namespace: name)
-        }
+        try core.engine.sync(operation)
     }
 }

@@ -1,4 +1,3 @@
-package import LMDB
 package import SpaceSystem
 import Synchronization
 
@@ -38,7 +37,6 @@ package final class NamespaceCore: ListeningNamespace {
     package var root: SpaceRoot { engine.root }
     package var folder: FileInfo { engine.folder }
     package var control: ControlFile { engine.control }
-    package var environment: Environment { engine.environment }
     package var clock: NamespaceClock { engine.clock }
     package var mode: StorageMode { engine.mode }
     package var slots: WaitSlots { engine.slots }

@@ -1,5 +1,4 @@
 import Glibc
-import LMDB
 import SpaceSystem
 import SystemPackage
 
@@ -128,7 +127,7 @@ package struct Opening {
         _ finding: borrowing ControlFinding
     ) throws(SpaceError) -> NamespaceCore? {
         try DataFile.checkFileSizeLimit(finding.header, Self.operation, name.text)
-        let control = try map(finding)
+        let control = try finding.map(Self.operation, name.text)
         try acquireDoor(control, folder)
         CrashPoint.reach(.doorTaken)
         var isDoorOpen = true
@@ -182,13 +181,6 @@ package struct Opening {
         }
     }
 
-    private func map(_ finding: borrowing ControlFinding) throws(SpaceError) -> ControlFile {
-        let (descriptor, header, info) = (finding.descriptor.raw, finding.header, finding.info)
-        return try system(Self.operation, "the control file", namespace: name.text) { () throws(Errno) in
-            try ControlFile(descriptor: descriptor, header: header, identity: info)
-        }
-    }
-
     private func acquireDoor(_ control: ControlFile, _ folder: borrowing NamespaceFolder) throws(SpaceError) {
         do throws(ProcessLock.Failure) {
             // No recovery is needed if an owner of the door was killed: every holder checks the state that it can
@@ -208,7 +200,6 @@ package struct Opening {
         _ session: Session,
         _ use: EnvironmentUse
     ) throws(SpaceError) -> NamespaceCore {
-        let environment = use.environment
         // This thread may hold the gate itself, if it runs the body of a transaction.
         let isWithinTransaction = Engine.isInTransactionOnThisThread
         let patience = isWithinTransaction ? min(timeout, Limits.tick) : timeout
@@ -222,25 +213,13 @@ package struct Opening {
         if isAbandoned { control.gateNeedsRecovery.store(1) }
         if control.gateNeedsRecovery.load() != 0 { use.abandonOrphans() }
         let core: NamespaceCore
-        do throws(LMDBError) {
+        do {
             defer { control.gate.release() }
             // Frees the slots of killed readers; it may be long before another process looks for them.
-            try environment.forgetDeadReaders()
-            let tables: Tables
-            if let opened = use.tables {
-                tables = opened
-            } else {
-                let transaction = try environment.beginRead()
-                tables = try Tables(transaction.access, create: false)
-                try transaction.commit()
-                use.set(tables)
-            }
-            core = try makeCore(folder, control, session, use, tables)
+            try use.forgetDeadReaders(Self.operation, namespace: name.text)
+            let tables = try use.openTables(Self.operation, namespace: name.text)
+            core = try makeCore(folder, control, session, use, tables, Self.operation)
             CrashPoint.reach(.firstReader)
-        } catch .notFound {
-            throw .damaged(Self.operation, namespace: name.text, "the data file lacks a table")
-        } catch {
-            throw SpaceError(error, Self.operation, namespace: name.text)
         }
         if control.gateNeedsRecovery.load() != 0 { core.engine.lookForAbandonedGate() }
         let adopted = control.isAdopted.load()
@@ -271,21 +250,19 @@ package struct Opening {
         _ control: ControlFile,
         _ session: Session,
         _ use: EnvironmentUse,
-        _ tables: Tables
-    ) throws(LMDBError) -> NamespaceCore {
-        let reader = Reader(try use.environment.beginRead(), namespace: name.text)
-        let engine = Engine(
+        _ tables: Tables,
+        _ operation: String
+    ) throws(SpaceError) -> NamespaceCore {
+        let engine = try Engine(
             name: name,
             root: root,
             folder: folder.info,
             control: control,
             use: use,
             tables: tables,
-            idle: reader.transaction.access,
-            timeout: timeout
+            timeout: timeout,
+            operation
         )
-        reader.transaction.reset()
-        engine.readers.add(reader)
         return NamespaceCore(engine: engine, session: session, parts: parts)
     }
 

@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 public import TupleCoding
 
@@ -84,9 +83,7 @@ extension Namespace {
         return try core.write("write", .adding(tuples.count, bytes: bytes)) { (scope) throws(SpaceError) in
             var ids: [TupleID] = []
             ids.reserveCapacity(tuples.count)
-            var cursors: TupleCursors? = try scope.lmdb { () throws(LMDBError) in
-                try TupleCursors(scope.access, scope.tables)
-            }
+            var cursors: TupleCursors? = try TupleCursors(scope)
             for tuple in tuples {
                 let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
                     try scope.insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry, with: &cursors)

@@ -1,4 +1,3 @@
-import LMDB
 import TupleCoding
 
 // Reading, taking and counting, without waiting.
@@ -67,10 +66,7 @@ extension NamespaceCore {
                 let counters = try snapshot.counters()
                 let mayBeMore = counters.claimed > 0
                 if template.shape == .anything, counters.expiring == 0 {
-                    let count = try snapshot.lmdb { () throws(LMDBError) in
-                        try snapshot.access.statistics(engine.tables.tuples).entries
-                    }
-                    return (count, mayBeMore)
+                    return (try snapshot.tuples.count, mayBeMore)
                 }
                 var count = 0
                 var search = try search(snapshot, template, .oldestFirst)
@@ -106,7 +102,7 @@ extension NamespaceCore {
                     candidate = Match(id, row)
                     return false
                 }
-                return (snapshot.access.id, search.shapes, search.examined)
+                return (snapshot.commit, search.shapes, search.examined)
             }
             guard let candidate else {
                 // First return overdue claims and those of dead processes: perhaps no write and no tick has done it
@@ -179,7 +175,7 @@ extension NamespaceCore {
             let demand = DiskReserve.Demand.removing(candidates.count, bytes: isMoving ? bytes : 0, removed: bytes)
             var transaction = 0
             let taken = try write(operation, demand) { (scope) throws(SpaceError) in
-                transaction = scope.access.id
+                transaction = scope.snapshot.commit
                 var taken: [Taken<T, R>] = []
                 for (candidate, content) in zip(candidates, contents) {
                     let id = candidate.id.rawValue

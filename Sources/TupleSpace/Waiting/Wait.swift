@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -43,7 +42,7 @@ struct Wait {
     /// Prepares a look: remembers the bell, and re-arms a granted slot.
     mutating func prepare() {
         bellAtLook = bell.loadSequential()
-        transactionAtLook = core.environment.lastTransaction
+        transactionAtLook = core.engine.lastCommit
         guard let tenancy else {
             renew()
             return SharedWord64.fence()
@@ -88,7 +87,7 @@ struct Wait {
     var isHindered: Bool { transactionAtLook < 0 }
 
     /// Whether there may be something new although no bell was heard.
-    var mayHaveMissed: Bool { core.environment.lastTransaction != transactionAtLook }
+    var mayHaveMissed: Bool { core.engine.lastCommit != transactionAtLook }
 
     /// Ends the wait.
     ///

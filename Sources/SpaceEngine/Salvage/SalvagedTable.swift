@@ -17,9 +17,11 @@ package enum SalvagedTable: String, CaseIterable {
         if record.root != nil { return self == .main }
         switch self {
         case .main:
-            if key.elementsEqual(Counters.keyBytes) { return value.count == Counters.size }
-            if key.elementsEqual(Array("\(LifeRow.key)".utf8)) { return value.count == LifeRow.size }
-            return key.count > 1 && Self.sections.contains(key[0])
+            switch MainKey(keyBytes: key) {
+            case .counters: return value.count == Counters.size
+            case .life: return value.count == LifeRow.size
+            case nil: return key.count > 1 && Self.sections.contains(key[0])
+            }
         case .tuples: return key.count == 8 && value.count >= TupleRow.headerSize && Self.hasTupleFlags(value)
         case .journal: return key.count == 8 && value.count >= JournalRow.headerSize && !Self.hasTupleFlags(value)
         case .index: return key.count == IndexKey.size && value.isEmpty

@@ -4,12 +4,12 @@ import SpaceSystem
 import SystemPackage
 
 /// A namespace's data file, opened for reading page by page, even while processes write in it.
-final class PageReading {
+package final class PageReading {
     private let file: OwnedDescriptor
     private let operation: String
 
     /// Opens the data file; `nil` if there is none, or if another kind of file is in its place.
-    init?(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) {
+    package init?(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) {
         self.operation = operation
         do throws(Errno) {
             let info = try Directory.info(at: folder.descriptor.raw, NamespaceFolder.data)
@@ -31,9 +31,9 @@ final class PageReading {
     }
 
     /// Reads, and says whether the pages that were read are of one commit.
-    func whileUnchanged<R>(_ body: (PageFile) -> R) throws(SpaceError) -> (R, isOfOneCommit: Bool) {
+    package func whileUnchanged() throws(SpaceError) -> (SalvagedRows, isOfOneCommit: Bool) {
         let before = try pages()
-        let result = body(before)
+        let result = SalvagedRows(before)
         let after = try pages()
         guard let first = before.metas.first?.transaction, let last = after.metas.first?.transaction else {
             return (result, true)
@@ -42,11 +42,10 @@ final class PageReading {
     }
 
     /// Reads under the gate if it can be acquired; otherwise reads without the gate, and says why.
-    func underGate<R>(
+    package func underGate(
         _ folder: borrowing NamespaceFolder,
-        _ timeout: Duration,
-        _ body: (PageFile) -> R
-    ) throws(SpaceError) -> (R, obstacle: String?) {
+        _ timeout: Duration
+    ) throws(SpaceError) -> (SalvagedRows, obstacle: String?) {
         var gate: ProcessLock?
         var obstacle: String?
         do throws(SpaceError) {
@@ -54,7 +53,7 @@ final class PageReading {
             guard finding.standing == .current, try finding.enter(timeout: timeout, operation, folder.name.text) else {
                 throw SpaceError(.incompatible, operation, reason: "its locks are another system's, or it is a copy")
             }
-            let control = try Inspection.map(finding, folder.name.text)
+            let control = try finding.map(operation, folder.name.text)
             do throws(ProcessLock.Failure) {
                 if try control.gate.acquire(timeout: timeout) { control.gateNeedsRecovery.store(1) }
                 gate = control.gate
@@ -62,35 +61,15 @@ final class PageReading {
                 obstacle = SpaceError(error, operation, namespace: folder.name.text).reason
             }
             defer { gate?.release() }
-            return (body(try pages()), obstacle)
+            return (SalvagedRows(try pages()), obstacle)
         } catch {
-            return (body(try pages()), obstacle ?? error.reason)
+            return (SalvagedRows(try pages()), obstacle ?? error.reason)
         }
     }
 
     /// Whether the file is as long as the map size in its meta page; `nil` if no meta page can be read.
-    var isAsLongAsItsMap: Bool? {
+    package var isAsLongAsItsMap: Bool? {
         guard let info = try? FileInfo.of(file.raw), let meta = try? pages().metas.first else { return nil }
         return UInt64(info.size) >= meta.mapSize
-    }
-}
-
-extension Inspection {
-    /// The damage in the pages of a namespace's data file, one sentence for each finding.
-    ///
-    /// No part of the file is mapped, so no damage can end the process. While processes write in the namespace, a
-    /// reading that mixes commits is repeated.
-    package static func damagedPages(
-        _ subject: Subject,
-        timeout: Duration = .seconds(1)
-    ) throws(SpaceError) -> [String] {
-        let folder = try folder(subject, for: operation)
-        guard let reading = try PageReading(folder, operation) else { return ["there is no data file"] }
-        for _ in 0..<3 {
-            let (rows, isOfOneCommit) = try reading.whileUnchanged { SalvagedRows($0) }
-            if isOfOneCommit { return rows.faults.map(\.sentence) }
-        }
-        let (rows, _) = try reading.underGate(folder, timeout) { SalvagedRows($0) }
-        return rows.faults.map(\.sentence)
     }
 }

@@ -7,20 +7,20 @@ import SpaceSystem
 /// is lost, a look at all pages finds the leaves below it. That look considers only pages to which no whole page leads
 /// and that are not listed as free, so it does not take an older version of a page for the current one. If the list of
 /// free pages is lost too, `isOlderPossible` says so.
-struct SalvagedRows {
-    struct Row {
-        let key: [UInt8]
-        let value: [UInt8]
+package struct SalvagedRows {
+    package struct Row {
+        package let key: [UInt8]
+        package let value: [UInt8]
     }
 
     /// The rows of each table, in the order of their keys.
-    private(set) var rows: [SalvagedTable: [Row]] = [:]
-    /// The damage in pages.
-    private(set) var faults: [PageFault] = []
+    package private(set) var rows: [SalvagedTable: [Row]] = [:]
+    /// The damage in pages, one sentence each.
+    package private(set) var faults: [String] = []
     /// Whether the rows may include some that were removed or replaced since.
-    private(set) var isOlderPossible = false
+    package private(set) var isOlderPossible = false
     /// The commit that was read; `nil` if neither meta page is whole.
-    let transaction: UInt64?
+    package let transaction: UInt64?
 
     private var walk: TreeWalk
     private var roots: [SalvagedTable: TreeRoot] = [:]
@@ -41,7 +41,7 @@ struct SalvagedRows {
         }
         transaction = best.map { file.metas[$0].transaction }
         walk = best.map { candidates[$0].walk } ?? TreeWalk(file, lastPage: max(file.pageCount, 1) - 1)
-        faults = file.faults
+        var faults = file.faults
         if let best {
             for record in candidates[best].records { take(record, .main) }
             if best != candidates.startIndex, file.isOrderCertain {
@@ -66,6 +66,7 @@ struct SalvagedRows {
         salvageLeaves(isMainLost: isMainLost)
         faults += walk.faults
         faults += walk.pagesInTwoPlaces.map { PageFault($0, nil, "it is in use, and listed as free") }
+        self.faults = faults.map(\.sentence)
         for table in rows.keys { rows[table]?.sort { $0.key.lexicographicallyPrecedes($1.key) } }
     }
 
@@ -73,7 +74,7 @@ struct SalvagedRows {
         let walk: TreeWalk
         let records: [TreeWalk.Record]
         /// How many of the records that a main database always has were found.
-        var worth: Int { records.count { $0.root != nil || $0.key.elementsEqual(Counters.keyBytes) } }
+        var worth: Int { records.count { $0.root != nil || MainKey(keyBytes: $0.key) == .counters } }
         /// A number that rises with the commits of a namespace.
         var newness: UInt64 { SalvagedRows.newness(of: records) }
     }
@@ -89,7 +90,7 @@ struct SalvagedRows {
     /// A number, made from the counters, that rises with the changes of a namespace; 0 if the records lack the
     /// counters.
     private static func newness(of records: [TreeWalk.Record]) -> UInt64 {
-        let counters = records.first { $0.key.elementsEqual(Counters.keyBytes) }
+        let counters = records.first { MainKey(keyBytes: $0.key) == .counters }
         return counters.flatMap { $0.value.withBytes { Counters($0) } }.map { $0.sequence + $0.nextTuple } ?? 0
     }
 
@@ -160,5 +161,13 @@ struct SalvagedRows {
         for (table, records) in found where !Self.unneeded.contains(table) {
             for record in records where known[table, default: []].insert(record.key).inserted { take(record, table) }
         }
+    }
+}
+
+extension PageFault {
+    /// The fault as a sentence for people.
+    fileprivate var sentence: String {
+        let whose = table.map { $0.isEmpty ? "" : " (\($0))" } ?? ""
+        return "page \(page)\(whose): \(reason)"
     }
 }

@@ -1,0 +1,61 @@
+import LMDB
+import SpaceSystem
+
+/// A namespace's data, opened for reading apart from the namespaces that the process has open.
+package struct ReadOnlyData {
+    private let environment: Environment
+    private let tables: Tables
+    private let reader: Reader
+
+    /// Opens the data, and takes a snapshot.
+    ///
+    /// - Parameters:
+    ///   - folder: The namespace's folder.
+    ///   - control: The namespace's control file.
+    ///   - takesLocks: Whether LMDB uses its lock file.
+    ///   - isReadOnly: Whether nothing can be made in the folder.
+    ///   - timeout: How long another process may hold LMDB's lock for a first opener, or `nil` if LMDB takes no lock.
+    ///   - operation: What the caller attempts.
+    /// - Throws: `damaged` if a table is missing, and any error of opening LMDB.
+    package init(
+        _ folder: borrowing NamespaceFolder,
+        _ control: ControlFile,
+        takesLocks: Bool,
+        isReadOnly: Bool = false,
+        _ timeout: Duration?,
+        _ operation: String
+    ) throws(SpaceError) {
+        let name = folder.name.text
+        let place = try DataPlace(folder, creates: false, timeout: timeout, isReadOnly: isReadOnly, operation)
+        let environment = try lmdb(operation, name) { () throws(LMDBError) in
+            try Environment(
+                path: place.path,
+                mapSize: Int(control.header.mapSize),
+                maxReaders: Int(control.header.maxReaders),
+                maxDatabases: Tables.named,
+                flags: takesLocks ? [.readOnly] : [.readOnly, .noLock]
+            )
+        }
+        if isReadOnly { try place.check(environment, operation, name) }
+        self.environment = environment
+        tables = try Tables(opening: environment, operation, namespace: name)
+        reader = try lmdb(operation, name) { () throws(LMDBError) in
+            Reader(try environment.beginRead(), namespace: name)
+        }
+        reader.names.begin(operation)
+    }
+
+    package func snapshot(_ clock: NamespaceClock) -> Snapshot {
+        Snapshot(access: reader.transaction.access, tables: tables, clock: clock, names: reader.names)
+    }
+
+    /// How many bytes of the data file are in use.
+    package var bytesInUse: Int { environment.bytesInUse }
+
+    package var descriptor: CInt { environment.descriptor }
+}
+
+extension Environment {
+    /// How many bytes of the data file are in use.
+    var bytesInUse: Int { (info.lastPage + 1) * pageSize }
+}

@@ -1,0 +1,123 @@
+import LMDB
+import SpaceSystem
+
+/// A walk through the rows of a table, in the order of their keys.
+///
+/// The walk stays open over several changes of a write transaction, and follows them.
+package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
+    private var cursor: Cursor
+    private let names: Unmanaged<SnapshotNames>
+    /// The row that the walk begins with, until `next` returns it.
+    private var first: Cursor.Entry?
+    /// The bytes with which all keys begin.
+    private var prefix: [UInt8] = []
+
+    @inline(__always)
+    init(_ cursor: consuming Cursor, _ names: Unmanaged<SnapshotNames>) {
+        self.cursor = cursor
+        self.names = names
+    }
+
+    @inline(__always)
+    mutating func seek(_ key: Key) throws(SpaceError) {
+        try key.withBytes { (key) throws(SpaceError) in try seek(bytes: key) }
+    }
+
+    mutating func seek(prefix: [UInt8]) throws(SpaceError) {
+        self.prefix = prefix
+        try prefix.withBytes { (prefix) throws(SpaceError) in try seek(bytes: prefix) }
+    }
+
+    @inline(__always)
+    private mutating func seek(bytes: UnsafeRawBufferPointer) throws(SpaceError) {
+        do throws(LMDBError) { first = try cursor.seek(bytes, .atLeast) } catch { throw names.failure(error) }
+    }
+
+    /// Makes `next` go on behind the row that was sought, and `previous` before it.
+    @inline(__always)
+    mutating func pass() { first = nil }
+
+    // MARK: Moving
+
+    /// Goes to the next row; `nil` if there is none.
+    ///
+    /// Throws `damaged` for a row that does not decode.
+    @inline(__always)
+    package mutating func next() throws(SpaceError) -> (key: Key, row: Row)? {
+        guard let entry = try step() else { return nil }
+        return try decode(entry)
+    }
+
+    /// Goes to the previous row; `nil` if there is none.
+    ///
+    /// Throws `damaged` for a row that does not decode.
+    @inline(__always)
+    package mutating func previous() throws(SpaceError) -> (key: Key, row: Row)? {
+        let entry: Cursor.Entry?
+        do throws(LMDBError) { entry = try cursor.previous() } catch { throw names.failure(error) }
+        guard let entry else { return nil }
+        return try decode(entry)
+    }
+
+    /// Goes to the next row that decodes; `nil` if there is none.
+    package mutating func nextValid() throws(SpaceError) -> (key: Key, row: Row)? {
+        while let entry = try step() {
+            if let key = Key(key: entry.key), let row = Row(key: entry.key, value: entry.value) { return (key, row) }
+        }
+        return nil
+    }
+
+    /// Goes to the next row, and returns its bytes, whether or not it decodes; `nil` if there is none.
+    package mutating func nextBytes() throws(SpaceError) -> (
+        key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+    )? {
+        try step().map { ($0.key, $0.value) }
+    }
+
+    @inline(__always)
+    private mutating func step() throws(SpaceError) -> Cursor.Entry? {
+        var entry = first
+        first = nil
+        if entry == nil {
+            do throws(LMDBError) { entry = try cursor.next() } catch { throw names.failure(error) }
+        }
+        guard !prefix.isEmpty, let found = entry else { return entry }
+        return found.key.starts(with: prefix) ? found : nil
+    }
+
+    @inline(__always)
+    private func decode(_ entry: Cursor.Entry) throws(SpaceError) -> (key: Key, row: Row) {
+        guard let key = Key(key: entry.key), let row = Row(key: entry.key, value: entry.value) else {
+            throw names.damaged(Row.damage(at: entry.key))
+        }
+        return (key, row)
+    }
+
+    // MARK: Changing
+
+    /// Stores a row and goes to it; beside the row that the walk is at, it is found without a search from the root.
+    @inline(__always)
+    mutating func put(_ key: Key, _ row: Row) throws(SpaceError) { try put(key, row, []) }
+
+    /// Stores a row whose key is greater than all others, and goes to it.
+    @inline(__always)
+    mutating func append(_ key: Key, _ row: Row) throws(SpaceError) { try put(key, row, .append) }
+
+    @inline(__always)
+    private mutating func put(_ key: Key, _ row: Row, _ flags: PutFlags) throws(SpaceError) {
+        try row.write { (size) throws(SpaceError) in
+            try key.withBytes { (key) throws(SpaceError) in
+                do throws(LMDBError) {
+                    return try cursor.reserve(key, size: size, flags: flags)
+                } catch {
+                    throw names.failure(error)
+                }
+            }
+        }
+    }
+
+    /// Deletes the row that the walk is at.
+    package mutating func delete() throws(SpaceError) {
+        do throws(LMDBError) { try cursor.delete() } catch { throw names.failure(error) }
+    }
+}

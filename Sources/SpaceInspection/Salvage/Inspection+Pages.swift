@@ -1,0 +1,19 @@
+extension Inspection {
+    /// The damage in the pages of a namespace's data file, one sentence for each finding.
+    ///
+    /// No part of the file is mapped, so no damage can end the process. While processes write in the namespace, a
+    /// reading that mixes commits is repeated.
+    package static func damagedPages(
+        _ subject: Subject,
+        timeout: Duration = .seconds(1)
+    ) throws(SpaceError) -> [String] {
+        let folder = try folder(subject, for: operation)
+        guard let reading = try PageReading(folder, operation) else { return ["there is no data file"] }
+        for _ in 0..<3 {
+            let (rows, isOfOneCommit) = try reading.whileUnchanged()
+            if isOfOneCommit { return rows.faults }
+        }
+        let (rows, _) = try reading.underGate(folder, timeout)
+        return rows.faults
+    }
+}
