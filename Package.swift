@@ -62,19 +62,19 @@ let package = Package(
         ),
         .target(
             name: "TupleSpace",
-            dependencies: ["SpaceEngine", "TupleCoding", "LMDB", "SpaceSystem", system, atomics, orderedCollections],
+            dependencies: ["SpaceEngine", "TupleCoding", "SpaceSystem", system, atomics, orderedCollections],
             swiftSettings: settings
         ),
         .target(
             name: "SpaceRecipes",
             dependencies: [
-                "TupleSpace", "SpaceEngine", "TupleCoding", "LMDB", "SpaceSystem", system, orderedCollections,
+                "TupleSpace", "SpaceEngine", "TupleCoding", "SpaceSystem", system, orderedCollections,
             ],
             swiftSettings: settings
         ),
         .target(
             name: "SpaceInspection",
-            dependencies: ["SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding", "LMDB", "SpaceSystem", system],
+            dependencies: ["SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding", "SpaceSystem", system],
             swiftSettings: settings
         ),
         .target(

@@ -14,6 +14,15 @@ package protocol TableRow {
     static func damage(at key: UnsafeRawBufferPointer) -> String
 }
 
+extension EncodedTableRow {
+    /// Reads a row that is in memory.
+    package init?(keyBytes: [UInt8], valueBytes: [UInt8]) {
+        let row = keyBytes.withUnsafeBytes { key in valueBytes.withUnsafeBytes { Self(key: key, value: $0) } }
+        guard let row else { return nil }
+        self = row
+    }
+}
+
 /// A row that is put together in memory before it is stored.
 package protocol EncodedTableRow: TableRow {
     /// The row's bytes.

@@ -109,7 +109,7 @@ extension Salvage {
                 row.key.count == 17, let id = row.key.withBytes({ QueueRows.id(of: $0) })
             else { continue }
             if letter == .item {
-                items[id] = row.value.withBytes { QueueItemRow(id: id, $0) }
+                items[id] = QueueItemRow(keyBytes: row.key, valueBytes: row.value)
             } else {
                 values[id] = Self.element(row.value)
             }

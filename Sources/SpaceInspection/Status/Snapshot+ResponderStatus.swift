@@ -134,7 +134,7 @@ extension Snapshot {
     /// The tickets of requests that have arguments or replies, and whether these decode.
     private func requestBodies() throws(SpaceError) -> [UInt64: Bool] {
         var bodies: [UInt64: Bool] = [:]
-        var rows = try elementsByBytes.scan(prefix: UInt64(0).bigEndianBytes)
+        var rows = try requestBodies.scan(prefix: UInt64(0).bigEndianBytes)
         while let (key, value) = try rows.nextBytes() {
             let ticket: UInt64 = key.count == 16 ? key.big(8) : 0
             bodies[ticket] = (try? Value(encodedElement: value)) != nil

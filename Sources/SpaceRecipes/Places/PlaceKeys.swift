@@ -2,7 +2,8 @@ import TupleCoding
 
 /// The keys of a name's rows in `holds`.
 package struct PlaceKeys {
-    private let prefix: [UInt8]
+    /// The bytes with which all keys of the name begin.
+    let prefix: [UInt8]
 
     package init(_ name: String) {
         var encoder = TupleEncoder()

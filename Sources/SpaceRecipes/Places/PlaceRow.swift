@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -52,18 +51,14 @@ package struct PlaceRow: EncodedTableRow, Equatable {
         self.details = details
     }
 
-    package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        guard key.count > 8 else { return nil }
-        self.init(ticket: key.big(key.count - 8), value)
-    }
-
     /// Copies the row out of the page; `nil` if the bytes are not a row.
-    package init?(ticket: UInt64, _ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count > Self.headerSize, let kind = SharedObjectKind(rawValue: bytes[0]), bytes[1] < 2,
+    package init?(key: UnsafeRawBufferPointer, value bytes: UnsafeRawBufferPointer) {
+        guard key.count > 8, bytes.count > Self.headerSize, let kind = SharedObjectKind(rawValue: bytes[0]),
+            bytes[1] < 2,
             bytes[2] < 2, bytes[3] < 2,
             let details = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
         else { return nil }
-        self.ticket = ticket
+        ticket = key.big(key.count - 8)
         self.kind = kind
         isHolding = bytes[1] == 1
         isShared = bytes[2] == 1
@@ -97,33 +92,14 @@ extension TransactionTables {
 extension Snapshot {
     /// The row with a ticket, or `nil` if it has gone.
     package func place(_ keys: PlaceKeys, _ ticket: UInt64) throws(SpaceError) -> PlaceRow? {
-        let bytes = try lmdb { () throws(LMDBError) in
-            try keys.key(ticket).withBytes { (key) throws(LMDBError) in try access.get(tables.holds, key) }
-        }
-        guard let bytes else { return nil }
-        guard let row = PlaceRow(ticket: ticket, bytes) else { throw damaged("hold \(ticket) does not decode") }
-        return row
+        try placeRows.get(keys.key(ticket))
     }
 
     /// Visits copies of a name's rows, in the order of their tickets, until `visit` returns false.
     func forEachPlace(_ keys: PlaceKeys, _ visit: (PlaceRow) throws(SpaceError) -> Bool) throws(SpaceError) {
-        var cursor = try lmdb { () throws(LMDBError) in try access.cursor(tables.holds) }
-        var isFirst = true
-        while true {
-            let entry: Cursor.Entry?
-            do throws(LMDBError) {
-                entry =
-                    isFirst
-                    ? try keys.key(0).withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
-                    : try cursor.next()
-            } catch {
-                throw SpaceError(error, operation, namespace: namespace)
-            }
-            isFirst = false
-            guard let entry, let ticket = keys.ticket(of: entry.key) else { return }
-            guard let row = PlaceRow(ticket: ticket, entry.value) else {
-                throw damaged("hold \(ticket) does not decode")
-            }
+        var rows = try placeRows.scan(prefix: keys.prefix)
+        while let (key, value) = try rows.nextBytes(), keys.ticket(of: key) != nil {
+            guard let row = PlaceRow(key: key, value: value) else { throw damaged(PlaceRow.damage(at: key)) }
             if try !visit(row) { return }
         }
     }
@@ -144,12 +120,9 @@ extension Snapshot {
     /// The rows of all names, by name; rows that do not decode are left out.
     package func allPlaces() throws(SpaceError) -> [(name: String, row: PlaceRow)] {
         var rows: [(String, PlaceRow)] = []
-        try lmdb { () throws(LMDBError) in
-            var cursor = try access.cursor(tables.holds)
-            while let entry = try cursor.next() {
-                guard let (name, ticket) = PlaceKeys.parts(of: entry.key),
-                    let row = PlaceRow(ticket: ticket, entry.value)
-                else { continue }
+        var all = try placeRows.scan()
+        while let (key, value) = try all.nextBytes() {
+            if let (name, _) = PlaceKeys.parts(of: key), let row = PlaceRow(key: key, value: value) {
                 rows.append((name, row))
             }
         }

@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -84,9 +83,7 @@ extension WriteScope {
     func takeOut(_ ticket: UInt64, of name: String, by rules: any PlaceRules) throws(SpaceError) -> PlaceRow? {
         let keys = PlaceKeys(name)
         guard let row = try snapshot.place(keys, ticket) else { return nil }
-        _ = try lmdb { () throws(LMDBError) in
-            try keys.key(ticket).withBytes { (key) throws(LMDBError) in try access.delete(tables.holds, key) }
-        }
+        try placeRows.delete(keys.key(ticket))
         counters.holds -= min(1, counters.holds)
         noteUpkeep()
         // Processes that watch whether the place still exists look now.
@@ -110,12 +107,7 @@ extension WriteScope {
     }
 
     package func put(_ row: PlaceRow, _ keys: PlaceKeys) throws(SpaceError) {
-        let value = row.encoded
-        try lmdb { () throws(LMDBError) in
-            try keys.key(row.ticket).withBytes { (key) throws(LMDBError) in
-                try value.withBytes { (value) throws(LMDBError) in try access.put(tables.holds, key, value) }
-            }
-        }
+        try placeRows.put(keys.key(row.ticket), row)
         noteUpkeep()
     }
 

@@ -1,6 +1,10 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
+
+extension TransactionTables {
+    /// The arguments and replies of requests; `RequestRow` makes the keys.
+    package var requestBodies: Table<[UInt8], UnsafeRawBufferPointer> { table(tables.elements) }
+}
 
 extension Snapshot {
     // MARK: Responders
@@ -82,10 +86,9 @@ extension Snapshot {
 
     /// The argument of a request or its reply, borrowed from the page.
     package func body(of ticket: UInt64) throws(SpaceError) -> UnsafeRawBufferPointer {
-        let bytes = try lmdb { () throws(LMDBError) in
-            try RequestRow.bodyKey(ticket).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
+        guard let bytes = try requestBodies.get(RequestRow.bodyKey(ticket)) else {
+            throw damaged("request \(ticket) has no argument and no reply")
         }
-        guard let bytes else { throw damaged("request \(ticket) has no argument and no reply") }
         return bytes
     }
 

@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -181,19 +180,11 @@ extension WriteScope {
     }
 
     private func put(body: [UInt8], of ticket: UInt64) throws(SpaceError) {
-        try lmdb { () throws(LMDBError) in
-            try RequestRow.bodyKey(ticket).withBytes { (key) throws(LMDBError) in
-                try body.withBytes { (body) throws(LMDBError) in try access.put(tables.elements, key, body) }
-            }
-        }
+        try requestBodies.put(RequestRow.bodyKey(ticket), body)
     }
 
     fileprivate func deleteBody(of ticket: UInt64) throws(SpaceError) {
-        _ = try lmdb { () throws(LMDBError) in
-            try RequestRow.bodyKey(ticket).withBytes { (key) throws(LMDBError) in
-                try access.delete(tables.elements, key)
-            }
-        }
+        try requestBodies.delete(RequestRow.bodyKey(ticket))
     }
 }
 

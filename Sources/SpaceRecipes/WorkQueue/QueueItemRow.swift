@@ -7,7 +7,7 @@ import TupleCoding
 ///     8  priority
 ///     16 the time when it is or was ready, milliseconds of the namespace's clock; 0: at once
 ///     24 the group, or null, one encoded element
-package struct QueueItemRow: Sendable {
+package struct QueueItemRow: EncodedTableRow, Sendable {
     package enum State: UInt8, Sendable { case ready, delayed, taken, blocked, dead }
     private static let headerSize = 24
 
@@ -28,8 +28,8 @@ package struct QueueItemRow: Sendable {
     }
 
     /// Copies the row out of the page; `nil` if the bytes are not a row.
-    package init?(id: UInt64, _ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count > Self.headerSize, let state = State(rawValue: bytes[0]),
+    package init?(key: UnsafeRawBufferPointer, value bytes: UnsafeRawBufferPointer) {
+        guard let id = QueueRows.id(of: key), bytes.count > Self.headerSize, let state = State(rawValue: bytes[0]),
             let group = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
         else { return nil }
         self.id = id
@@ -46,5 +46,9 @@ package struct QueueItemRow: Sendable {
         withUnsafeBytes(of: priority.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: readyTime.littleEndian) { bytes.append(contentsOf: $0) }
         return bytes + (group.map { .string($0) } ?? Value.null).knownElement
+    }
+
+    package static func damage(at key: UnsafeRawBufferPointer) -> String {
+        QueueRows.id(of: key).map { "item \($0) of a queue does not decode" } ?? "a queue's item does not decode"
     }
 }

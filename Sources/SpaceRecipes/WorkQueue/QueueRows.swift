@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -59,21 +58,22 @@ extension UInt64 {
     package var bigEndianBytes: [UInt8] { Swift.withUnsafeBytes(of: bigEndian) { Array($0) } }
 }
 
+extension TransactionTables {
+    /// The items of all queues; `QueueRows` makes the keys.
+    package var queueItems: Table<[UInt8], QueueItemRow> { table(tables.elements) }
+    /// The items' values.
+    package var queueValues: Table<[UInt8], UnsafeRawBufferPointer> { table(tables.elements) }
+    /// The items by their states and groups.
+    package var queueIndex: Table<[UInt8], NoValue> { table(tables.elements) }
+}
+
 extension Snapshot {
     package func queueItem(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> QueueItemRow? {
-        let bytes = try lmdb { () throws(LMDBError) in
-            try rows.item(id).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
-        }
-        guard let bytes else { return nil }
-        guard let item = QueueItemRow(id: id, bytes) else { throw damaged("item \(id) of a queue does not decode") }
-        return item
+        try queueItems.get(rows.item(id))
     }
 
     package func queueValue(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> Value {
-        let bytes = try lmdb { () throws(LMDBError) in
-            try rows.value(id).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
-        }
-        guard let bytes, let value = try? Value(encodedElement: bytes) else {
+        guard let bytes = try queueValues.get(rows.value(id)), let value = try? Value(encodedElement: bytes) else {
             throw damaged("the value of item \(id) of a queue")
         }
         return value
@@ -81,9 +81,7 @@ extension Snapshot {
 
     /// The size of an item's value, read without copying it.
     func queueValueSize(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> Int {
-        try lmdb { () throws(LMDBError) in
-            try rows.value(id).withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key)?.count ?? 0 }
-        }
+        try queueValues.get(rows.value(id))?.count ?? 0
     }
 
     /// The ids of the rows under a prefix, in order, with the eight bytes before each id: a delayed item's time.
@@ -92,18 +90,13 @@ extension Snapshot {
     /// longer, and are left out.
     package func queueIDs(_ prefix: [UInt8], limit: Int = .max) throws(SpaceError) -> [(id: UInt64, before: UInt64)] {
         let isGroup = prefix.count > 9
-        return try lmdb { () throws(LMDBError) in
-            var found: [(UInt64, UInt64)] = []
-            var cursor = try access.cursor(tables.elements)
-            var entry = try prefix.withBytes { (key) throws(LMDBError) in try cursor.seek(key, .atLeast) }
-            while let row = entry, found.count < limit, row.key.starts(with: prefix), let id = QueueRows.id(of: row.key)
-            {
-                if isGroup, row.key.count != prefix.count + 8 { break }
-                found.append((id, row.key.big(row.key.count - 16)))
-                entry = try cursor.next()
-            }
-            return found
+        var found: [(UInt64, UInt64)] = []
+        var rows = try queueIndex.scan(prefix: prefix)
+        while found.count < limit, let (key, _) = try rows.nextBytes(), let id = QueueRows.id(of: key) {
+            if isGroup, key.count != prefix.count + 8 { break }
+            found.append((id, key.big(key.count - 16)))
         }
+        return found
     }
 
     /// The time when the next delayed item becomes ready, on the namespace's clock, or `nil` if there is none.

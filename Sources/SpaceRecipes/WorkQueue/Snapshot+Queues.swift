@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -26,7 +25,7 @@ extension Snapshot {
                 }
                 if let index = rows.index(of: item) {
                     indexed[QueueRows.Letter(rawValue: index[8]) ?? .item, default: 0] += 1
-                    if try !hasElement(index) {
+                    if try !queueIndex.contains(index) {
                         damage.append("item \(id) of \(subject) is \(item.state), and no row says so")
                     }
                 }
@@ -59,11 +58,5 @@ extension Snapshot {
         }
         for id in takers.keys.sorted() { damage.append("item \(id) of a queue is held, and is not there to be taken") }
         return damage
-    }
-
-    private func hasElement(_ key: [UInt8]) throws(SpaceError) -> Bool {
-        try lmdb { () throws(LMDBError) in
-            try key.withBytes { (key) throws(LMDBError) in try access.get(tables.elements, key) }
-        } != nil
     }
 }

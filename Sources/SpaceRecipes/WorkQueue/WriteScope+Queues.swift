@@ -1,4 +1,3 @@
-import LMDB
 import SpaceSystem
 import TupleCoding
 
@@ -42,7 +41,7 @@ extension WriteScope {
         counters.nextClaim += 1
         var item = QueueItemRow(id: id, priority: priority, readyTime: readyTime, group: group)
         item.deliveries = deliveries
-        try putRow(rows.value(id), encoded)
+        try queueValues.put(rows.value(id), encoded)
         if isDead {
             item.state = .dead
             try put(item, rows)
@@ -52,7 +51,7 @@ extension WriteScope {
         if let group {
             let prefix = rows.group(group)
             isFirst = try snapshot.queueIDs(prefix, limit: 1).isEmpty
-            try putRow(prefix + id.bigEndianBytes, [])
+            try queueIndex.put(prefix + id.bigEndianBytes, NoValue())
         }
         if isFirst { try activate(item, rows, name) } else { try put(item, rows) }
         return id
@@ -118,8 +117,9 @@ extension WriteScope {
     }
 
     func completeItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
-        try deleteRow(rows.item(item.id))
-        try deleteRow(rows.value(item.id))
+        try queueItems.delete(rows.item(item.id))
+        try queueValues.delete(rows.value(item.id))
+        noteUpkeep()
         try leaveGroup(item, rows, name)
     }
 
@@ -135,8 +135,9 @@ extension WriteScope {
     func kickItem(_ id: UInt64, _ rows: QueueRows, _ name: String) throws(SpaceError) -> Bool {
         guard let item = try snapshot.queueItem(rows, id), item.state == .dead else { return false }
         let encoded = try snapshot.queueValue(rows, id).knownElement
-        for key in [rows.item(id), rows.value(id)] { try deleteRow(key) }
-        if let index = rows.index(of: item) { try deleteRow(index) }
+        try queueItems.delete(rows.item(id))
+        try queueValues.delete(rows.value(id))
+        if let index = rows.index(of: item) { try queueIndex.delete(index) }
         _ = try putItem(rows, name, encoded, priority: item.priority, readyTime: 0, group: item.group)
         return true
     }
@@ -144,7 +145,7 @@ extension WriteScope {
     private func leaveGroup(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
         guard let group = item.group else { return }
         let prefix = rows.group(group)
-        try deleteRow(prefix + item.id.bigEndianBytes)
+        try queueIndex.delete(prefix + item.id.bigEndianBytes)
         guard let next = try snapshot.queueIDs(prefix, limit: 1).first,
             let following = try snapshot.queueItem(rows, next.id), following.state == .blocked
         else { return }
@@ -169,7 +170,7 @@ extension WriteScope {
             guard var item = try snapshot.queueItem(rows, entry.id), item.state == .ready else {
                 throw snapshot.damaged("item \(entry.id) of the queue \(name.quotedForPeople) is not ready")
             }
-            if let index = rows.index(of: item) { try deleteRow(index) }
+            if let index = rows.index(of: item) { try queueIndex.delete(index) }
             item.state = .taken
             try put(item, rows)
             var row = taker
@@ -185,7 +186,7 @@ extension WriteScope {
         let now = clock.milliseconds
         for entry in try snapshot.queueIDs(rows.key(.delayed), limit: 16) where Int64(bitPattern: entry.before) <= now {
             guard var item = try snapshot.queueItem(rows, entry.id), item.state == .delayed else { continue }
-            if let index = rows.index(of: item) { try deleteRow(index) }
+            if let index = rows.index(of: item) { try queueIndex.delete(index) }
             item.state = .ready
             try put(item, rows)
         }
@@ -194,23 +195,8 @@ extension WriteScope {
     // MARK: Rows
 
     private func put(_ item: QueueItemRow, _ rows: QueueRows) throws(SpaceError) {
-        try putRow(rows.item(item.id), item.encoded)
-        if let index = rows.index(of: item) { try putRow(index, []) }
-    }
-
-    private func putRow(_ key: [UInt8], _ value: [UInt8]) throws(SpaceError) {
-        try lmdb { () throws(LMDBError) in
-            try key.withBytes { (key) throws(LMDBError) in
-                try value.withBytes { (value) throws(LMDBError) in try access.put(tables.elements, key, value) }
-            }
-        }
-        noteUpkeep()
-    }
-
-    private func deleteRow(_ key: [UInt8]) throws(SpaceError) {
-        _ = try lmdb { () throws(LMDBError) in
-            try key.withBytes { (key) throws(LMDBError) in try access.delete(tables.elements, key) }
-        }
+        try queueItems.put(rows.item(item.id), item)
+        if let index = rows.index(of: item) { try queueIndex.put(index, NoValue()) }
         noteUpkeep()
     }
 }
