@@ -72,7 +72,7 @@ extension NamespaceCore {
         timeout: Duration?
     ) throws(SpaceError) {
         let bytes = try read(PlacesPart.operation) { snapshot throws(SpaceError) in
-            takesOver ? try snapshot.movedBytes(dropping: slice.map(\.row)) : 0
+            takesOver ? try snapshot.movedBytes(dropping: slice.compactMap { ResponderRow($0.row)?.position }) : 0
         }
         let demand = DiskReserve.Demand.removing(16 * slice.count, bytes: bytes + 4096)
         try write(PlacesPart.operation, demand, timeout: timeout) { scope throws(SpaceError) in

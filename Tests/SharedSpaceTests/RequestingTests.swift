@@ -92,7 +92,7 @@ import Testing
         let (asking, below) = try beginning(at: top)
         var inner: UInt64?
         try core.dropPlaces(timeout: nil) { holder in
-            // The loop that drops what the process holds sees this request only when it looks again.
+            // What the process has is listed already; the transaction that removes the responder finds this request.
             if inner == nil {
                 inner = try? core.write("request", .adding(2, bytes: 1024)) { scope throws(SpaceError) in
                     try scope.ask(below, session: leaving)
@@ -104,6 +104,25 @@ import Testing
         #expect(try core.begin(asking, at: base) == nil)
         #expect(try core.begin(Asking(ticket: asking.ticket, work: try #require(inner)), at: base) != nil)
         try core.takeBack(asking.ticket)
+        try core.removeResponder(base, of: "f")
+        #expect(try namespace.status().requests == [])
+    }
+
+    /// A responder that is removed while a request that it made with `next` is answered: the outer request gets the answer.
+    @Test func whatARemovedResponderHasAskedIsTakenOver() throws {
+        let base = try core.enrolResponder("f", key: "base", isBase: true)
+        let top = try core.enrolResponder("f", key: "top", isBase: false)
+        let (asking, below) = try beginning(at: top)
+        let inner = try #require(try core.ask(below))
+        let incoming = try #require(try core.begin(Asking(ticket: inner, work: inner), at: base))
+        try core.removeResponder(top, of: "f")
+        #expect(try namespace.status().requests.count == 1)
+        guard case .pending = try core.standing(of: asking.ticket) else { throw TestFailure("nobody answers") }
+        try core.answer(incoming, .success(Value.int(2).knownElement))
+        guard case .reply(let reply)? = try requesting(.fails).end(asking.ticket) else {
+            throw TestFailure("there is no reply")
+        }
+        #expect(reply.value == Value.int(2).knownElement)
         try core.removeResponder(base, of: "f")
         #expect(try namespace.status().requests == [])
     }

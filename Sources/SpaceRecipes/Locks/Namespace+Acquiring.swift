@@ -7,7 +7,9 @@ import TupleCoding
 extension Namespace {
     /// Acquires a hold if that is possible now.
     func tryAcquire(_ request: PlaceRequest) throws(SpaceError) -> Hold? {
-        try acquiring(request, timeout: .zero).block().map { Hold($0, in: self) }
+        let wait = try acquiring(request, timeout: .zero)
+        guard let (place, _) = try wait.core.enter(wait.operation, request, waits: false) else { return nil }
+        return Hold(place, in: self)
     }
 
     /// Acquires a hold, blocking the thread.

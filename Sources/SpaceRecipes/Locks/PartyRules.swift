@@ -11,19 +11,21 @@ package struct PartyRules: QueueRules {
         waits: Bool,
         in scope: WriteScope
     ) throws(SpaceError) -> PlaceRow? {
-        let row = try scope.newPlace(request, holder: holder)
-        try scope.add(row, to: request.name)
+        let keys = PlaceKeys(request.name)
+        let row = try scope.newPlace(request, keys, holder: holder)
+        try scope.add(row, keys)
         try settle(request.name, in: scope)
-        return try scope.snapshot.place(PlaceKeys(request.name), row.ticket)
+        return try scope.snapshot.place(keys, row.ticket)
     }
 
     package func settle(_ name: String, in scope: WriteScope) throws(SpaceError) {
+        let keys = PlaceKeys(name)
         var waiting: [PlaceRow] = []
-        try scope.snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
+        try scope.snapshot.forEachPlace(keys) { row throws(SpaceError) in
             if !row.isHolding { waiting.append(row) }
             return true
         }
-        for row in Self.complete(waiting) { try scope.serve(row, of: name) }
+        for row in Self.complete(waiting) { try scope.serve(row, keys) }
     }
 
     /// The waiters that can be let through, in whole groups of the barrier's parties.

@@ -9,22 +9,24 @@ package struct TurnRules: QueueRules {
         in scope: WriteScope
     ) throws(SpaceError) -> PlaceRow? {
         // A new row changes nothing for the rows before it, so the name need not be settled.
+        let keys = PlaceKeys(request.name)
         var front = TurnFront()
-        var row = try scope.newPlace(request, holder: holder) { front.admits($0) }
+        var row = try scope.newPlace(request, keys, holder: holder) { front.admits($0) }
         row.isHolding = front.admits(row)
         guard row.isHolding || waits else { return nil }
-        try scope.add(row, to: request.name)
+        try scope.add(row, keys)
         return row
     }
 
     package func settle(_ name: String, in scope: WriteScope) throws(SpaceError) {
+        let keys = PlaceKeys(name)
         var front = TurnFront()
         var served: [PlaceRow] = []
-        try scope.snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
+        try scope.snapshot.forEachPlace(keys) { row throws(SpaceError) in
             let isAdmitted = front.admits(row)
             if isAdmitted, !row.isHolding { served.append(row) }
             return isAdmitted
         }
-        for row in served { try scope.serve(row, of: name) }
+        for row in served { try scope.serve(row, keys) }
     }
 }

@@ -9,11 +9,13 @@ import TupleCoding
 /// another process turns that row into a holder's. So no two processes race for a released name, and a later holder's
 /// ticket is always greater.
 ///
-///     event                moved by                                 the row
-///     enter                the process                              none → WAITS, or none → HOLDS if it may at once
-///     serve                the process whose event settles the name WAITS → HOLDS
-///     leave, release       the process                              WAITS, HOLDS → none
-///     the process has died a process that looks (`PlacesPart`)      WAITS, HOLDS → none
+///     none → WAITS → HOLDS → none
+///
+///     event             moved by                            from → to
+///     enter             the process                         none → WAITS, or none → HOLDS if it may hold at once
+///     serve             the process that settles the name   WAITS → HOLDS
+///     leave, release    the process                         WAITS, HOLDS → none
+///     the holder ended  a process that looks                WAITS, HOLDS → none (`PlacesPart`)
 ///
 /// The rows are the whole state. A process that adds or removes a row also settles the name in the same write
 /// transaction: it makes holders of the waiters that may hold now. So a kill leaves every name settled. The rows of
@@ -26,12 +28,13 @@ extension WriteScope {
     /// Throws `typeMismatch` if the name belongs to another kind of object, or if its users give another number.
     func newPlace(
         _ request: PlaceRequest,
+        _ keys: PlaceKeys,
         holder: ClaimHolder,
         behind visit: (PlaceRow) -> Bool = { _ in false }
     ) throws(SpaceError) -> PlaceRow {
         var isAlone = true
         var refusal: SpaceError?
-        try snapshot.forEachPlace(PlaceKeys(request.name)) { other throws(SpaceError) in
+        try snapshot.forEachPlace(keys) { other throws(SpaceError) in
             if isAlone { refusal = snapshot.refusal(request, beside: other) }
             isAlone = false
             return refusal == nil && visit(other)
@@ -51,17 +54,17 @@ extension WriteScope {
     }
 
     /// Stores the row of a new place, whose ticket is the next one.
-    func add(_ row: PlaceRow, to name: String) throws(SpaceError) {
+    func add(_ row: PlaceRow, _ keys: PlaceKeys) throws(SpaceError) {
         counters.nextClaim += 1
         counters.holds += 1
-        try put(row, PlaceKeys(name))
+        try put(row, keys)
     }
 
     /// Makes a waiting place hold, and wakes its process.
-    func serve(_ row: PlaceRow, of name: String) throws(SpaceError) {
+    func serve(_ row: PlaceRow, _ keys: PlaceKeys) throws(SpaceError) {
         var row = row
         row.isHolding = true
-        try put(row, PlaceKeys(name))
+        try put(row, keys)
         noteMoved(hold: row.ticket)
     }
 

@@ -32,7 +32,11 @@ extension NamespaceCore {
         of name: String,
         timeout: Duration? = nil
     ) throws(SpaceError) {
-        try write("remove a responder", .removing(1), timeout: timeout) { scope throws(SpaceError) in
+        let operation = "remove a responder"
+        let bytes = try read(operation) { snapshot throws(SpaceError) in
+            try snapshot.movedBytes(dropping: [position])
+        }
+        try write(operation, .removing(1, bytes: bytes), timeout: timeout) { scope throws(SpaceError) in
             try scope.removeResponder(position, of: name)
         }
     }

@@ -110,12 +110,10 @@ extension Snapshot {
 
     /// How many bytes are copied when responders are dropped, and outer requests take over what these have asked with
     /// `next`.
-    func movedBytes(dropping rows: [PlaceRow]) throws(SpaceError) -> Int {
+    func movedBytes(dropping responders: [ResponderPosition]) throws(SpaceError) -> Int {
         var bytes = 0
-        for responder in rows.compactMap({ ResponderRow($0) }) {
-            for request in try requests(madeBy: responder.position) {
-                bytes += try body(of: request.ticket).count + 1024
-            }
+        for position in responders {
+            for request in try requests(madeBy: position) { bytes += try body(of: request.ticket).count + 1024 }
         }
         return bytes
     }

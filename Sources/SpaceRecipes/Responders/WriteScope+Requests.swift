@@ -63,7 +63,7 @@ extension WriteScope {
             name: request.name,
             reached: stack.present(request.reached)
         )
-        try add(row.place, to: RequestRow.queueName)
+        try add(row.place, PlaceKeys(RequestRow.queueName))
         try put(body: request.argument, of: ticket)
         noteAwaited(.requests(of: top.session))
         return ticket

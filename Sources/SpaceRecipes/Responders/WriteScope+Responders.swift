@@ -40,7 +40,7 @@ extension WriteScope {
             isBase: isBase,
             key: key
         )
-        try add(row.place, to: name)
+        try add(row.place, PlaceKeys(name))
         noteAwaited(.responders(to: Name(name)))
         return row.position
     }

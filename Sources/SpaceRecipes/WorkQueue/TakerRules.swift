@@ -17,10 +17,11 @@ struct TakerRules: QueueRules {
         waits: Bool,
         in scope: WriteScope
     ) throws(SpaceError) -> PlaceRow? {
-        let row = try scope.newPlace(request, holder: holder)
-        try scope.add(row, to: request.name)
+        let keys = PlaceKeys(request.name)
+        let row = try scope.newPlace(request, keys, holder: holder)
+        try scope.add(row, keys)
         try scope.serveTakers(of: request.name, seenBy: row.ticket)
-        return try scope.snapshot.place(PlaceKeys(request.name), row.ticket)
+        return try scope.snapshot.place(keys, row.ticket)
     }
 
     func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError) {

@@ -158,8 +158,9 @@ extension WriteScope {
     ///
     /// `ticket` is the caller's own ticket, whose item counts as seen at once; 0 if the caller has none.
     package func serveTakers(of name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
+        let keys = PlaceKeys(name)
         var takers: [PlaceRow] = []
-        try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
+        try snapshot.forEachPlace(keys) { row throws(SpaceError) in
             if row.kind == .queue, !row.isHolding { takers.append(row) }
             return true
         }
@@ -176,7 +177,7 @@ extension WriteScope {
             var row = taker
             row.details = .int(Int(Int64(bitPattern: item.id)))
             row.isUnseen = row.ticket != ticket
-            try serve(row, of: name)
+            try serve(row, keys)
         }
     }
 
