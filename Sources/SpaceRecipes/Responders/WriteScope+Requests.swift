@@ -22,7 +22,7 @@ import TupleCoding
 ///     pass                        the responder that has it     WITH, OPEN → OPEN; `below` falls to that responder
 ///     answer                      the responder that has it     WITH → ANSWERED, FAILED
 ///     the responder's row goes    (no write)                    WITH → OPEN
-///     the same, after `next`      a process that looks          WITH → the state of the inner request
+///     the same, after `next`      the process that removes it   WITH → the state of the inner request
 ///     take back                   the asking process            any → none
 ///     the asking session has ended  a process that looks        any → none
 ///
