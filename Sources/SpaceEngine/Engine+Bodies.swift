@@ -14,24 +14,9 @@ extension Engine {
         return thread != 0 && thread == UInt(pthread_self())
     }
 
-    package func usedWithinTransaction(_ operation: String) -> SpaceError {
-        SpaceError(
-            .invalidArgument,
-            operation,
-            namespace: name.text,
-            reason: "a transaction of the namespace runs on this thread",
-            advice: "use the transaction that its body is given"
-        )
-    }
-
     /// Whether a transaction's body runs on this thread, in any namespace.
     package static var isInTransactionOnThisThread: Bool {
         threadsInTransaction.withLock { $0[UInt(pthread_self())] != nil }
-    }
-
-    /// Refuses a call that would wait within a transaction's body of any namespace.
-    package func checkMayWait(_ operation: String) throws(SpaceError) {
-        if Self.isInTransactionOnThisThread { throw SpaceError(waitingWithinTransaction: operation, name.text) }
     }
 
     /// Notes that a transaction's body runs on this thread from now on.
@@ -53,12 +38,19 @@ extension Engine {
 }
 
 extension SpaceError {
-    /// Makes the error for a call that would wait within a transaction's body.
-    package init(waitingWithinTransaction operation: String, _ namespace: String) {
-        self.init(
+    /// The error for a call that would wait for the transaction of its own thread.
+    package static var usedWithinTransaction: SpaceError {
+        SpaceError(
             .invalidArgument,
-            operation,
-            namespace: namespace,
+            reason: "a transaction of the namespace runs on this thread",
+            advice: "use the transaction that its body is given"
+        )
+    }
+
+    /// The error for a call that would wait within a transaction's body.
+    package static var waitingWithinTransaction: SpaceError {
+        SpaceError(
+            .invalidArgument,
             reason: "a transaction's body would wait, and keep all others from writing as long",
             advice: "do it before the transaction"
         )

@@ -13,7 +13,6 @@ extension Engine {
     /// - `evenAfterLeaving`: Whether the call works after this process has left, so that a waiter can still hand its
     ///   grant on.
     package func underGate<R>(
-        _ operation: String,
         timeout: Duration? = nil,
         evenAfterLeaving: Bool = false,
         _ body: () throws(SpaceError) -> R
@@ -22,12 +21,12 @@ extension Engine {
             let isAbandoned = try control.gate.acquire(timeout: timeout ?? self.timeout) { openControl() }
             if isAbandoned { control.gateNeedsRecovery.store(1) }
         } catch {
-            throw SpaceError(error, operation, namespace: name.text)
+            throw SpaceError(error)
         }
         do throws(SpaceError) {
             CrashPoint.reach(.gateTaken)
-            try checkUsable(operation, evenAfterLeaving: evenAfterLeaving)
-            if control.gateNeedsRecovery.load() != 0 { try recover(operation) }
+            try checkUsable(evenAfterLeaving: evenAfterLeaving)
+            if control.gateNeedsRecovery.load() != 0 { try recover() }
             let result = try body()
             releaseGate()
             return result
@@ -51,10 +50,9 @@ extension Engine {
     /// If the gate can't be taken soon, all waiters are woken instead, which needs no gate. Merely giving up would
     /// leave a waiter asleep beside its tuple although no process was killed.
     package func offer(_ id: UInt64, youngerThan ticket: UInt64) {
-        let operation = "hand a tuple on"
         do throws(SpaceError) {
-            try underGate(operation, timeout: Self.upkeepPatience, evenAfterLeaving: true) { () throws(SpaceError) in
-                try readUnderGate(operation, evenAfterLeaving: true) { (snapshot) throws(SpaceError) in
+            try underGate(timeout: Self.upkeepPatience, evenAfterLeaving: true) { () throws(SpaceError) in
+                try readUnderGate(evenAfterLeaving: true) { (snapshot) throws(SpaceError) in
                     guard let row = try snapshot.tupleRow(id) else { return }
                     var appearance = Appearance(row.encoded)
                     slots.grant(id, &appearance, youngerThan: ticket, wakingReaders: false, into: wakes)
@@ -76,11 +74,10 @@ extension Engine {
     /// That can be a commit that no reader sees, a sequence that was not announced, or grants that were not made. An
     /// empty write transaction makes LMDB look at its meta pages. (A writer killed between the meta page and
     /// `mti_txnid` has committed, but no reader sees the commit before the next write transaction begins.)
-    func recover(_ operation: String) throws(SpaceError) {
+    func recover() throws(SpaceError) {
         use.abandonOrphans()
-        let transaction = try beginWrite(operation)
-        scope.names.begin(operation)
-        let snapshot = Snapshot(access: transaction.access, tables: tables, clock: clock, names: scope.names)
+        let transaction = try beginWrite()
+        let snapshot = Snapshot(access: transaction.access, tables: tables, clock: clock)
         if let counters = try snapshot.mainCounters.getValid(.counters) { control.sequence.store(counters.sequence) }
         transaction.abort()
         wakeEverybody()
@@ -97,7 +94,7 @@ extension Engine {
         } catch {
             return
         }
-        if control.gateNeedsRecovery.load() != 0 { try? recover("recover the gate") }
+        if control.gateNeedsRecovery.load() != 0 { try? recover() }
         releaseGate()
     }
 }

@@ -11,16 +11,14 @@ extension Engine {
     ///
     /// The caller copies what it reads before then, and soon, because a snapshot keeps freed pages from being reused.
     package func lendReader(
-        _ operation: String,
         holdsGate: Bool = false,
         evenAfterLeaving: Bool = false,
         evenAfterDeletion: Bool = false
     ) throws(SpaceError) -> Reader {
-        try checkUsable(operation, evenAfterLeaving: evenAfterLeaving, evenAfterDeletion: evenAfterDeletion)
-        let reader = try takeReader(operation, holdsGate: holdsGate)
-        try renew(reader, operation, holdsGate: holdsGate)
+        try checkUsable(evenAfterLeaving: evenAfterLeaving, evenAfterDeletion: evenAfterDeletion)
+        let reader = try takeReader(holdsGate: holdsGate)
+        try renew(reader, holdsGate: holdsGate)
         CrashPoint.reach(.snapshotTaken)
-        reader.names.begin(operation)
         return reader
     }
 
@@ -31,26 +29,23 @@ extension Engine {
     }
 
     package func snapshot(of reader: Reader) -> Snapshot {
-        Snapshot(access: reader.transaction.access, tables: tables, clock: clock, names: reader.names)
+        Snapshot(access: reader.transaction.access, tables: tables, clock: clock)
     }
 
     /// Throws if a page was cut off while it was read, because its bytes were read as zeros; called after all reads.
-    package func checkUndamaged(_ reader: Reader, _ operation: String) throws(SpaceError) {
-        if reader.transaction.access.isDamaged {
-            throw SpaceError(LMDBError.damagedPage, operation, namespace: name.text)
-        }
+    package func checkUndamaged(_ reader: Reader) throws(SpaceError) {
+        if reader.transaction.access.isDamaged { throw SpaceError(LMDBError.damagedPage) }
     }
 
     /// Runs `body` on a snapshot, under the gate.
     func readUnderGate(
-        _ operation: String,
         evenAfterLeaving: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        let reader = try lendReader(operation, holdsGate: true, evenAfterLeaving: evenAfterLeaving)
+        let reader = try lendReader(holdsGate: true, evenAfterLeaving: evenAfterLeaving)
         defer { takeBack(reader) }
         try body(snapshot(of: reader))
-        try checkUndamaged(reader, operation)
+        try checkUndamaged(reader)
     }
 
     /// Takes the newest snapshot on a reader that was reset; if that fails, the reader goes back to the pool, or is
@@ -61,7 +56,7 @@ extension Engine {
     /// or two, with one exception: a writer was killed or stopped between the meta page, which has the last id, and the
     /// word from which readers take theirs. Then the gate recovers what a killed writer left, or names a stopped one.
     /// If that changes nothing, the meta pages or the lock file are damaged.
-    private func renew(_ reader: Reader, _ operation: String, holdsGate: Bool) throws(SpaceError) {
+    private func renew(_ reader: Reader, holdsGate: Bool) throws(SpaceError) {
         for _ in 0..<Self.roundsOfRenewals {
             for _ in 0..<Self.renewals {
                 do throws(LMDBError) {
@@ -69,12 +64,12 @@ extension Engine {
                 } catch {
                     // The next read that took this reader would fail too.
                     readers.drop()
-                    throw SpaceError(error, operation, namespace: name.text)
+                    throw SpaceError(error)
                 }
                 reader.transaction.reset()
             }
             do throws(SpaceError) {
-                if holdsGate { try recover(operation) } else { try underGate(operation) {} }
+                if holdsGate { try recover() } else { try underGate {} }
             } catch {
                 readers.put(reader)
                 throw error
@@ -82,23 +77,23 @@ extension Engine {
         }
         readers.put(reader)
         environment.markDamaged()
-        throw .damaged(operation, namespace: name.text, "the meta pages and the lock file name different commits")
+        throw .damaged("the meta pages and the lock file name different commits")
     }
 
     @inline(__always)
-    private func takeReader(_ operation: String, holdsGate: Bool) throws(SpaceError) -> Reader {
+    private func takeReader(holdsGate: Bool) throws(SpaceError) -> Reader {
         if let idle = readers.take() { return idle }
-        return try oneMoreReader(operation, holdsGate: holdsGate)
+        return try oneMoreReader(holdsGate: holdsGate)
     }
 
     /// Gets a reader when none is idle; a separate function, so that the common path of reads stays short.
     @inline(never)
-    private func oneMoreReader(_ operation: String, holdsGate: Bool) throws(SpaceError) -> Reader {
+    private func oneMoreReader(holdsGate: Bool) throws(SpaceError) -> Reader {
         // A thread with a reader may wait for the gate, so the gate's holder must not wait for a reader.
         if let reader = readers.takeOrReserve(mayWait: !holdsGate) { return reader }
         do throws(SpaceError) {
-            if holdsGate { return try newReader(operation) }
-            return try underGate(operation) { () throws(SpaceError) in try newReader(operation) }
+            if holdsGate { return try newReader() }
+            return try underGate { () throws(SpaceError) in try newReader() }
         } catch {
             readers.drop()
             throw error
@@ -106,7 +101,7 @@ extension Engine {
     }
 
     /// Makes a reader with a new slot; called under the gate, because LMDB waits for its reader mutex without bound.
-    private func newReader(_ operation: String) throws(SpaceError) -> Reader {
+    private func newReader() throws(SpaceError) -> Reader {
         do throws(LMDBError) {
             do throws(LMDBError) {
                 return try beginReader()
@@ -116,13 +111,13 @@ extension Engine {
                 return try beginReader()
             }
         } catch {
-            throw SpaceError(error, operation, namespace: name.text)
+            throw SpaceError(error)
         }
     }
 
     /// Makes a reader that has to be renewed, like those in the pool.
     private func beginReader() throws(LMDBError) -> Reader {
-        let reader = Reader(try environment.beginRead(), namespace: name.text)
+        let reader = Reader(try environment.beginRead())
         reader.transaction.reset()
         return reader
     }

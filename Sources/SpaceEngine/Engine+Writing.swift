@@ -9,49 +9,38 @@ extension Engine {
     /// must have no effects except on the scope and on the result that its caller keeps. The method has no result, and
     /// so no generics, which the compiler specializes only within one module.
     package func write(
-        _ operation: String,
         _ demand: DiskReserve.Demand,
         timeout: Duration? = nil,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        try checkUsable(operation)
+        try checkUsable()
         if mode == .durable, timeout == nil {
-            return try combiner.run(operation, demand, on: self, body)
+            return try combiner.run(demand, on: self, body)
         }
-        try underGate(operation, timeout: timeout) { () throws(SpaceError) in
-            try commit(operation, demand, body)
+        try underGate(timeout: timeout) { () throws(SpaceError) in
+            try commit(demand, body)
             announce()
         }
     }
 
     @inline(__always)
-    func beginWrite(_ operation: String) throws(SpaceError) -> WriteTransaction {
-        do throws(LMDBError) {
-            return try environment.beginWrite()
-        } catch {
-            throw SpaceError(error, operation, namespace: name.text)
-        }
+    func beginWrite() throws(SpaceError) -> WriteTransaction {
+        try lmdb { () throws(LMDBError) in try environment.beginWrite() }
     }
 
     /// Runs one transaction; called under the gate.
     package func commit(
-        _ operation: String,
         _ demand: DiskReserve.Demand,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        let transaction = try beginWrite(operation)
+        let transaction = try beginWrite()
         CrashPoint.reach(.begun)
         try scope.begin(
             transaction.access,
-            operation: operation,
             isAwaited: slots.isAnybodyWaiting,
             shapeCache
         )
-        do throws(SpaceError) {
-            try removeWhatIsDue(besides: demand)
-        } catch {
-            throw error.within(operation, namespace: name.text)
-        }
+        try removeWhatIsDue(besides: demand)
         try body(scope)
         guard scope.hasChanges else { return }
         try scope.finish()
@@ -60,7 +49,7 @@ extension Engine {
             try transaction.commit()
             CrashPoint.reach(.afterCommit)
         } catch {
-            throw SpaceError(error, operation, namespace: name.text)
+            throw SpaceError(error)
         }
         scope.noteCommitted(shapeCache)
     }
@@ -160,7 +149,7 @@ extension Engine {
         }
         if wasAtHand { return }
         do throws(SpaceError) {
-            try readUnderGate("grant") { (snapshot) throws(SpaceError) in
+            try readUnderGate { (snapshot) throws(SpaceError) in
                 try scope.appeared.forEachTuple { (id) throws(SpaceError) in
                     guard let row = try snapshot.tupleRow(id) else { return }
                     var appearance = Appearance(row.encoded)

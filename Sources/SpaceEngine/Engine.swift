@@ -80,12 +80,9 @@ package final class Engine: @unchecked Sendable {
         control: ControlFile,
         use: EnvironmentUse,
         tables: Tables,
-        timeout: Duration,
-        _ operation: String
+        timeout: Duration
     ) throws(SpaceError) {
-        let reader = try lmdb(operation, name.text) { () throws(LMDBError) in
-            Reader(try use.environment.beginRead(), namespace: name.text)
-        }
+        let reader = try lmdb { () throws(LMDBError) in Reader(try use.environment.beginRead()) }
         self.init(
             name: name,
             root: root,
@@ -115,8 +112,8 @@ package final class Engine: @unchecked Sendable {
     package var bytesInUse: Int { environment.bytesInUse }
 
     /// Syncs the data file.
-    package func sync(_ operation: String) throws(SpaceError) {
-        try lmdb(operation, name.text) { () throws(LMDBError) in try environment.sync(force: true) }
+    package func sync() throws(SpaceError) {
+        try lmdb { () throws(LMDBError) in try environment.sync(force: true) }
     }
 
     package var slots: WaitSlots { control.slots }
@@ -130,14 +127,13 @@ package final class Engine: @unchecked Sendable {
 
     @inline(__always)
     package func checkUsable(
-        _ operation: String,
         evenAfterLeaving: Bool = false,
         evenAfterDeletion: Bool = false
     ) throws(SpaceError) {
         if isInherited || (!evenAfterDeletion && control.dead.load() != 0)
             || (!evenAfterLeaving && hasLeft.load(ordering: .acquiring)) || isInTransactionHere
         {
-            throw unusable(operation)
+            throw unusable
         }
     }
 
@@ -146,18 +142,16 @@ package final class Engine: @unchecked Sendable {
     package var isInherited: Bool { ForkGuard.generation != forkGeneration }
 
     /// The error if the folder has gone, or another has taken its place.
-    package func goneError(_ operation: String) -> SpaceError {
+    package func goneError() -> SpaceError {
         noticeRemoval()
-        return unusable(operation)
+        return unusable
     }
 
-    private func unusable(_ operation: String) -> SpaceError {
-        if isInTransactionHere { return usedWithinTransaction(operation) }
+    private var unusable: SpaceError {
+        if isInTransactionHere { return .usedWithinTransaction }
         if isInherited {
             return SpaceError(
                 .forked,
-                operation,
-                namespace: name.text,
                 reason: "this handle was opened before fork, by another process",
                 advice: LibraryUse.remedy
             )
@@ -165,16 +159,12 @@ package final class Engine: @unchecked Sendable {
         if !hasLeft.load(ordering: .acquiring) {
             return SpaceError(
                 .namespaceDeleted,
-                operation,
-                namespace: name.text,
                 reason: "the namespace was deleted",
                 advice: "open it again to start afresh"
             )
         }
         return SpaceError(
             .closed,
-            operation,
-            namespace: name.text,
             reason: "this process has left the namespace",
             advice: "open it again"
         )
@@ -189,7 +179,7 @@ package final class Engine: @unchecked Sendable {
         if !control.isLinked { control.dead.store(1) }
     }
 
-    package var isUsable: Bool { (try? checkUsable("watch")) != nil }
+    package var isUsable: Bool { (try? checkUsable()) != nil }
 
     // MARK: The folder
 

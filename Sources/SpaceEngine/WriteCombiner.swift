@@ -71,7 +71,6 @@ package final class WriteCombiner: Sendable {
     /// Unchecked Sendable: it belongs to its own thread until it is queued, and then to the leader until its queue is
     /// ended. The word of `lastEnded` orders the two.
     private final class Job: @unchecked Sendable {
-        let operation: String
         let demand: DiskReserve.Demand
         /// The caller's closure, released before the queue is ended, because the job outlives the closure, which must
         /// not escape.
@@ -79,11 +78,9 @@ package final class WriteCombiner: Sendable {
         var failure: SpaceError?
 
         init(
-            _ operation: String,
             _ demand: DiskReserve.Demand,
             _ body: @escaping (WriteScope) throws(SpaceError) -> Void
         ) {
-            self.operation = operation
             self.demand = demand
             self.body = body
         }
@@ -92,13 +89,12 @@ package final class WriteCombiner: Sendable {
     }
 
     func run(
-        _ operation: String,
         _ demand: DiskReserve.Demand,
         on engine: Engine,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         let failure = withoutActuallyEscaping(body) { body in
-            let job = Job(operation, demand, body)
+            let job = Job(demand, body)
             let (number, part) = queue.withLock { queue in
                 queue.jobs.append(job)
                 return (queue.number, self.part(&queue))
@@ -187,7 +183,7 @@ package final class WriteCombiner: Sendable {
 
     private func lead(on engine: Engine) {
         do throws(SpaceError) {
-            let (jobs, number, patience) = try engine.underGate("write") { () throws(SpaceError) in
+            let (jobs, number, patience) = try engine.underGate { () throws(SpaceError) in
                 let (jobs, number) = queue.withLock { $0.take() }
                 let start = MonotonicInstant.now
                 commit(jobs, on: engine)
@@ -198,7 +194,7 @@ package final class WriteCombiner: Sendable {
         } catch {
             // The leader could not take the gate, so no job was taken: all that have queued by now get the error.
             let (jobs, number) = queue.withLock { $0.take() }
-            for job in jobs { job.failure = error.within(job.operation, namespace: engine.name.text) }
+            for job in jobs { job.failure = error }
             end(jobs, number, .zero)
         }
     }
@@ -223,14 +219,14 @@ package final class WriteCombiner: Sendable {
         if jobs.count > 1 {
             let demand = jobs.reduce(DiskReserve.Demand.none) { $0 + $1.demand }
             let isShared =
-                (try? engine.commit("write", demand) { (scope) throws(SpaceError) -> Void in
+                (try? engine.commit(demand) { (scope) throws(SpaceError) -> Void in
                     for job in jobs { try job.run(scope) }
                 }) != nil
             if isShared { return engine.announce() }
         }
         for job in jobs {
             do throws(SpaceError) {
-                try engine.commit(job.operation, job.demand) { (scope) throws(SpaceError) in try job.run(scope) }
+                try engine.commit(job.demand) { (scope) throws(SpaceError) in try job.run(scope) }
                 engine.announce()
             } catch {
                 job.failure = error

@@ -33,7 +33,7 @@ import Testing
                 try scope.store(name, SharedObjectRow(kind: .dictionary, number: dictionary.number, details: details))
             }
             func cell(_ key: [UInt8], _ value: [UInt8]) throws(SpaceError) {
-                try scope.lmdb { () throws(LMDBError) in
+                try lmdb { () throws(LMDBError) in
                     try key.withBytes { (key) throws(LMDBError) in
                         try value.withBytes { (value) throws(LMDBError) in
                             try scope.access.put(scope.tables.cells, key, value)

@@ -33,7 +33,7 @@ import Testing
                 case .objects: tables.objects
                 case .elements: tables.elements
                 }
-            try scope.lmdb { () throws(LMDBError) in
+            try lmdb { () throws(LMDBError) in
                 try key.withBytes { (key) throws(LMDBError) in
                     let old = try scope.access.get(database, key).map { Array($0) } ?? []
                     guard let new = change(old) else {

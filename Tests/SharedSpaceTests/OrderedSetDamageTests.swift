@@ -26,7 +26,7 @@ import Testing
     private func damage(_ object: UInt64, _ row: ElementKey.Row, _ change: ([UInt8]) -> [UInt8]?) throws {
         try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
             let new = change(try scope.snapshot.row(object, row).map { Array($0) } ?? [])
-            try scope.lmdb { () throws(LMDBError) in
+            try lmdb { () throws(LMDBError) in
                 try ElementKey(object, row).withBytes { (key) throws(LMDBError) in
                     guard let new else {
                         _ = try scope.access.delete(scope.tables.elements, key)

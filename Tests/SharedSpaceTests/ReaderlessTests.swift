@@ -26,7 +26,7 @@ struct ReaderlessTests {
         var taken: [Reader] = []
         while let idle = core.engine.readers.take() { taken.append(idle) }
         do throws(LMDBError) {
-            while true { taken.append(Reader(try core.engine.environment.beginRead(), namespace: namespace.name)) }
+            while true { taken.append(Reader(try core.engine.environment.beginRead())) }
         } catch {
             #expect(error == .readersFull)
         }

@@ -9,7 +9,7 @@ extension SpaceError {
     /// Makes an error of the space from a system call's error.
     ///
     /// `subject` says in words what the error happened to.
-    package init(_ errno: Errno, _ operation: String, namespace: String? = nil, subject: String) {
+    package init(_ errno: Errno, _ operation: String = "", namespace: String? = nil, subject: String) {
         let code: Code
         var advice: String?
         switch errno {
@@ -81,7 +81,7 @@ extension SpaceError {
     }
 
     /// Makes an error of the space from an error of LMDB.
-    package init(_ error: LMDBError, _ operation: String, namespace: String? = nil) {
+    package init(_ error: LMDBError, _ operation: String = "", namespace: String? = nil) {
         switch error {
         case .mapFull:
             self.init(
@@ -120,9 +120,11 @@ extension SpaceError {
     }
 
     /// Makes an error for bytes in the database that don't decode.
-    package init(_ error: TupleCodingError, _ operation: String, namespace: String? = nil) {
+    package init(_ error: TupleCodingError, _ operation: String = "", namespace: String? = nil) {
         self.init(.badData, operation, namespace: namespace, reason: "\(error)")
     }
+
+    package static func damaged(_ reason: String) -> SpaceError { damaged("", namespace: nil, reason) }
 
     package static func damaged(_ operation: String, namespace: String?, _ reason: String) -> SpaceError {
         SpaceError(
@@ -136,14 +138,16 @@ extension SpaceError {
     }
 }
 
-/// Runs LMDB calls, and turns their errors into errors of the operation.
+/// Runs LMDB calls, and turns their errors into errors of the space.
 @inline(__always)
-func lmdb<R: ~Copyable>(
-    _ operation: String,
-    _ namespace: String,
-    _ body: () throws(LMDBError) -> R
-) throws(SpaceError) -> R {
-    do throws(LMDBError) { return try body() } catch { throw SpaceError(error, operation, namespace: namespace) }
+package func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R {
+    do throws(LMDBError) { return try body() } catch { throw SpaceError(lmdb: error) }
+}
+
+extension SpaceError {
+    /// Makes an error of the space from an error of LMDB; out of line, so that the calls stay short.
+    @inline(never)
+    init(lmdb error: LMDBError) { self.init(error) }
 }
 
 /// Runs system calls, and turns their errors into errors of the operation that name the subject.

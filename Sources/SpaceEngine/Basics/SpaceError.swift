@@ -106,9 +106,13 @@ public struct SpaceError: Error, Sendable {
     // One pointer wide, so that a hot call pays only one register for the error path that it does not take.
     private let storage: Storage
 
+    /// Makes an error.
+    ///
+    /// Code that does not know what is attempted leaves out the operation and the namespace; ``named(_:_:)`` adds them
+    /// where the public operation begins.
     package init(
         _ code: Code,
-        _ operation: String,
+        _ operation: String = "",
         namespace: String? = nil,
         holder: Int32? = nil,
         reason: String,
@@ -141,6 +145,12 @@ public struct SpaceError: Error, Sendable {
 
     /// What to do about it, or `nil` if nothing can be done.
     public var advice: String? { storage.advice }
+
+    /// The same error with its operation and namespace, unless it has an operation already.
+    @inline(never)
+    package func named(_ operation: String, _ namespace: String?) -> SpaceError {
+        self.operation.isEmpty ? within(operation, namespace: namespace) : self
+    }
 
     /// The same error, with the operation and the namespace that a caller further up knows.
     package func within(_ operation: String, namespace: String?) -> SpaceError {

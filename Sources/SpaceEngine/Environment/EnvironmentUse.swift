@@ -21,8 +21,8 @@ package final class EnvironmentUse: Sendable {
     package var descriptor: CInt { environment.descriptor }
 
     /// Frees the slots of readers that were killed in their snapshots.
-    package func forgetDeadReaders(_ operation: String, namespace: String) throws(SpaceError) {
-        try lmdb(operation, namespace) { () throws(LMDBError) in try environment.forgetDeadReaders() }
+    package func forgetDeadReaders() throws(SpaceError) {
+        try lmdb { () throws(LMDBError) in try environment.forgetDeadReaders() }
     }
 
     /// The environment's tables, once its first user has opened them.

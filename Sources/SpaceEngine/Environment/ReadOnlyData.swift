@@ -25,9 +25,8 @@ package struct ReadOnlyData {
         _ timeout: Duration?,
         _ operation: String
     ) throws(SpaceError) {
-        let name = folder.name.text
         let place = try DataPlace(folder, creates: false, timeout: timeout, isReadOnly: isReadOnly, operation)
-        let environment = try lmdb(operation, name) { () throws(LMDBError) in
+        let environment = try lmdb { () throws(LMDBError) in
             try Environment(
                 path: place.path,
                 mapSize: Int(control.header.mapSize),
@@ -36,17 +35,14 @@ package struct ReadOnlyData {
                 flags: takesLocks ? [.readOnly] : [.readOnly, .noLock]
             )
         }
-        if isReadOnly { try place.check(environment, operation, name) }
+        if isReadOnly { try place.check(environment, operation, folder.name.text) }
         self.environment = environment
-        tables = try Tables(opening: environment, operation, namespace: name)
-        reader = try lmdb(operation, name) { () throws(LMDBError) in
-            Reader(try environment.beginRead(), namespace: name)
-        }
-        reader.names.begin(operation)
+        tables = try Tables(opening: environment)
+        reader = try lmdb { () throws(LMDBError) in Reader(try environment.beginRead()) }
     }
 
     package func snapshot(_ clock: NamespaceClock) -> Snapshot {
-        Snapshot(access: reader.transaction.access, tables: tables, clock: clock, names: reader.names)
+        Snapshot(access: reader.transaction.access, tables: tables, clock: clock)
     }
 
     /// How many bytes of the data file are in use.

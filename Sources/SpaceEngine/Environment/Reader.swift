@@ -6,10 +6,6 @@ import SpaceSystem
 /// Unchecked Sendable: its owner is the pool's array or the one thread that took it out.
 package final class Reader: @unchecked Sendable {
     package let transaction: ReadTransaction
-    package let names: SnapshotNames
 
-    package init(_ transaction: consuming ReadTransaction, namespace: String) {
-        self.transaction = transaction
-        names = SnapshotNames(namespace: namespace)
-    }
+    package init(_ transaction: consuming ReadTransaction) { self.transaction = transaction }
 }

@@ -4,7 +4,7 @@ import TupleCoding
 
 extension SpaceError {
     /// Makes an error for a lock that could not be taken in time.
-    package init(_ failure: ProcessLock.Failure, _ operation: String, namespace: String?) {
+    package init(_ failure: ProcessLock.Failure, _ operation: String = "", namespace: String? = nil) {
         if let errno = failure.errno {
             self.init(errno, operation, namespace: namespace, subject: "the \(failure.lock.rawValue)")
             return

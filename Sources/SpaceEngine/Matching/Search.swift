@@ -62,7 +62,7 @@ package struct Search {
         while let (key, _) = try order == .oldestFirst ? rows.next() : rows.previous() {
             guard key.shape == index.number, key.hash == hash, key.id >= from else { return true }
             guard let row = try snapshot.tuples.get(key.id) else {
-                throw snapshot.damaged("the index names tuple \(key.id), which is not there")
+                throw .damaged("the index names tuple \(key.id), which is not there")
             }
             examined += 1
             if template.matches(row.encoded), snapshot.isVisible(row), try !visit(key.id, row) { return false }

@@ -6,17 +6,13 @@ import SpaceSystem
 /// The walk stays open over several changes of a write transaction, and follows them.
 package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
     private var cursor: Cursor
-    private let names: Unmanaged<SnapshotNames>
     /// The row that the walk begins with, until `next` returns it.
     private var first: Cursor.Entry?
     /// The bytes with which all keys begin.
     private var prefix: [UInt8] = []
 
     @inline(__always)
-    init(_ cursor: consuming Cursor, _ names: Unmanaged<SnapshotNames>) {
-        self.cursor = cursor
-        self.names = names
-    }
+    init(_ cursor: consuming Cursor) { self.cursor = cursor }
 
     @inline(__always)
     mutating func seek(_ key: Key) throws(SpaceError) {
@@ -30,7 +26,7 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
 
     @inline(__always)
     private mutating func seek(bytes: UnsafeRawBufferPointer) throws(SpaceError) {
-        do throws(LMDBError) { first = try cursor.seek(bytes, .atLeast) } catch { throw names.failure(error) }
+        first = try lmdb { () throws(LMDBError) in try cursor.seek(bytes, .atLeast) }
     }
 
     /// Makes `next` go on behind the row that was sought, and `previous` before it.
@@ -53,9 +49,7 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
     /// Throws `damaged` for a row that does not decode.
     @inline(__always)
     package mutating func previous() throws(SpaceError) -> (key: Key, row: Row)? {
-        let entry: Cursor.Entry?
-        do throws(LMDBError) { entry = try cursor.previous() } catch { throw names.failure(error) }
-        guard let entry else { return nil }
+        guard let entry = try lmdb({ () throws(LMDBError) in try cursor.previous() }) else { return nil }
         return try decode(entry)
     }
 
@@ -78,9 +72,7 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
     private mutating func step() throws(SpaceError) -> Cursor.Entry? {
         var entry = first
         first = nil
-        if entry == nil {
-            do throws(LMDBError) { entry = try cursor.next() } catch { throw names.failure(error) }
-        }
+        if entry == nil { entry = try lmdb { () throws(LMDBError) in try cursor.next() } }
         guard !prefix.isEmpty, let found = entry else { return entry }
         return found.key.starts(with: prefix) ? found : nil
     }
@@ -88,7 +80,7 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
     @inline(__always)
     private func decode(_ entry: Cursor.Entry) throws(SpaceError) -> (key: Key, row: Row) {
         guard let key = Key(key: entry.key), let row = Row(key: entry.key, value: entry.value) else {
-            throw names.damaged(Row.damage(at: entry.key))
+            throw .damaged(Row.damage(at: entry.key))
         }
         return (key, row)
     }
@@ -107,17 +99,13 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
     private mutating func put(_ key: Key, _ row: Row, _ flags: PutFlags) throws(SpaceError) {
         try row.write { (size) throws(SpaceError) in
             try key.withBytes { (key) throws(SpaceError) in
-                do throws(LMDBError) {
-                    return try cursor.reserve(key, size: size, flags: flags)
-                } catch {
-                    throw names.failure(error)
-                }
+                try lmdb { () throws(LMDBError) in try cursor.reserve(key, size: size, flags: flags) }
             }
         }
     }
 
     /// Deletes the row that the walk is at.
     package mutating func delete() throws(SpaceError) {
-        do throws(LMDBError) { try cursor.delete() } catch { throw names.failure(error) }
+        try lmdb { () throws(LMDBError) in try cursor.delete() }
     }
 }

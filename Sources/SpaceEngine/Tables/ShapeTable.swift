@@ -23,7 +23,7 @@ package final class ShapeTable: Sendable {
         var all: [IndexedShape] = []
         var rows = try snapshot.indexedShapes.scan()
         while let (_, shape) = try rows.nextValid() { all.append(shape) }
-        guard all.count <= Limits.shapes else { throw snapshot.damaged("it has more than \(Limits.shapes) shapes") }
+        guard all.count <= Limits.shapes else { throw .damaged("it has more than \(Limits.shapes) shapes") }
         self.generation = generation
         self.all = all
         indexed = all.filter { $0.state != .dropping }

@@ -10,38 +10,23 @@ package struct Snapshot: TransactionTables {
     package let tables: Tables
     /// The namespace's clock, by which tuples expire and claims end.
     package let clock: NamespaceClock
-    /// Unmanaged, because the owner of the transaction also keeps the names, and a snapshot is useless without its
-    /// transaction.
-    private let names: Unmanaged<SnapshotNames>
 
-    package init(access: Access, tables: Tables, clock: NamespaceClock, names: SnapshotNames) {
+    package init(access: Access, tables: Tables, clock: NamespaceClock) {
         self.access = access
         self.tables = tables
         self.clock = clock
-        self.names = Unmanaged.passUnretained(names)
     }
-
-    package var operation: String { names._withUnsafeGuaranteedRef { $0.operation } }
-    package var namespace: String { names._withUnsafeGuaranteedRef { $0.namespace } }
-
-    /// Runs LMDB calls, and turns their errors into errors of the operation.
-    @inline(__always)
-    package func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R {
-        do throws(LMDBError) { return try body() } catch { throw SpaceError(error, operation, namespace: namespace) }
-    }
-
-    package func damaged(_ reason: String) -> SpaceError { names.damaged(reason) }
 
     @inline(__always)
     package func table<Key: TableKey, Row: TableRow>(_ database: Database) -> Table<Key, Row> {
-        Table(access: access, database: database, names: names)
+        Table(access: access, database: database)
     }
 
     /// The number of the commit that a snapshot shows, or that a write transaction will make.
     package var commit: Int { access.id }
 
     package func counters() throws(SpaceError) -> Counters {
-        guard let counters = try mainCounters.get(.counters) else { throw damaged(Counters.missing) }
+        guard let counters = try mainCounters.get(.counters) else { throw .damaged(Counters.missing) }
         return counters
     }
 
@@ -58,6 +43,6 @@ package struct Snapshot: TransactionTables {
     package func isVisible(_ row: TupleRow) -> Bool { row.expiry == 0 || row.expiry > clock.milliseconds }
 
     package func tuple(_ id: UInt64, _ row: TupleRow) throws(SpaceError) -> Tuple {
-        do throws(TupleCodingError) { return try row.tuple() } catch { throw damaged("tuple \(id): \(error)") }
+        do throws(TupleCodingError) { return try row.tuple() } catch { throw .damaged("tuple \(id): \(error)") }
     }
 }

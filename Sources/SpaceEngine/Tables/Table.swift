@@ -17,14 +17,13 @@ import SpaceSystem
 package struct Table<Key: TableKey, Row: TableRow> {
     let access: Access
     let database: Database
-    let names: Unmanaged<SnapshotNames>
 
     /// The row of a key, or `nil` if there is none; throws `damaged` for a row that does not decode.
     @inline(__always)
     package func get(_ key: Key) throws(SpaceError) -> Row? {
         try key.withBytes { (key) throws(SpaceError) -> Row? in
             guard let value = try value(key) else { return nil }
-            guard let row = Row(key: key, value: value) else { throw names.damaged(Row.damage(at: key)) }
+            guard let row = Row(key: key, value: value) else { throw .damaged(Row.damage(at: key)) }
             return row
         }
     }
@@ -45,7 +44,7 @@ package struct Table<Key: TableKey, Row: TableRow> {
 
     @inline(__always)
     private func value(_ key: UnsafeRawBufferPointer) throws(SpaceError) -> UnsafeRawBufferPointer? {
-        do throws(LMDBError) { return try access.get(database, key) } catch { throw names.failure(error) }
+        try lmdb { () throws(LMDBError) in try access.get(database, key) }
     }
 
     /// Stores a row, and replaces an existing row with its key.
@@ -60,11 +59,7 @@ package struct Table<Key: TableKey, Row: TableRow> {
     private func put(_ key: Key, _ row: Row, _ flags: PutFlags) throws(SpaceError) {
         try row.write { (size) throws(SpaceError) in
             try key.withBytes { (key) throws(SpaceError) in
-                do throws(LMDBError) {
-                    return try access.reserve(database, key, size: size, flags: flags)
-                } catch {
-                    throw names.failure(error)
-                }
+                try lmdb { () throws(LMDBError) in try access.reserve(database, key, size: size, flags: flags) }
             }
         }
     }
@@ -74,23 +69,19 @@ package struct Table<Key: TableKey, Row: TableRow> {
     @discardableResult
     package func delete(_ key: Key) throws(SpaceError) -> Bool {
         try key.withBytes { (key) throws(SpaceError) in
-            do throws(LMDBError) { return try access.delete(database, key) } catch { throw names.failure(error) }
+            try lmdb { () throws(LMDBError) in try access.delete(database, key) }
         }
     }
 
     /// Removes all rows.
     package func empty() throws(SpaceError) {
-        do throws(LMDBError) { try access.empty(database) } catch { throw names.failure(error) }
+        try lmdb { () throws(LMDBError) in try access.empty(database) }
     }
 
     /// The number of rows of a table that is a tree of its own.
     package var count: Int {
         get throws(SpaceError) {
-            do throws(LMDBError) {
-                return try access.statistics(database).entries
-            } catch {
-                throw names.failure(error)
-            }
+            try lmdb { () throws(LMDBError) in try access.statistics(database).entries }
         }
     }
 
@@ -99,11 +90,7 @@ package struct Table<Key: TableKey, Row: TableRow> {
     /// All rows: ``Rows/next()`` begins with the first, ``Rows/previous()`` with the last.
     @inline(__always)
     package func scan() throws(SpaceError) -> Rows<Key, Row> {
-        do throws(LMDBError) {
-            return Rows(try access.cursor(database), names)
-        } catch {
-            throw names.failure(error)
-        }
+        Rows(try lmdb { () throws(LMDBError) in try access.cursor(database) })
     }
 
     /// The rows from a key on.

@@ -75,7 +75,7 @@ package final class DiskReserve {
             for key in replaced ?? [] { demand.bytes += try snapshot.cell(key)?.count ?? 0 }
             demand.isJournaled = true
             if mayEmptyJournal {
-                let pages = try snapshot.lmdb { () throws(LMDBError) in
+                let pages = try lmdb { () throws(LMDBError) in
                     try snapshot.access.statistics(snapshot.tables.journal).pages
                 }
                 // mdb.c, mdb_freelist_save: the list of the pages that a transaction freed is one value, eight bytes
@@ -192,7 +192,7 @@ package final class DiskReserve {
         do throws(LMDBError) {
             need = try self.need(for: demand, shapes: shapes, access)
         } catch {
-            throw SpaceError(error, "measure the namespace")
+            throw SpaceError(error)
         }
         let wanted = end + need.all + reserve
         if wanted * pageSize <= Int(clamping: control.reserved.load()) { return }
@@ -211,7 +211,7 @@ package final class DiskReserve {
                 } catch .readersFull {
                     throw explain(error)
                 } catch {
-                    throw SpaceError(error, "measure the namespace")
+                    throw SpaceError(error)
                 }
             }
             guard suffices(tail, for: need, reserve: reserve) else { throw explain(error) }
@@ -311,7 +311,7 @@ package final class DiskReserve {
                 do throws(Errno) {
                     try reserve(from: start, to: rest)
                 } catch {
-                    throw SpaceError(error, "write", subject: "the data file")
+                    throw SpaceError(error, subject: "the data file")
                 }
             }
             throw refusal(of: demand, limit)
@@ -320,11 +320,11 @@ package final class DiskReserve {
         do throws(Errno) {
             try reserve(from: start, to: target)
         } catch {
-            guard error == .noSpace, target > wanted else { throw SpaceError(error, "write", subject: "the data file") }
+            guard error == .noSpace, target > wanted else { throw SpaceError(error, subject: "the data file") }
             do throws(Errno) {
                 try reserve(from: start, to: wanted)
             } catch {
-                throw SpaceError(error, "write", subject: "the data file")
+                throw SpaceError(error, subject: "the data file")
             }
         }
     }
@@ -333,7 +333,6 @@ package final class DiskReserve {
         demand.isRemoval && demand.removals > 1
             ? SpaceError(
                 .limitReached,
-                "write",
                 reason:
                     "to move or remove \(demand.removals) tuples at once takes more room than the namespace's limit of "
                     + "\(limit) bytes leaves",
@@ -341,7 +340,6 @@ package final class DiskReserve {
             )
             : SpaceError(
                 .limitReached,
-                "write",
                 reason: "the namespace has reached its limit of \(limit) bytes",
                 advice: "take or delete tuples, or create it with a larger limit"
             )

@@ -40,8 +40,6 @@ extension WriteScope {
         }
         throw SpaceError(
             .claimLost,
-            operation,
-            namespace: namespace,
             reason: "the claim on tuple \(id) has ended: it was completed, or the tuple has returned to the space",
             advice: "claim the tuple again, if it is there"
         )

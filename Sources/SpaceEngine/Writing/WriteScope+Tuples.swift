@@ -18,8 +18,6 @@ extension WriteScope {
         guard id < 1 << 48 - 1 else {
             throw SpaceError(
                 .limitReached,
-                operation,
-                namespace: namespace,
                 reason: "the namespace has given out all of its tuple ids",
                 advice: "make a new namespace"
             )
@@ -65,7 +63,7 @@ extension WriteScope {
         // taken again and again.
         let wasThere = try tuples.delete(id)
         guard wasThere || !Safeguard.secondLook.stands else {
-            throw snapshot.damaged("tuple \(id) is not found by its id")
+            throw .damaged("tuple \(id) is not found by its id")
         }
         appeared.remove(id)
     }

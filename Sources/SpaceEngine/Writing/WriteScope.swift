@@ -14,7 +14,6 @@ package final class WriteScope: TransactionTables {
     /// How large the data file may grow; the journal's share is a part of that.
     package let byteLimit: UInt64
 
-    let names: SnapshotNames
     // These properties are not checked at run time for overlapping accesses, because the checks cost each write a
     // thousand instructions. For a property seen only in this module, the compiler would prove that accesses don't
     // overlap; for one that other modules see, it can't. No access to one of these properties lasts over a call that
@@ -47,20 +46,17 @@ package final class WriteScope: TransactionTables {
         self.clock = clock
         self.namespace = namespace
         self.byteLimit = byteLimit
-        names = SnapshotNames(namespace: namespace)
-        snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
+        snapshot = Snapshot(access: access, tables: tables, clock: clock)
     }
 
     package var access: Access { snapshot.access }
-    package var operation: String { snapshot.operation }
 
     /// Begins a transaction with what the last commit left.
     ///
     /// A transaction's id is one above that of the last commit of any process (mdb.c, mdb_txn_renew0). If this process
     /// made that commit, everything is known and nothing needs to be read.
-    package func begin(_ access: Access, operation: String, isAwaited: Bool, _ cache: ShapeCache) throws(SpaceError) {
-        names.begin(operation)
-        snapshot = Snapshot(access: access, tables: tables, clock: clock, names: names)
+    package func begin(_ access: Access, isAwaited: Bool, _ cache: ShapeCache) throws(SpaceError) {
+        snapshot = Snapshot(access: access, tables: tables, clock: clock)
         hasChanges = false
         hasRemovedDue = false
         appeared.begin(isAwaited: isAwaited)
@@ -131,10 +127,5 @@ package final class WriteScope: TransactionTables {
     @inline(__always)
     package func table<Key: TableKey, Row: TableRow>(_ database: Database) -> Table<Key, Row> {
         snapshot.table(database)
-    }
-
-    @inline(__always)
-    package func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R {
-        try snapshot.lmdb(body)
     }
 }

@@ -29,7 +29,7 @@ extension Snapshot {
         try forEachObject { (name, object) throws(SpaceError) in
             guard object.kind.isCollection else { return }
             guard let details = CollectionDetails(object.details) else {
-                throw damaged("the object \(name.quotedForPeople)")
+                throw .damaged("the object \(name.quotedForPeople)")
             }
             let (type, isDictionary) = (details.elementType, object.kind == .dictionary)
             if isDictionary {
@@ -109,7 +109,7 @@ extension NamespaceCore {
                 do throws(TupleCodingError) {
                     part.append(try elements[next].encodedElement())
                 } catch {
-                    throw SpaceError(error, scope.operation, namespace: self.name.text)
+                    throw SpaceError(error)
                 }
                 bytes += part[part.count - 1].count
                 next += 1

@@ -38,7 +38,12 @@ package struct Inspection: Sendable {
     package static let operation = "inspect the namespace"
 
     package init(_ subject: Subject, checking: Bool, timeout: Duration = .seconds(1)) throws(SpaceError) {
-        try self.init(Self.folder(subject, for: Self.operation), checking: checking, timeout: timeout)
+        let folder = try Self.folder(subject, for: Self.operation)
+        do throws(SpaceError) {
+            try self.init(folder, checking: checking, timeout: timeout)
+        } catch {
+            throw error.named(Self.operation, folder.name.text)
+        }
     }
 
     /// Opens the folder of the namespace to look at.

@@ -57,7 +57,7 @@ extension Snapshot {
     private func state(of object: SharedObjectRow, _ name: String) throws(SpaceError) -> ObjectStateDump.State? {
         guard object.kind.isState else { return nil }
         guard let state = ObjectStateDump.State(object, clock) else {
-            throw damaged("the object \(name.quotedForPeople)")
+            throw .damaged("the object \(name.quotedForPeople)")
         }
         return state
     }
@@ -165,7 +165,7 @@ extension RecipesDump {
         let (old, new) = (row.details.integers.prefix(fixed), details.integers.prefix(fixed))
         guard old == new else {
             throw ObjectState(namespace: namespace, name: dump.name, kind: dump.kind)
-                .mismatch(scope.operation, is: "\(Array(old))", wanted: "\(Array(new))")
+                .mismatch(is: "\(Array(old))", wanted: "\(Array(new))")
         }
         try scope.store(dump.name, SharedObjectRow(kind: dump.kind, number: row.number, details: details))
         scope.noteMoved(object: dump.name)

@@ -160,7 +160,9 @@ extension Namespace {
         let operation = "look at the namespace"
         let core = try usableCore(operation)
         core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
-        guard let folder = try core.engine.openFolder(operation) else { throw core.engine.goneError(operation) }
+        guard let folder = try core.engine.openFolder(operation) else {
+            throw core.engine.goneError().named(operation, name)
+        }
         let sightings = try folder.sightings(operation)
         return try core.read(operation) { (snapshot) throws(SpaceError) in
             try NamespaceStatus(

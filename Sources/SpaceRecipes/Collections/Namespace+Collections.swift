@@ -44,13 +44,11 @@ extension Snapshot {
     ) throws(SpaceError) -> UInt64? {
         guard let object = try object(name, kind) else { return nil }
         guard let details = CollectionDetails(object.details) else {
-            throw damaged("the object \(name.quotedForPeople)")
+            throw .damaged("the object \(name.quotedForPeople)")
         }
         guard details.elementType.isSame(as: elementType) else {
             throw SpaceError(
                 .typeMismatch,
-                operation,
-                namespace: namespace,
                 reason:
                     "\(name.quotedForPeople) has elements of type \(details.elementType.quotedForPeople), and was opened "
                     + "for \(elementType.quotedForPeople)",

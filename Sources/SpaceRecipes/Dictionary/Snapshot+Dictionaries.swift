@@ -6,13 +6,7 @@ extension Snapshot {
     /// Throws `closed` if the dictionary of a handle no longer exists, even if a new one has its name.
     func checkDictionary(_ name: String, _ number: UInt64) throws(SpaceError) {
         guard let object = try object(name), object.number == number else {
-            throw SpaceError(
-                .closed,
-                operation,
-                namespace: namespace,
-                reason: "the dictionary \(name.quotedForPeople) was removed",
-                advice: "open it again to start afresh"
-            )
+            throw .removed("the dictionary", name)
         }
     }
 
@@ -25,7 +19,7 @@ extension Snapshot {
         var rows = try cellsByBytes.scan(prefix: keys.prefix)
         while let (cell, value) = try rows.nextBytes() {
             guard let key = keys.key(ofCell: cell) else {
-                throw damaged("a key of the dictionary \(name.quotedForPeople) is no UTF-8")
+                throw .damaged("a key of the dictionary \(name.quotedForPeople) is no UTF-8")
             }
             guard try visit(key, value) else { return }
         }

@@ -50,7 +50,7 @@ package final class Evaluation: Sendable {
     /// child, once.
     package func run(timeout: Duration?, signal: () -> Int32? = { nil }) throws(SpaceError) -> Ending {
         try namespace.core.checkUsable(Self.operation)
-        try namespace.core.engine.checkMayWait(Self.operation)
+        try namespace.core.checkMayWait(Self.operation)
         let deadline = MonotonicInstant.deadline(after: timeout)
         let ends = try system(Self.operation, "a pipe", namespace: namespace.name) { () throws(Errno) in
             try OwnedDescriptor.pipe()

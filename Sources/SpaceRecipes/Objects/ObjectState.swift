@@ -91,7 +91,7 @@ package struct ObjectState: Sendable {
     }
 
     /// The error if an object of the same kind was made with other details than the caller's.
-    package func mismatch(_ operation: String, is stands: String, wanted: String) -> SpaceError {
+    package func mismatch(_ operation: String = "", is stands: String, wanted: String) -> SpaceError {
         SpaceError(
             .typeMismatch,
             operation,

@@ -22,18 +22,8 @@ extension Snapshot {
     /// Throws `typeMismatch` if the object is of another kind.
     package func object(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> SharedObjectRow? {
         guard let object = try object(name) else { return nil }
-        guard object.kind == kind else { throw mismatch(name, object.kind, wanted: kind) }
+        guard object.kind == kind else { throw .mismatch(name, object.kind, wanted: kind) }
         return object
-    }
-
-    package func mismatch(_ name: String, _ kind: SharedObjectKind, wanted: SharedObjectKind) -> SpaceError {
-        SpaceError(
-            .typeMismatch,
-            operation,
-            namespace: namespace,
-            reason: "\(name.quotedForPeople) is \(kind.phrase), and was used as \(wanted.phrase)",
-            advice: "use another name, or the same type everywhere"
-        )
     }
 
     /// Visits all objects, by name; rows that do not decode are left out.

@@ -64,7 +64,7 @@ struct ElementEditor {
     private func references(_ chunk: Chunk) throws(SpaceError) -> [ElementReference] {
         guard let bytes = try scope.snapshot.row(list.object, .chunk(chunk.id)),
             let references = [ElementReference](chunk: bytes, count: chunk.count)
-        else { throw scope.snapshot.damaged("a chunk of \(list.name.quotedForPeople)") }
+        else { throw .damaged("a chunk of \(list.name.quotedForPeople)") }
         return references
     }
 
@@ -86,7 +86,7 @@ struct ElementEditor {
         var taken: Set<ElementReference> = []
         for element in elements {
             guard case .absent(var reference) = try list.find(element) else {
-                throw scope.snapshot.damaged("an element of \(list.name.quotedForPeople) came twice")
+                throw .damaged("an element of \(list.name.quotedForPeople) came twice")
             }
             while taken.contains(reference) {
                 repeat {
@@ -155,8 +155,6 @@ struct ElementEditor {
             guard id < .max else {
                 throw SpaceError(
                     .limitReached,
-                    scope.operation,
-                    namespace: scope.namespace,
                     reason: "the ordered set \(list.name.quotedForPeople) has used up the numbers of its chunks",
                     advice: "remove it, and make it again"
                 )
@@ -255,7 +253,7 @@ struct ElementEditor {
         var references = try references(chunk)
         try delete(.element(references[offset]))
         guard case .absent(let reference) = try list.find(new) else {
-            throw scope.snapshot.damaged("an element of \(list.name.quotedForPeople) came twice")
+            throw .damaged("an element of \(list.name.quotedForPeople) came twice")
         }
         references[offset] = reference
         try settle(Item(reference: reference, encoding: new), in: chunk.id)

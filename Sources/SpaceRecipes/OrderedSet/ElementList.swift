@@ -20,7 +20,7 @@ package struct ElementList {
         self.name = name
         self.object = object
         guard let bytes = try snapshot.row(object, .directory), let directory = ElementDirectory(bytes) else {
-            throw snapshot.damaged("the directory of \(name.quotedForPeople)")
+            throw .damaged("the directory of \(name.quotedForPeople)")
         }
         self.directory = directory
     }
@@ -33,7 +33,7 @@ package struct ElementList {
         let chunk = directory.chunks[position]
         guard let bytes = try snapshot.row(object, .chunk(chunk.id)),
             let references = [ElementReference](chunk: bytes, count: chunk.count)
-        else { throw snapshot.damaged("a chunk of \(name.quotedForPeople)") }
+        else { throw .damaged("a chunk of \(name.quotedForPeople)") }
         return references
     }
 
@@ -42,14 +42,14 @@ package struct ElementList {
         let chunk = directory.chunks[place.chunk]
         guard let bytes = try snapshot.row(object, .chunk(chunk.id)),
             bytes.count == chunk.count * ElementReference.size
-        else { throw snapshot.damaged("a chunk of \(name.quotedForPeople)") }
+        else { throw .damaged("a chunk of \(name.quotedForPeople)") }
         let offset = place.offset * ElementReference.size
         return ElementReference(hash: bytes.little(offset), number: bytes.little(offset + 8))
     }
 
     package func row(_ reference: ElementReference) throws(SpaceError) -> ElementRow {
         guard let bytes = try snapshot.row(object, .element(reference)), let row = ElementRow(bytes) else {
-            throw snapshot.damaged("an element of \(name.quotedForPeople)")
+            throw .damaged("an element of \(name.quotedForPeople)")
         }
         return row
     }
@@ -97,7 +97,7 @@ package struct ElementList {
         while let (key, bytes) = try rows.nextValid(), key.object == object,
             case .element(let reference) = key.row, reference.hash == hash
         {
-            guard let row = ElementRow(bytes) else { throw snapshot.damaged("an element of \(name.quotedForPeople)") }
+            guard let row = ElementRow(bytes) else { throw .damaged("an element of \(name.quotedForPeople)") }
             if row.encoded.elementsEqual(encoded) { return .present(reference, chunk: row.chunk) }
             if reference.number == free { free += 1 }
         }
@@ -121,7 +121,7 @@ package struct ElementList {
             }
             start += entry.count
         }
-        throw snapshot.damaged("an element of \(name.quotedForPeople) is in no chunk")
+        throw .damaged("an element of \(name.quotedForPeople) is in no chunk")
     }
 }
 
@@ -141,13 +141,7 @@ extension Snapshot {
     /// type.
     package func elementList(_ name: String, _ number: UInt64) throws(SpaceError) -> ElementList {
         guard let object = try object(name), object.number == number else {
-            throw SpaceError(
-                .closed,
-                operation,
-                namespace: namespace,
-                reason: "the ordered set \(name.quotedForPeople) was removed",
-                advice: "open it again to start afresh"
-            )
+            throw .removed("the ordered set", name)
         }
         return try ElementList(self, name: name, object: number)
     }

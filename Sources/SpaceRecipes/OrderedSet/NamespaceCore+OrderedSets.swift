@@ -26,11 +26,7 @@ extension NamespaceCore {
     /// Reserves the disk space for an edit and for all that the transaction has done, and carries the edit out.
     package func carryOut(_ edit: ElementEdit, on list: ElementList, in scope: WriteScope) throws(SpaceError) {
         scope.demand = scope.demand + (try list.checkedDemand(of: edit, isJournaling: scope.isJournaling))
-        do throws(SpaceError) {
-            try engine.ensureRoom(scope.demand)
-        } catch {
-            throw error.within(scope.operation, namespace: scope.namespace)
-        }
+        try engine.ensureRoom(scope.demand)
         var editor = ElementEditor(scope, list)
         try editor.apply(edit)
     }
@@ -69,8 +65,6 @@ extension ElementList {
             guard bytes <= Limits.valueBytes else {
                 throw SpaceError(
                     .tooLarge,
-                    snapshot.operation,
-                    namespace: snapshot.namespace,
                     reason: "\(elements.count) elements with \(bytes) bytes are more than one edit may bring",
                     advice: "\(Limits.valueBytes) bytes are the limit: do it in parts"
                 )
@@ -78,8 +72,6 @@ extension ElementList {
             guard count + elements.count <= Limits.orderedSetElements else {
                 throw SpaceError(
                     .limitReached,
-                    snapshot.operation,
-                    namespace: snapshot.namespace,
                     reason: "\(name.quotedForPeople) would have \(count + elements.count) elements",
                     advice: "\(Limits.orderedSetElements) are the limit: remove some, or use several sets"
                 )

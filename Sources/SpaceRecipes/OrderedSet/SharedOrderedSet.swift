@@ -208,8 +208,6 @@ extension ElementList {
     func refused(_ reason: String) -> SpaceError {
         SpaceError(
             .invalidArgument,
-            snapshot.operation,
-            namespace: snapshot.namespace,
             reason: reason,
             advice: "nothing was changed; look again, since others may have edited it"
         )

@@ -99,7 +99,7 @@ extension Snapshot {
     func forEachPlace(_ keys: PlaceKeys, _ visit: (PlaceRow) throws(SpaceError) -> Bool) throws(SpaceError) {
         var rows = try placeRows.scan(prefix: keys.prefix)
         while let (key, value) = try rows.nextBytes(), keys.ticket(of: key) != nil {
-            guard let row = PlaceRow(key: key, value: value) else { throw damaged(PlaceRow.damage(at: key)) }
+            guard let row = PlaceRow(key: key, value: value) else { throw .damaged(PlaceRow.damage(at: key)) }
             if try !visit(row) { return }
         }
     }
@@ -113,7 +113,7 @@ extension Snapshot {
             first = row
             return false
         }
-        if let first, first.kind != kind { throw mismatch(name, first.kind, wanted: kind) }
+        if let first, first.kind != kind { throw .mismatch(name, first.kind, wanted: kind) }
         return first.flatMap { $0.isHolding ? $0 : nil }
     }
 

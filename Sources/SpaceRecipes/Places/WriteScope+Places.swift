@@ -118,7 +118,7 @@ extension WriteScope {
     func checkNoPlace(_ name: String, as kind: SharedObjectKind) throws(SpaceError) {
         guard counters.holds > 0 else { return }
         try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
-            if row.kind != kind { throw snapshot.mismatch(name, row.kind, wanted: kind) }
+            if row.kind != kind { throw .mismatch(name, row.kind, wanted: kind) }
             return false
         }
     }
@@ -126,19 +126,17 @@ extension WriteScope {
     /// Throws `typeMismatch` if an object of another kind has the name.
     private func checkUnused(_ name: String, for kind: SharedObjectKind) throws(SpaceError) {
         guard let object = try snapshot.object(name) else { return }
-        guard object.kind == kind else { throw snapshot.mismatch(name, object.kind, wanted: kind) }
+        guard object.kind == kind else { throw .mismatch(name, object.kind, wanted: kind) }
     }
 }
 
 extension Snapshot {
     /// The error if a place can't stand in a queue beside another, or `nil` if it can.
     fileprivate func refusal(_ request: PlaceRequest, beside other: PlaceRow) -> SpaceError? {
-        guard other.kind == request.kind else { return mismatch(request.name, other.kind, wanted: request.kind) }
+        guard other.kind == request.kind else { return .mismatch(request.name, other.kind, wanted: request.kind) }
         guard let unit = request.unit, other.details != request.details else { return nil }
         return SpaceError(
             .typeMismatch,
-            operation,
-            namespace: namespace,
             reason: "\(request.name.quotedForPeople) is in use with \(other.details.json) \(unit), "
                 + "and was asked for with \(request.details.json)",
             advice: "use the same number everywhere, or wait until nobody uses it"

@@ -11,9 +11,9 @@ extension Snapshot {
 
     /// Throws `typeMismatch` if the name belongs to another kind of object.
     func checkIsForResponders(_ name: String) throws(SpaceError) {
-        if let object = try object(name) { throw mismatch(name, object.kind, wanted: .responder) }
+        if let object = try object(name) { throw .mismatch(name, object.kind, wanted: .responder) }
         try forEachPlace(PlaceKeys(name)) { hold throws(SpaceError) in
-            guard hold.kind == .responder else { throw mismatch(name, hold.kind, wanted: .responder) }
+            guard hold.kind == .responder else { throw .mismatch(name, hold.kind, wanted: .responder) }
             return false
         }
     }
@@ -24,7 +24,7 @@ extension Snapshot {
         try forEachPlace(PlaceKeys(name)) { hold throws(SpaceError) in
             guard hold.kind == .responder else { return false }
             guard let row = ResponderRow(hold) else {
-                throw damaged("a responder to \(name.quotedForPeople) does not decode")
+                throw .damaged("a responder to \(name.quotedForPeople) does not decode")
             }
             rows.append(row)
             return true
@@ -55,7 +55,7 @@ extension Snapshot {
     }
 
     private func request(_ hold: PlaceRow) throws(SpaceError) -> RequestRow {
-        guard let request = RequestRow(hold) else { throw damaged("request \(hold.ticket) does not decode") }
+        guard let request = RequestRow(hold) else { throw .damaged("request \(hold.ticket) does not decode") }
         return request
     }
 
@@ -87,7 +87,7 @@ extension Snapshot {
     /// The argument of a request or its reply, borrowed from the page.
     package func body(of ticket: UInt64) throws(SpaceError) -> UnsafeRawBufferPointer {
         guard let bytes = try requestBodies.get(RequestRow.bodyKey(ticket)) else {
-            throw damaged("request \(ticket) has no argument and no reply")
+            throw .damaged("request \(ticket) has no argument and no reply")
         }
         return bytes
     }
@@ -142,7 +142,7 @@ extension Snapshot {
             return .answered(request.answeredBy, Array(try body(of: request.ticket)))
         case .failed:
             guard case .string(let message)? = try? Value(encodedElement: try body(of: request.ticket)) else {
-                throw damaged("request \(request.ticket) has failed and does not say why")
+                throw .damaged("request \(request.ticket) has failed and does not say why")
             }
             return .failed(request.answeredBy, message)
         }

@@ -74,7 +74,7 @@ extension Snapshot {
 
     package func queueValue(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> Value {
         guard let bytes = try queueValues.get(rows.value(id)), let value = try? Value(encodedElement: bytes) else {
-            throw damaged("the value of item \(id) of a queue")
+            throw .damaged("the value of item \(id) of a queue")
         }
         return value
     }

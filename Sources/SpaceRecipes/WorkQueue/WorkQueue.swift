@@ -291,7 +291,7 @@ public struct WorkQueue: Sendable {
         }
         guard row.details == .int(deliveries) else {
             throw ObjectState(namespace: namespace, name: name, kind: .queue)
-                .mismatch(scope.operation, is: "\(row.details.json) deliveries", wanted: "\(deliveries)")
+                .mismatch(is: "\(row.details.json) deliveries", wanted: "\(deliveries)")
         }
         return rows
     }

@@ -169,7 +169,7 @@ extension WriteScope {
         let ready = try snapshot.queueIDs(rows.key(.ready), limit: takers.count)
         for (taker, entry) in zip(takers, ready) {
             guard var item = try snapshot.queueItem(rows, entry.id), item.state == .ready else {
-                throw snapshot.damaged("item \(entry.id) of the queue \(name.quotedForPeople) is not ready")
+                throw .damaged("item \(entry.id) of the queue \(name.quotedForPeople) is not ready")
             }
             if let index = rows.index(of: item) { try queueIndex.delete(index) }
             item.state = .taken

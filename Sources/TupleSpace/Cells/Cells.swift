@@ -19,7 +19,7 @@ extension Snapshot {
         do throws(TupleCodingError) {
             return try Value(encodedElement: bytes)
         } catch {
-            throw damaged("the cell \(key.quotedForPeople): \(error)")
+            throw .damaged("the cell \(key.quotedForPeople): \(error)")
         }
     }
 }

@@ -43,7 +43,7 @@ extension NamespaceCore {
                     bytes += row.size
                     changes.append(change)
                 } catch {
-                    throw snapshot.damaged("change \(row.sequence) of the journal: \(error)")
+                    throw .damaged("change \(row.sequence) of the journal: \(error)")
                 }
             }
             if looked == 0 {

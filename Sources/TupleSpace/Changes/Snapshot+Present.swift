@@ -6,7 +6,7 @@ extension Snapshot {
         do throws(TupleCodingError) {
             return try row.change()
         } catch {
-            throw damaged("change \(row.sequence) of the journal: \(error)")
+            throw .damaged("change \(row.sequence) of the journal: \(error)")
         }
     }
 }

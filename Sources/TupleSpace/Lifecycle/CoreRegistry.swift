@@ -43,7 +43,7 @@ package final class CoreRegistry: Sendable {
             while true {
                 let result = try state.withLockIfAvailable { (state) throws(SpaceError) in try body(&state) }
                 if let result { return result }
-                if deadline.hasPassed { throw SpaceError(waitingWithinTransaction: operation, name) }
+                if deadline.hasPassed { throw SpaceError.waitingWithinTransaction.named(operation, name) }
                 poll(nil, 0, 1)
             }
         }

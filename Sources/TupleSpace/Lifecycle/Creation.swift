@@ -40,7 +40,7 @@ struct Creation {
             return (entry, made.core)
         } catch {
             try? Directory.removeTree(at: nursery.raw, cradle)
-            throw error
+            throw error.named(operation, name)
         }
     }
 
@@ -216,8 +216,8 @@ struct Creation {
             let limit = Int(clamping: control.header.byteLimit)
             (counters.historyRows, counters.historyBytes) = try history.words(limit: limit, operation, name)
         }
-        let tables = try use.makeTables(counters, control.header.life, operation, namespace: name)
-        return try opening.makeCore(folder, control, session, use, tables, operation)
+        let tables = try use.makeTables(counters, control.header.life)
+        return try opening.makeCore(folder, control, session, use, tables)
     }
 
     /// Syncs what the rename is about to publish, in mode `.durable`.
@@ -227,6 +227,6 @@ struct Creation {
             try Directory.sync(control.raw)
             try Directory.sync(folder.descriptor.raw)
         }
-        try core.engine.sync(operation)
+        try core.engine.sync()
     }
 }

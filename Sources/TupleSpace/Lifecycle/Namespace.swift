@@ -78,7 +78,7 @@ public final class Namespace: Sendable {
     /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace could not be had in time. The handle is left
     ///   all the same, and a reaper does the rest.
     public func leave() throws(SpaceError) {
-        if core.isInTransactionHere { throw core.engine.usedWithinTransaction("leave the namespace") }
+        if core.isInTransactionHere { throw SpaceError.usedWithinTransaction.named("leave the namespace", name) }
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
         for part in core.parts.all { part.end(handle: ObjectIdentifier(self), of: core) }
         try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)

@@ -55,7 +55,14 @@ package final class NamespaceCore: ListeningNamespace {
     }
 
     @inline(__always)
-    package func checkUsable(_ operation: String) throws(SpaceError) { try engine.checkUsable(operation) }
+    package func checkUsable(_ operation: String) throws(SpaceError) {
+        do throws(SpaceError) { try engine.checkUsable() } catch { throw error.named(operation, name.text) }
+    }
+
+    /// Refuses a call that would wait within a transaction's body of any namespace.
+    package func checkMayWait(_ operation: String) throws(SpaceError) {
+        if Engine.isInTransactionOnThisThread { throw SpaceError.waitingWithinTransaction.named(operation, name.text) }
+    }
 
     /// Runs `body` on a snapshot.
     ///
@@ -66,11 +73,15 @@ package final class NamespaceCore: ListeningNamespace {
         evenAfterDeletion: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        let reader = try engine.lendReader(operation, evenAfterDeletion: evenAfterDeletion)
-        defer { engine.takeBack(reader) }
-        let result = try body(engine.snapshot(of: reader))
-        try engine.checkUndamaged(reader, operation)
-        return result
+        do throws(SpaceError) {
+            let reader = try engine.lendReader(evenAfterDeletion: evenAfterDeletion)
+            defer { engine.takeBack(reader) }
+            let result = try body(engine.snapshot(of: reader))
+            try engine.checkUndamaged(reader)
+            return result
+        } catch {
+            throw error.named(operation, name.text)
+        }
     }
 
     /// Runs `body` in a write transaction: ``Engine/write(_:_:timeout:_:)``.
@@ -88,8 +99,10 @@ package final class NamespaceCore: ListeningNamespace {
         if deferred.isDue { carryOutDeferred() }
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
         var result: R?
-        try engine.write(operation, demand, timeout: timeout) { (scope) throws(SpaceError) in
-            result = try body(scope)
+        do throws(SpaceError) {
+            try engine.write(demand, timeout: timeout) { (scope) throws(SpaceError) in result = try body(scope) }
+        } catch {
+            throw error.named(operation, name.text)
         }
         guard let result else {
             throw SpaceError(.inputOutput, operation, namespace: name.text, reason: "the transaction ended early")

@@ -40,11 +40,15 @@ package struct Opening {
                 throw root.missing(Self.operation).within(Self.operation, namespace: name.text)
             }
             let outcome: Outcome
-            if let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Self.operation) {
-                outcome = try join(folder, rootFolder, host)
-            } else {
-                guard creates else { throw notFound }
-                outcome = try create(in: rootFolder, host)
+            do throws(SpaceError) {
+                if let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Self.operation) {
+                    outcome = try join(folder, rootFolder, host)
+                } else {
+                    guard creates else { throw notFound }
+                    outcome = try create(in: rootFolder, host)
+                }
+            } catch {
+                throw error.named(Self.operation, name.text)
             }
             if case .opened(let entry, let core) = outcome { return (entry, core) }
         }
@@ -207,7 +211,7 @@ package struct Opening {
         do throws(ProcessLock.Failure) {
             isAbandoned = try control.gate.acquire(timeout: patience, of: folder)
         } catch {
-            if isWithinTransaction { throw SpaceError(waitingWithinTransaction: Self.operation, name.text) }
+            if isWithinTransaction { throw .waitingWithinTransaction }
             throw SpaceError(error, Self.operation, namespace: name.text)
         }
         if isAbandoned { control.gateNeedsRecovery.store(1) }
@@ -216,9 +220,9 @@ package struct Opening {
         do {
             defer { control.gate.release() }
             // Frees the slots of killed readers; it may be long before another process looks for them.
-            try use.forgetDeadReaders(Self.operation, namespace: name.text)
-            let tables = try use.openTables(Self.operation, namespace: name.text)
-            core = try makeCore(folder, control, session, use, tables, Self.operation)
+            try use.forgetDeadReaders()
+            let tables = try use.openTables()
+            core = try makeCore(folder, control, session, use, tables)
             CrashPoint.reach(.firstReader)
         }
         if control.gateNeedsRecovery.load() != 0 { core.engine.lookForAbandonedGate() }
@@ -250,8 +254,7 @@ package struct Opening {
         _ control: ControlFile,
         _ session: Session,
         _ use: EnvironmentUse,
-        _ tables: Tables,
-        _ operation: String
+        _ tables: Tables
     ) throws(SpaceError) -> NamespaceCore {
         let engine = try Engine(
             name: name,
@@ -260,8 +263,7 @@ package struct Opening {
             control: control,
             use: use,
             tables: tables,
-            timeout: timeout,
-            operation
+            timeout: timeout
         )
         return NamespaceCore(engine: engine, session: session, parts: parts)
     }

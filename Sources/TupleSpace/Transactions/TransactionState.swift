@@ -55,7 +55,12 @@ package final class TransactionState {
     /// Reads the namespace with the body's own changes.
     package func look<Result>(_ body: (WriteScope) throws(SpaceError) -> Result) throws(SpaceError) -> Result {
         try check()
-        return try body(scope)
+        return try named { () throws(SpaceError) in try body(scope) }
+    }
+
+    /// Gives an error that leaves the transaction its operation and namespace.
+    private func named<Result>(_ body: () throws(SpaceError) -> Result) throws(SpaceError) -> Result {
+        do throws(SpaceError) { return try body() } catch { throw error.named(Self.operation, namespace.name) }
     }
 
     /// Makes a change, after ensuring disk space for it.
@@ -77,11 +82,11 @@ package final class TransactionState {
                 advice: "do the work in several transactions"
             )
         }
-        try makeRoom(for: whole)
+        try named { () throws(SpaceError) in try makeRoom(for: whole) }
         demand = whole
         (self.changes, self.bytes) = (changes, bytes)
         do throws(SpaceError) {
-            return try body(scope)
+            return try named { () throws(SpaceError) in try body(scope) }
         } catch {
             failure = error
             throw error
@@ -98,11 +103,7 @@ package final class TransactionState {
             try core.engine.ensureRoom(ahead)
             ensured = ahead
         } catch {
-            do throws(SpaceError) {
-                try core.engine.ensureRoom(whole)
-            } catch {
-                throw error.within(Self.operation, namespace: namespace.name)
-            }
+            try core.engine.ensureRoom(whole)
             ensured = whole
         }
     }
@@ -115,9 +116,11 @@ package final class TransactionState {
         guard max > 0 else { return [] }
         var found: [Match] = []
         var search = Search(scope.snapshot, scope.shapes, template, order)
-        try search.forEach { (id, row) throws(SpaceError) in
-            found.append(Match(id, row))
-            return found.count < max
+        try named { () throws(SpaceError) in
+            try search.forEach { (id, row) throws(SpaceError) in
+                found.append(Match(id, row))
+                return found.count < max
+            }
         }
         searches.append((template.shape, scope.shapes, search.examined))
         if found.count < max, scope.counters.claimed > 0 { hasMissed = true }
@@ -129,9 +132,11 @@ package final class TransactionState {
         if scope.counters.claimed > 0 { hasMissed = true }
         var count = 0
         var search = Search(scope.snapshot, scope.shapes, template, .oldestFirst)
-        try search.forEach { (_, _) throws(SpaceError) in
-            count += 1
-            return true
+        try named { () throws(SpaceError) in
+            try search.forEach { (_, _) throws(SpaceError) in
+                count += 1
+                return true
+            }
         }
         return count
     }
@@ -222,22 +227,22 @@ extension NamespaceCore {
         var state: TransactionState?
         defer { state?.askForTheDead() }
         do throws(SpaceError) {
-            try engine.underGate(operation) { () throws(SpaceError) in
-                try engine.commit(operation, DiskReserve.Demand.none) { (scope) throws(SpaceError) in
+            try engine.underGate { () throws(SpaceError) in
+                try engine.commit(DiskReserve.Demand.none) { (scope) throws(SpaceError) in
                     let current = TransactionState(namespace, self, scope)
                     state = current
                     scope.beginNet()
                     let ended = run(current, body)
                     outcome = ended
                     // Whatever error it was, the transaction is undone, and the caller gets the body's own error.
-                    if case .failure = ended { throw SpaceError(.cancelled, operation, reason: "the body threw") }
+                    if case .failure = ended { throw SpaceError(.cancelled, reason: "the body threw") }
                     try scope.settle()
                 }
                 engine.announce()
             }
         } catch {
             if case .failure(let cause)? = outcome { throw cause }
-            throw error
+            throw error.named(operation, name.text)
         }
         // Index upkeep writes, and comes after what the body has released.
         if deferred.isDue { carryOutDeferred() }

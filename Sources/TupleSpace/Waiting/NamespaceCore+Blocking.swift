@@ -27,7 +27,7 @@ extension NamespaceCore {
         var hindrance: SpaceError?
         if let found = try lookIfPossible(&hindrance, look) { return found.result }
         if deadline?.hasPassed ?? false { return try nothing(hindrance) }
-        try engine.checkMayWait(operation)
+        try checkMayWait(operation)
         var wait = Wait(self, interest(), doorbell: nil)
         var took: UInt64?
         defer { wait.end(took: took) }

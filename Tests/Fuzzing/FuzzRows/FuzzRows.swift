@@ -54,7 +54,7 @@ private func damage(_ scope: WriteScope, _ input: inout Input) throws(SpaceError
     let row = input.number(below: 8)
     let kind = input.byte() % 4
     let (offset, bytes) = (input.number(below: 64), input.bytes(atMost: 64))
-    try scope.lmdb { () throws(LMDBError) in
+    try lmdb { () throws(LMDBError) in
         var rows: [(key: [UInt8], value: [UInt8])] = []
         var cursor = try scope.access.cursor(table)
         while let entry = try cursor.next(), rows.count <= row { rows.append((Array(entry.key), Array(entry.value))) }
