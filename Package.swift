@@ -187,8 +187,8 @@ let package = Package(
         .testTarget(
             name: "SharedSpaceProcessTests",
             dependencies: [
-                "SharedSpace", "SpaceSystem", "SpaceTestSupport", "SpaceTesting", "space-test-agent", "space-torture",
-                system, subprocess,
+                "SharedSpace", "TupleSpace", "SpaceEngine", "SpaceSystem", "SpaceTestSupport", "SpaceTesting",
+                "space-test-agent", "space-torture", system, subprocess,
             ],
             swiftSettings: settings
         ),

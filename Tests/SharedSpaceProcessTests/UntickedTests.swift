@@ -1,6 +1,4 @@
-import Glibc
 import SharedSpace
-import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -45,41 +43,17 @@ struct UntickedTests {
             return agent
         }
         #expect(try eventually { try takers.allSatisfy { try isAsleep($0.pid) } })
-        var sleeps = try takers.map { try sleepsBegun(by: $0.pid) }
+        var sleeps = try takers.map { try Sleeps(of: $0.pid) }
         for number in 0..<10 {
             try namespace.write("job", number)
             #expect(try takers[number].line() == "ok [\"job\",\(number)]")
             // A taker woken in vain would look for the tuple first, and then go to sleep again.
             #expect(try eventually { try takers.allSatisfy { try isAsleep($0.pid) } })
-            let now = try takers.map { try sleepsBegun(by: $0.pid) }
+            let now = try takers.map { try Sleeps(of: $0.pid) }
             let woken = zip(takers, zip(sleeps, now)).filter { $0.1.0 != $0.1.1 }.map(\.0.pid)
             #expect(woken == [takers[number].pid])
             sleeps = now
         }
         #expect(try namespace.status().waiters.count == takers.count - 10)
-    }
-
-    /// Whether all of a process's threads sleep.
-    private func isAsleep(_ pid: Int32) throws -> Bool {
-        try threads(of: pid).allSatisfy { try field("State:", ofThread: $0, of: pid).hasPrefix("S") }
-    }
-
-    /// How often a process's threads went to sleep until now, proc(5): `voluntary_ctxt_switches`.
-    private func sleepsBegun(by pid: Int32) throws -> Int {
-        try threads(of: pid).reduce(0) { sum, thread in
-            let text = try field("voluntary_ctxt_switches:", ofThread: thread, of: pid)
-            return sum + (try #require(Int(text), "\(text)"))
-        }
-    }
-
-    private func threads(of pid: Int32) throws -> [String] {
-        let folder = try OwnedDescriptor.open("/proc/\(pid)/task", flags: O_RDONLY | O_DIRECTORY)
-        return try Directory.list(folder.raw)
-    }
-
-    private func field(_ name: String, ofThread thread: String, of pid: Int32) throws -> String {
-        let status = String(decoding: try root.file("/proc/\(pid)/task/\(thread)/status"), as: UTF8.self)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name) })
-        return String(line.dropFirst(name.count).drop { $0 == "\t" || $0 == " " })
     }
 }

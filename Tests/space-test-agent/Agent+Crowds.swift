@@ -44,11 +44,26 @@ extension Agent {
     func performInCrowds(_ command: String, _ words: [String]) throws -> String? {
         switch command {
         case "take-crowd": return try crowd(try number(words, 0), timeout: .milliseconds(try number(words, 1) as Int))
+        case "wait-everywhere":
+            try waitEverywhere(in: try Space(root: try word(words, 0)), try number(words, 1))
+            return "ok"
         case "reader-slots": return "ok \(try namespace().readerSlots)"
         case "keep-slots-few":
             WaitTable.keepSmall()
             return "ok"
         default: return nil
+        }
+    }
+
+    /// `wait-everywhere <root> <count>`: waits and watches in `count` namespaces, in each with a thread, a task, a
+    /// watcher and an observer, until the process ends.
+    private func waitEverywhere(in space: Space, _ count: Int) throws {
+        for number in 0..<count {
+            let namespace = try space.namespace("n\(number)")
+            try DetachedThread.start { _ = try? namespace.take("thread", any(Int.self), timeout: .seconds(600)) }
+            Task.detached { _ = try? await namespace.take("task", any(Int.self)) as (String, Int) }
+            Task.detached { for try await _ in try namespace.changes(.everything, from: .now) {} }
+            observations.append(try namespace.observe("cell") { _ in })
         }
     }
 

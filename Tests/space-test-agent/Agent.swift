@@ -10,6 +10,7 @@ final class Agent {
     private(set) var handle: Namespace?
     var space: Space?
     var claims: [HeldClaim] = []
+    var observations: [ObservationToken] = []
     var held: [Name: Held] = [:]
     var leaderships: [Leading] = []
     var items: [Working] = []

@@ -6,8 +6,9 @@ import SystemPackage
 /// Waits until a namespace exists, or is gone.
 ///
 /// The root folder's inotify events say when to look again. They are hints: an owner's exit causes no event if no
-/// reaper runs, and the user's inotify instances may be used up. So it looks at every tick too, and a look deletes a
-/// namespace that has no owner.
+/// reaper runs, and the user's inotify instances may be used up. So it also looks at every tick, and a look deletes a
+/// namespace that has no owner. A namespace that comes causes an event in any case; while inotify hears the root, one
+/// look a second is for a root that is itself replaced.
 struct Existence {
     let space: Space
     let name: String
@@ -26,7 +27,8 @@ struct Existence {
             try Signals.check()
             if try isThere() == (goal == .existing) { return true }
             if deadline.hasPassed { return false }
-            watch.wait(atMost: min(deadline.remaining, Limits.tick))
+            let rest = watch.isHeard && goal == .existing ? Duration.seconds(1) : Limits.tick
+            watch.wait(atMost: min(deadline.remaining, rest))
         }
     }
 
@@ -56,6 +58,9 @@ private struct RootWatch: ~Copyable {
         }
         self.inotify = consume inotify
     }
+
+    /// Whether the kernel reports the changes.
+    var isHeard: Bool { inotify != nil }
 
     /// Returns on a change, a signal, or when the time is over.
     func wait(atMost duration: Duration) {

@@ -86,6 +86,8 @@ package final class ControlFile: Sendable {
     ///
     /// A waiter that sees it change looks for the processes whose ends it has to listen for.
     package let claimants: SharedWord32
+    /// The process that ticks for all that wait or watch.
+    package let ticker: TickerSeat
     /// The inode of the LMDB lock file that the namespace's users have open, or 0 if none has had one open yet.
     package let lockFile: SharedWord64
     /// The number of the last change whose commit was announced.
@@ -116,6 +118,7 @@ package final class ControlFile: Sendable {
         nextSession = SharedWord64(at: base + Self.flagsOffset + 16)
         claimants = SharedWord32(at: base + Self.flagsOffset + 24)
         lockFile = SharedWord64(at: base + Self.flagsOffset + 32)
+        ticker = TickerSeat(at: base + Self.flagsOffset + 40)
         sequence = SharedWord64(at: base + Self.sequenceOffset)
         reserved = SharedWord64(at: base + Self.sequenceOffset + 8)
         slots = WaitSlots(

@@ -68,10 +68,10 @@ extension WaitSlots {
         wakes.addOverflow(of: self)
     }
 
-    /// Wakes all waiters: after a recovery, and when the namespace is deleted.
-    package func wakeEverybody(into wakes: WakeList) {
+    /// Wakes all waiters: after a recovery, when the namespace is deleted, and, by a nudge, at a tick.
+    package func wakeEverybody(into wakes: WakeList, by ring: Bell.Ring = .news) {
         SharedWord64.fence()
-        for index in range where slot(index).current.state != .free { wakes.add(slot(index)) }
-        wakes.addOverflow(of: self)
+        for index in range where slot(index).current.state != .free { wakes.add(slot(index), by: ring) }
+        wakes.addOverflow(of: self, by: ring)
     }
 }

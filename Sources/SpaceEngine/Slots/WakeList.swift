@@ -39,8 +39,8 @@ package final class WakeList {
     }
 
     /// Raises the slot's bell at once, which a spinning waiter sees, and notes the waiter if the kernel has to wake it.
-    package func add(_ slot: WaitSlots.Slot) {
-        _ = slot.bell.add(1)
+    package func add(_ slot: WaitSlots.Slot, by ring: Bell.Ring = .news) {
+        _ = slot.bell.add(ring.rawValue)
         if slot.isSleeping.loadSequential() != 0 {
             if list.sleeper < 0 { list.sleeper = slot.index } else { list.otherSleepers.append(slot.index) }
             isEmpty = false
@@ -52,9 +52,9 @@ package final class WakeList {
         }
     }
 
-    package func addOverflow(of slots: WaitSlots) {
+    package func addOverflow(of slots: WaitSlots, by ring: Bell.Ring = .news) {
         guard slots.hasOverflowWaiters else { return }
-        _ = slots.overflow.add(1)
+        _ = slots.overflow.add(ring.rawValue)
         list.wakesOverflow = true
         isEmpty = false
     }

@@ -26,7 +26,7 @@ extension ObservationHub {
             return state.isReading
         }
         // The job runs after the observers that were started now.
-        if goesOn { EventLoop.shared.crew.post { self.hear(core) } }
+        if goesOn { EventLoop.shared.handlers.post { self.hear(core) } }
     }
 
     /// Reads one batch; returns whether there may be more.

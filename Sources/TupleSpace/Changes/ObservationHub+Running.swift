@@ -6,7 +6,7 @@ import TupleCoding
 extension ObservationHub {
     /// Has a batch delivered, and after it the changes that have arrived in the meantime.
     package func start(_ observer: Observer, _ batch: Observer.Batch, _ core: NamespaceCore, isCrew: Bool) {
-        observer.deliver(batch, by: EventLoop.shared.crew, isCrew: isCrew) { [self, isLast = batch.isLast] in
+        observer.deliver(batch, by: EventLoop.shared.handlers, isCrew: isCrew) { [self, isLast = batch.isLast] in
             if isLast || observer.isGone { return end(observer, of: core) }
             // On a task's thread or a queue's, the next batch is submitted to the handler threads; on one of those,
             // it comes after the jobs that wait there.
@@ -118,7 +118,7 @@ extension ObservationHub {
     /// Looks for changes without a signal, for objects that are gone, and for work that failed before.
     package func tick(_ core: NamespaceCore) {
         // The end runs in a job: the handle may be released with the last observation, and the namespace with it.
-        if all.contains(where: \.isGone) { EventLoop.shared.crew.post { self.end(core) { $0.isGone } } }
+        if all.contains(where: \.isGone) { EventLoop.shared.handlers.post { self.end(core) { $0.isGone } } }
         let (stalled, mustLook) = state.withLock { state in
             defer { state.stalled = [] }
             return (
@@ -128,5 +128,10 @@ extension ObservationHub {
         }
         for observer in stalled { start(observer, Observer.Batch(), core, isCrew: true) }
         if mustLook { hear(core) }
+    }
+
+    /// Swift on Linux reports no object's end, so observations for an object need ticks.
+    package var needsTicks: Bool {
+        state.withLock { !$0.stalled.isEmpty || $0.entries.values.contains { $0.observer.subject != nil } }
     }
 }

@@ -128,7 +128,7 @@ package final class ObservationHub: NamespacePart {
         // A write since the registration may have signalled before the observer was entered. If the namespace was
         // left or deleted in between, no other thread looks.
         if core.control.sequence.load() > position || !core.isUsable {
-            EventLoop.shared.crew.submit { self.hear(core) }
+            EventLoop.shared.handlers.submit { self.hear(core) }
         }
         // From now on the ticks drop them.
         if isFirst { core.dropWatchersOfTheDead() }

@@ -90,7 +90,7 @@ package final class Observer: Sendable {
     // MARK: Delivering
 
     /// Has a batch delivered where the handler runs, and calls `then` afterwards.
-    func deliver(_ batch: Batch, by crew: HandlerThreads, isCrew: Bool, then: @escaping @Sendable () -> Void) {
+    func deliver(_ batch: Batch, by handlers: HandlerThreads, isCrew: Bool, then: @escaping @Sendable () -> Void) {
         guard let handler else { return then() }
         let job: HandlerThreads.Job
         switch handler {
@@ -113,7 +113,7 @@ package final class Observer: Sendable {
             }
             return
         }
-        if isCrew { crew.post(job) } else { crew.submit(job) }
+        if isCrew { handlers.post(job) } else { handlers.submit(job) }
     }
 
     private func call(_ batch: Batch) {

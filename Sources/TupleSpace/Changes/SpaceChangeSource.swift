@@ -12,7 +12,7 @@ package final class SpaceChangeSource: Sendable {
     private static let operation = "watch the namespaces"
 
     private let root: SpaceRoot
-    private let bell = RootSignal()
+    private let signal = RootSignal()
     private let state: Mutex<State>
 
     /// The identity of a namespace's folder and control file: a new namespace may get one inode of an old one, but
@@ -37,7 +37,7 @@ package final class SpaceChangeSource: Sendable {
         // This refuses a root that belongs to another user. If the root does not exist, or goes before the first
         // look, the ticks look for it.
         _ = try root.open(create: false, for: Self.operation)
-        let watch = EventLoop.shared.begin(bell, path: root.path)
+        let watch = EventLoop.shared.begin(signal, path: root.path)
         do throws(SpaceError) {
             try state.withLock { (state) throws(SpaceError) in
                 state.watch = watch
@@ -53,14 +53,14 @@ package final class SpaceChangeSource: Sendable {
     deinit { end() }
 
     private func end() {
-        EventLoop.shared.end(bell, watch: state.withLock { $0.watch })
+        EventLoop.shared.end(signal, watch: state.withLock { $0.watch })
     }
 
     package func next() async throws(SpaceError) -> SpaceChange? {
         while !Task.isCancelled {
-            let count = bell.count
+            let count = signal.count
             if let change = try take() { return change }
-            await bell.wait(since: count)
+            await EventLoop.shared.wait(for: signal, since: count)
         }
         return nil
     }
@@ -69,13 +69,13 @@ package final class SpaceChangeSource: Sendable {
         -> SpaceChange?
     {
         while true {
-            let count = bell.count
+            let count = signal.count
             if let change = try take() { return change }
             if interruption?.isTriggered ?? false {
                 throw SpaceError(.cancelled, Self.operation, reason: "the wait was cancelled")
             }
             if deadline?.hasPassed ?? false { return nil }
-            bell.block(since: count, atMost: min(Limits.tick, deadline?.remaining ?? Limits.tick))
+            EventLoop.shared.block(for: signal, since: count, until: deadline, interruption: interruption)
         }
     }
 
@@ -132,9 +132,9 @@ package final class SpaceChangeSource: Sendable {
         let raw = folder.raw
         let info = try system(Self.operation, root.path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
         let id = NamespaceFolder.ID(device: info.device, inode: info.inode)
-        if let watch = state.watch, state.folder == id, EventLoop.shared.roots.isHeard(bell, watch: watch) { return }
-        EventLoop.shared.end(bell, watch: state.watch)
-        state.watch = EventLoop.shared.begin(bell, path: folder.procPath)
+        if let watch = state.watch, state.folder == id, EventLoop.shared.roots.isHeard(signal, watch: watch) { return }
+        EventLoop.shared.end(signal, watch: state.watch)
+        state.watch = EventLoop.shared.begin(signal, path: folder.procPath)
         state.folder = id
     }
 }

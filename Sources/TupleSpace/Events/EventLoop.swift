@@ -1,15 +1,22 @@
 import Glibc
 package import SpaceSystem
 import Synchronization
+import SystemPackage
 
-/// Hears the change signals of the namespaces that this process watches.
+/// What wakes this process's waiters and watchers: change signals, events in root folders, ends of processes, deadlines
+/// and ticks.
 ///
-/// There is one inotify instance for all namespaces, and one thread as long as no handler blocks.
+/// There is one epoll set for all of them, with one inotify instance for all namespaces, and one thread as long as no
+/// handler blocks.
 ///
-/// Guarantees: a waiter for news of a namespace is resumed by its change signal, and at the latest at the next tick
-/// after a commit. A signal that is lost to a kill, to an overflow of inotify's queue, to a replaced bell file or to
-/// a used-up number of instances costs one tick, never a hang. Everything that is delivered is read from the journal;
-/// a signal only says that there may be news.
+/// Guarantees: a waiter for news of a namespace is resumed by its change signal, and at the latest a tick after a
+/// commit. A signal that is lost to a kill, to an overflow of inotify's queue, to a replaced signal file or to a used-up
+/// number of instances costs one tick, never a hang. Everything that is delivered is read from the journal; a signal
+/// only says that there may be news.
+///
+/// One process ticks for all that wait or watch in a namespace (`TickerSeat`); it nudges the others if there was a
+/// commit. The others listen for its end, and look once a second whether it still ticks. So a process wakes four times a
+/// second however many namespaces it ticks for, and once if it ticks for none.
 ///
 /// Short handlers run on the thread that heard the signal, because a hand-over to another thread would cost as much
 /// again as the signal. So that a handler that blocks delays no other one, `HandlerThreads` has another thread listen
@@ -23,75 +30,78 @@ package final class EventLoop: Sendable {
     /// miss any event that the child read from an inherited descriptor.
     package static var shared: EventLoop {
         current.withLock { current in
-            if let room = current, room.forkGeneration == ForkGuard.generation { return room }
-            let room = EventLoop()
-            current = room
-            return room
+            if let loop = current, loop.forkGeneration == ForkGuard.generation { return loop }
+            let loop = EventLoop()
+            current = loop
+            return loop
         }
     }
 
-    let crew = HandlerThreads()
+    /// The event loop if this process has one: who only ends something, or leaves, needs none, and may have no
+    /// descriptor to spare.
+    private static var existing: EventLoop? {
+        current.withLock { $0?.forkGeneration == ForkGuard.generation ? $0 : nil }
+    }
+
+    /// How often a process that follows a ticker looks whether it still ticks.
+    private static let watchInterval = Duration.seconds(1)
+    /// The time to wait for the gate when a claimer has ended; after it, the tick returns what is left.
+    private static let patience = Duration.milliseconds(100)
+
+    let handlers = HandlerThreads()
+    let sleepers = SleeperTable()
     /// The waiters for namespaces to appear and disappear.
     package let roots = RootSignals()
+    private let exits = ProcessExits<ObjectIdentifier>(firstToken: HandlerThreads.firstExitToken)
     private let state = Mutex(State())
     private let notifier = Mutex<Notifier?>(nil)
+    /// The time of the next tick, in monotonic nanoseconds; changed under the lock of the state.
+    private let nextTick = Atomic<Int64>(.max)
     private let forkGeneration = ForkGuard.generation
 
     private struct State {
-        var watches: [ObjectIdentifier: Watched] = [:]
+        var attended: [ObjectIdentifier: Attended] = [:]
         var byWatch: [Int32: ObjectIdentifier] = [:]
-        /// The deadlines of the listeners that have one.
-        var deadlines: [UInt64: (time: MonotonicInstant, core: ObjectIdentifier)] = [:]
-        var next: UInt64 = 1
+        /// When the root folders' waiters look again without a signal.
+        var rootsDue = MonotonicInstant.distantFuture
 
-        /// Removes and returns a namespace's listeners that fulfil a condition.
-        mutating func take(_ watched: Watched, where isDue: @Sendable (Listener) -> Bool) -> [Listener] {
-            guard !watched.listeners.isEmpty else { return [] }
-            var due: [Listener] = []
-            for (id, listener) in watched.listeners where isDue(listener) {
-                due.append(listener)
-                watched.listeners[id] = nil
-                deadlines[id] = nil
-            }
-            return due
-        }
-
-        /// Returns the namespaces that were signalled, their waiters, and the events that belong to no namespace's
-        /// signal.
-        mutating func hear(
-            _ events: [INotify.Event]
-        ) -> (rung: [any ListeningNamespace], waiting: [Listener], others: [INotify.Event]) {
-            var rung: [Watched] = []
+        /// The namespaces that were signalled, and the events that belong to no namespace's signal.
+        func hear(_ events: [INotify.Event]) -> (rung: [Attended], others: [INotify.Event]) {
+            var rung: [Attended] = []
             var others: [INotify.Event] = []
             for event in events {
-                if let watched = byWatch[event.watch].flatMap({ watches[$0] }) {
-                    if !rung.contains(where: { $0 === watched }) { rung.append(watched) }
+                if let attended = byWatch[event.watch].flatMap({ attended[$0] }) {
+                    if !rung.contains(where: { $0 === attended }) { rung.append(attended) }
                 } else {
                     others.append(event)
                     // An overflow does not say which signals were lost, so all namespaces count as signalled.
-                    if event.isOverflow { rung = Array(watches.values) }
+                    if event.isOverflow { rung = Array(attended.values) }
                 }
             }
-            return (rung.map(\.core), rung.flatMap { take($0) { _ in true } }, others)
+            return (rung, others)
         }
     }
 
-    /// A namespace that is listened to.
+    /// A namespace that the loop looks after.
     ///
-    /// It is accessed only under the lock of the state, and it is an object so that a look at it copies nothing.
-    private final class Watched {
-        let core: any ListeningNamespace
-        var users = 1
+    /// It is an object so that a look at it copies nothing. Unchecked: it is accessed only under the lock of the state.
+    private final class Attended: @unchecked Sendable {
+        weak var namespace: (any ListeningNamespace)?
+        /// The namespace, as long as it is watched.
+        var watched: (any ListeningNamespace)?
+        /// How many watchers it has.
+        var users = 0
         var watch: Int32?
-        var listeners: [UInt64: Listener] = [:]
+        var due: MonotonicInstant
+        /// Whether another process ticks for it.
+        var isFollowing = false
+        /// The count of claimants at the last look at them.
+        var claimants: UInt32 = 0
 
-        init(_ core: any ListeningNamespace) { self.core = core }
-    }
-
-    /// A waiter for news.
-    private struct Listener {
-        let transaction: Int
-        let resume: @Sendable () -> Void
+        init(_ namespace: any ListeningNamespace, due: MonotonicInstant) {
+            self.namespace = namespace
+            self.due = due
+        }
     }
 
     private final class Notifier: Sendable {
@@ -102,39 +112,71 @@ package final class EventLoop: Sendable {
         }
     }
 
-    // MARK: Watching
+    // MARK: Namespaces
+
+    /// Looks after a namespace as long as this process waits in it or has affairs there that need ticks.
+    ///
+    /// - Returns: Whether the loop has a thread for that.
+    package static func attend(_ core: any ListeningNamespace) -> Bool {
+        if core.attendance.isGiven { return true }
+        // A child made by fork cannot use what it inherited; a thread started for it would only meet locks that the
+        // parent's threads may have held.
+        guard !core.engine.isInherited else { return false }
+        return shared.attend(core)
+    }
+
+    private func attend(_ core: any ListeningNamespace) -> Bool {
+        state.withLock { state in _ = entry(core, &state) }
+        let hasThread = handlers.start(self)
+        core.attendance.isGiven = hasThread
+        return hasThread
+    }
+
+    private func entry(_ core: any ListeningNamespace, _ state: inout State) -> Attended {
+        let id = ObjectIdentifier(core)
+        // The object that had this address may be gone.
+        if let known = state.attended[id], known.namespace === core { return known }
+        let due = MonotonicInstant.now.advanced(by: Ticking.interval)
+        let new = Attended(core, due: due)
+        state.attended[id] = new
+        hasten(due, &state)
+        return new
+    }
+
+    /// Sees to it that there is a tick at a time.
+    private func hasten(_ due: MonotonicInstant, _: inout State) {
+        guard due.nanoseconds < nextTick.load(ordering: .relaxed) else { return }
+        nextTick.store(due.nanoseconds, ordering: .relaxed)
+        handlers.wake()
+    }
 
     /// Begins to listen to a namespace's change signal; called before the registration, so that every later write
     /// signals.
     package func begin(_ core: any ListeningNamespace) {
-        // A child made by fork cannot use what it inherited; a thread started for it would only meet locks that the
-        // parent's threads may have held.
         guard !core.engine.isInherited else { return }
-        let id = ObjectIdentifier(core)
         let isNew = state.withLock { state in
-            if state.watches[id] != nil {
-                state.watches[id]?.users += 1
-                return false
-            }
-            state.watches[id] = Watched(core)
-            return true
+            let attended = entry(core, &state)
+            attended.users += 1
+            attended.watched = core
+            return attended.users == 1
         }
         if isNew { listen(core) }
-        crew.start(self)
+        core.attendance.isGiven = handlers.start(self)
     }
 
     package func end(_ core: any ListeningNamespace, users: Int = 1) {
-        let id = ObjectIdentifier(core)
-        let (watch, listeners) = state.withLock { state -> (Int32?, [Listener]) in
-            guard let watched = state.watches[id] else { return (nil, []) }
-            watched.users -= users
-            guard watched.users <= 0 else { return (nil, []) }
-            state.watches[id] = nil
-            if let watch = watched.watch { state.byWatch[watch] = nil }
-            return (watched.watch, state.take(watched) { _ in true })
+        let watch = state.withLock { state -> Int32?? in
+            guard let attended = state.attended[ObjectIdentifier(core)] else { return nil }
+            attended.users -= users
+            guard attended.users <= 0 else { return nil }
+            attended.watched = nil
+            defer { attended.watch = nil }
+            if let watch = attended.watch { state.byWatch[watch] = nil }
+            return .some(attended.watch)
         }
+        guard let watch else { return }
         if let watch { notifier.withLock { try? $0?.notify.remove(watch) } }
-        for listener in listeners { listener.resume() }
+        sleepers.wake(at: ObjectIdentifier(core)) { if case .signal = $0 { true } else { false } }
     }
 
     /// Has inotify watch the file of the change signal.
@@ -149,13 +191,41 @@ package final class EventLoop: Sendable {
         }
         guard let watch else { return }
         state.withLock { state in
-            state.watches[ObjectIdentifier(core)]?.watch = watch
+            state.attended[ObjectIdentifier(core)]?.watch = watch
             state.byWatch[watch] = ObjectIdentifier(core)
         }
     }
 
     private func makeIfNeeded(_ notifier: inout Notifier?) {
-        if notifier == nil, let made = Notifier(), crew.listen(to: made.notify.raw) { notifier = made }
+        if notifier == nil, let made = Notifier(), handlers.listen(to: made.notify.raw) { notifier = made }
+    }
+
+    /// Listens for the ends of a namespace's claimers, if there are new ones; `claimants` is their count.
+    package func attend(_ core: any ListeningNamespace, claimants: UInt32) {
+        let isNew = state.withLock { state in
+            let attended = entry(core, &state)
+            defer { attended.claimants = claimants }
+            return attended.claimants != claimants
+        }
+        guard isNew, handlers.start(self) else { return }
+        handlers.submit { [weak core] in
+            guard let core else { return }
+            for process in core.claimants() where self.follow(process, for: core) == .ended {
+                core.returnClaimsOfTheDead(patience: Self.patience)
+            }
+        }
+    }
+
+    private func follow(
+        _ process: ProcessIdentity,
+        for core: any ListeningNamespace
+    ) -> ProcessExits<ObjectIdentifier>.Finding {
+        exits.follow(process, for: ObjectIdentifier(core)) { handlers.listen(to: $0, token: $1) }
+    }
+
+    /// The number of namespaces in which claimers are listened to.
+    fileprivate static var listenedTo: Int {
+        existing?.state.withLock { $0.attended.values.count { $0.claimants != 0 } } ?? 0
     }
 
     // MARK: Root folders
@@ -163,36 +233,58 @@ package final class EventLoop: Sendable {
     /// Has inotify watch a root folder for a waiter; if that fails, the tick takes its place.
     ///
     /// Returns the watch, which all waiters for that folder share.
-    package func begin(_ bell: RootSignal, path: String) -> Int32? {
-        defer { crew.start(self) }
+    package func begin(_ signal: RootSignal, path: String) -> Int32? {
+        defer {
+            state.withLock { state in
+                state.rootsDue = min(state.rootsDue, .now.advanced(by: Ticking.interval))
+                hasten(state.rootsDue, &state)
+            }
+            _ = handlers.start(self)
+        }
         return notifier.withLock { notifier in
             makeIfNeeded(&notifier)
             let watch = try? notifier?.notify.add(path, RootSignals.mask)
             // Done under this lock: otherwise another waiter that ends at the same time could remove the watch.
-            roots.begin(bell, watch: watch)
+            roots.begin(signal, watch: watch)
             return watch
         }
     }
 
-    package func end(_ bell: RootSignal, watch: Int32?) {
+    package func end(_ signal: RootSignal, watch: Int32?) {
         notifier.withLock { notifier in
-            if let unused = roots.end(bell, watch: watch) { try? notifier?.notify.remove(unused) }
+            if let unused = roots.end(signal, watch: watch) { try? notifier?.notify.remove(unused) }
         }
     }
 
-    // MARK: Waiting
+    static func forget(_ signal: RootSignal) { existing?.sleepers.forget(ObjectIdentifier(signal)) }
+
+    /// Suspends the task until a signal's count has risen, or the task is cancelled.
+    package func wait(for signal: RootSignal, since count: UInt32) async {
+        await sleepers.suspend(at: ObjectIdentifier(signal), for: .root, until: nil) { _ in signal.count == count }
+    }
+
+    /// Blocks the thread until a signal's count has risen, the deadline has passed, or the interruption comes.
+    package func block(
+        for signal: RootSignal,
+        since count: UInt32,
+        until deadline: MonotonicInstant?,
+        interruption: Interruption?
+    ) {
+        block(at: ObjectIdentifier(signal), for: .root, until: deadline, interruption) { signal.count == count }
+    }
+
+    // MARK: Waiting for news
 
     /// Suspends the task until there may be news since a transaction, the deadline has passed, or the task is cancelled.
     package func wait(for core: any ListeningNamespace, since transaction: Int, until deadline: MonotonicInstant?) async
     {
-        let id = newID()
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                enter(id, core, transaction, deadline) { continuation.resume() }
-                if Task.isCancelled { resume(id, core) }
-            }
-        } onCancel: {
-            resume(id, core)
+        await sleepers.suspend(
+            at: ObjectIdentifier(core),
+            for: .signal(transaction: transaction),
+            until: deadline
+        ) { isFirst in
+            if isFirst { handlers.wake() }
+            return mustWait(for: core, since: transaction)
         }
     }
 
@@ -203,131 +295,191 @@ package final class EventLoop: Sendable {
         until deadline: MonotonicInstant?,
         interruption: Interruption?
     ) {
-        let signal = Signal()
-        let id = newID()
-        enter(id, core, transaction, deadline) { signal.send() }
-        while !signal.isSent, !(interruption?.isTriggered ?? false) {
-            signal.wait(atMost: Limits.tick)
-            // The process could not get a listening thread, so this thread looks in its place.
-            if crew.threadCount == 0 {
-                crew.start(self)
-                tick()
-                resumeLate(.now)
-            }
-        }
-        resume(id, core)
-    }
-
-    /// The word on which a blocked thread sleeps.
-    private final class Signal: Sendable {
-        private let word = FutexWord()
-
-        var isSent: Bool { word.value.load() != 0 }
-
-        func send() {
-            word.value.storeSequential(1)
-            word.futex.wake()
-        }
-
-        func wait(atMost limit: Duration) { _ = try? word.futex.wait(while: 0, for: limit) }
-    }
-
-    private func newID() -> UInt64 {
-        state.withLock { state in
-            defer { state.next += 1 }
-            return state.next
+        block(at: ObjectIdentifier(core), for: .signal(transaction: transaction), until: deadline, interruption) {
+            mustWait(for: core, since: transaction)
         }
     }
 
-    private func enter(
-        _ id: UInt64,
-        _ core: any ListeningNamespace,
-        _ transaction: Int,
-        _ deadline: MonotonicInstant?,
-        _ resume: @escaping @Sendable () -> Void
+    private func block(
+        at place: ObjectIdentifier,
+        for cause: SleeperTable.Cause,
+        until deadline: MonotonicInstant?,
+        _ interruption: Interruption?,
+        mayStay: () -> Bool
     ) {
-        let key = ObjectIdentifier(core)
-        let isEntered = state.withLock { state in
-            guard state.watches[key] != nil else { return false }
-            state.watches[key]?.listeners[id] = Listener(transaction: transaction, resume: resume)
-            if let deadline { state.deadlines[id] = (deadline, key) }
-            return true
-        }
-        // The namespace is not listened to, as in a child made by fork; the caller's next look reports that.
-        guard isEntered else { return resume() }
-        // The listening threads may sleep past the deadline.
-        if deadline != nil { crew.wake() }
-        core.engine.awaitSignal()
-        // A change between the look and the entry of the listener signalled to no listener.
-        if core.engine.lastCommit != transaction || !core.engine.isUsable { self.resume(id, core) }
+        sleepers.block(
+            at: place,
+            for: cause,
+            until: deadline,
+            interruption: interruption,
+            mayStay: mayStay,
+            // If the process can't have a listening thread, this thread looks in its place.
+            limit: { handlers.start(self) ? nil : .now.advanced(by: Limits.tick) },
+            look: { tick(.now) }
+        )
     }
 
-    private func resume(_ id: UInt64, _ core: any ListeningNamespace) {
-        let listener = state.withLock { state in
-            state.deadlines[id] = nil
-            return state.watches[ObjectIdentifier(core)]?.listeners.removeValue(forKey: id)
-        }
-        listener?.resume()
+    /// Whether a watcher that has entered the table still has to sleep.
+    private func mustWait(for core: any ListeningNamespace, since transaction: Int) -> Bool {
+        // If the namespace is not listened to, as in a child made by fork, the caller's next look reports that.
+        let isHeard = state.withLock { ($0.attended[ObjectIdentifier(core)]?.users ?? 0) > 0 }
+        guard isHeard else { return false }
+        core.engine.awaitSignal()
+        // A change between the look and the entry of the sleeper signalled to no sleeper.
+        return core.engine.lastCommit == transaction && core.engine.isUsable
     }
 
     /// Resumes all waiters of a namespace that was left.
-    ///
-    /// If the process has no event loop, this makes none: the leaving process may have no descriptor to spare.
-    static func wake(_ core: any ListeningNamespace) {
-        let room = current.withLock { $0?.forkGeneration == ForkGuard.generation ? $0 : nil }
-        room?.wake(core)
-    }
+    package static func wake(_ core: any ListeningNamespace) { existing?.sleepers.wake(at: ObjectIdentifier(core)) }
 
-    private func wake(_ core: any ListeningNamespace) {
-        for listener in takeListeners(ObjectIdentifier(core), where: { _ in true }) { listener.resume() }
-    }
-
-    private func takeListeners(_ key: ObjectIdentifier, where isDue: @Sendable (Listener) -> Bool) -> [Listener] {
-        state.withLock { state in state.watches[key].map { state.take($0, where: isDue) } ?? [] }
+    /// Looks soon who ticks for a namespace: its ticker has left it.
+    package static func hasten(_ core: any ListeningNamespace) {
+        guard let loop = existing else { return }
+        loop.state.withLock { state in
+            guard let attended = state.attended[ObjectIdentifier(core)], attended.isFollowing else { return }
+            attended.due = .now
+            loop.hasten(.now, &state)
+        }
     }
 
     // MARK: Calls from the handler threads
 
-    /// The first deadline of a waiter.
-    var nextDeadline: MonotonicInstant? { state.withLock { $0.deadlines.values.map(\.time).min() } }
+    /// The end of a listening thread's sleep.
+    ///
+    /// `isSecond`: Whether another thread sleeps already, which ticks unless it fails to.
+    func sleepEnd(isSecond: Bool) -> MonotonicInstant? {
+        var end = MonotonicInstant(nanoseconds: nextTick.load(ordering: .relaxed))
+        if isSecond { end = end.advanced(by: Limits.tick) }
+        if let deadline = sleepers.firstDeadline { end = min(end, deadline) }
+        return end == .distantFuture ? nil : end
+    }
+
+    /// Does what is due by the clock.
+    func attendClock() {
+        let now = MonotonicInstant.now
+        let due = nextTick.load(ordering: .relaxed)
+        // One thread ticks. If it is held up for a tick, another one does.
+        if now.nanoseconds >= due {
+            let next = now.advanced(by: Limits.tick).nanoseconds
+            if nextTick.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged { tick(now) }
+        }
+        sleepers.wakeLate(now)
+    }
 
     /// Reads which change signals have arrived, resumes their waiters and notifies their namespaces.
     func hearSignals() {
         while true {
             let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }
             guard !events.isEmpty else { return }
-            let (rung, listeners, others) = state.withLock { $0.hear(events) }
-            for listener in listeners { listener.resume() }
-            for core in rung { core.hear() }
-            for event in others { roots.hear(event) }
+            let (rung, others) = state.withLock { state in
+                let (rung, others) = state.hear(events)
+                return (rung.compactMap { attended in attended.namespace.map { ($0, attended.isFollowing) } }, others)
+            }
+            for (core, _) in rung {
+                sleepers.wake(at: ObjectIdentifier(core)) { if case .signal = $0 { true } else { false } }
+            }
+            for (core, isFollowing) in rung {
+                if isFollowing, core.engine.control.ticker.isEmpty { Self.hasten(core) }
+                core.hear()
+            }
+            for event in others { roots.hear(event, sleepers) }
             // The descriptor is edge-triggered: read until all events are read; a later event is a new edge.
             if events.count < INotify.batch { return }
         }
     }
 
-    /// Looks after all namespaces, and finds the news of lost signals.
-    package func tick() {
-        for core in state.withLock({ $0.watches.values.map(\.core) }) {
-            core.tick()
-            // Repeats the request for a signal, in case a process that was killed has taken it.
-            core.engine.awaitSignal()
-            let (last, isUsable) = (core.engine.lastCommit, core.engine.isUsable)
-            let due = takeListeners(ObjectIdentifier(core)) { !isUsable || $0.transaction != last }
-            for listener in due { listener.resume() }
-            core.tickParts()
-        }
-        roots.tick()
-    }
-
-    /// Resumes the waiters whose deadline has passed.
-    func resumeLate(_ now: MonotonicInstant) {
-        let late = state.withLock { state -> [Listener] in
-            guard !state.deadlines.isEmpty else { return [] }
-            return state.deadlines.filter { $0.value.time <= now }.compactMap { (id, deadline) in
-                state.deadlines[id] = nil
-                return state.watches[deadline.core]?.listeners.removeValue(forKey: id)
+    /// Returns the claims of a process that has ended, and looks who ticks in its place.
+    func hearExit(_ token: UInt64) {
+        let ended = exits.end(token)
+        let cores = state.withLock { state in ended.compactMap { state.attended[$0]?.namespace } }
+        for core in cores {
+            handlers.post {
+                core.returnClaimsOfTheDead(patience: Self.patience)
+                core.forgetTicker()
+                Self.hasten(core)
             }
         }
-        for listener in late { listener.resume() }
+    }
+
+    // MARK: Ticks
+
+    /// Looks after all namespaces that are due, and finds the news of lost signals.
+    private func tick(_ now: MonotonicInstant) {
+        // What is due soon is done now, so that all namespaces share their wake-ups.
+        let end = now.advanced(by: Limits.tick / 2)
+        let (due, areRootsDue) = state.withLock { state in
+            (state.attended.filter { $0.value.due <= end }, state.rootsDue <= end)
+        }
+        for (id, attended) in due { look(at: id, attended) }
+        if areRootsDue { roots.tick(sleepers) }
+        state.withLock { state in
+            if areRootsDue {
+                let rest = roots.needTicks ? Ticking.interval : Self.watchInterval
+                state.rootsDue = roots.isEmpty ? .distantFuture : now.advanced(by: rest)
+            }
+            let next = state.attended.values.lazy.map(\.due).min() ?? .distantFuture
+            nextTick.store(min(next, state.rootsDue).nanoseconds, ordering: .relaxed)
+        }
+    }
+
+    private func look(at id: ObjectIdentifier, _ attended: Attended) {
+        let (core, isWatched, isHeard) = state.withLock { _ in
+            (attended.namespace, attended.users > 0, attended.watch != nil)
+        }
+        guard let core else { return drop(id, attended, nil) }
+        let role = core.tick(isUsed: isWatched || core.attendance.isWaitedIn) { follow($0, for: core) }
+        var needsTicks = core.needsTicks
+        var isFollowing = false
+        switch role {
+        case .ticking: needsTicks = true
+        case .following(let isHeard):
+            isFollowing = true
+            // If the ticker's end can't be heard, this process looks at each tick whether it still ticks.
+            if !isHeard { needsTicks = true }
+        case .idle:
+            if !needsTicks, !isWatched { return drop(id, attended, core) }
+        }
+        if isWatched {
+            if !isHeard {
+                needsTicks = true
+                wakeIfChanged(core)
+            }
+            core.tickParts()
+        }
+        let interval = needsTicks ? Ticking.interval : max(Self.watchInterval, Ticking.interval)
+        state.withLock { state in
+            attended.isFollowing = isFollowing
+            attended.due = .now.advanced(by: interval)
+        }
+    }
+
+    /// Wakes the watchers of a namespace whose signal can't be heard, if there was a commit since their looks.
+    private func wakeIfChanged(_ core: any ListeningNamespace) {
+        let (last, isUsable) = (core.engine.lastCommit, core.engine.isUsable)
+        sleepers.wake(at: ObjectIdentifier(core)) {
+            if case .signal(let transaction) = $0 { !isUsable || transaction != last } else { false }
+        }
+    }
+
+    /// Looks after a namespace no longer.
+    private func drop(_ id: ObjectIdentifier, _ attended: Attended, _ core: (any ListeningNamespace)?) {
+        core?.attendance.isGiven = false
+        let isDropped = state.withLock { state in
+            guard state.attended[id] === attended, attended.users <= 0, !(core?.attendance.isWaitedIn ?? false) else {
+                attended.due = .now.advanced(by: Ticking.interval)
+                return false
+            }
+            state.attended[id] = nil
+            return true
+        }
+        guard isDropped else {
+            core?.attendance.isGiven = true
+            return
+        }
+        exits.forget(id)
+        sleepers.forget(id)
     }
 }
+
+/// The number of namespaces in which this process listens for dead claimers.
+package var namespacesListenedTo: Int { EventLoop.listenedTo }

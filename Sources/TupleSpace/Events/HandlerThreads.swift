@@ -24,15 +24,15 @@ final class HandlerThreads: Sendable {
 
     private static let wakeToken: UInt64 = 0
     private static let alarmToken: UInt64 = 1
-    private static let bellToken: UInt64 = 2
+    private static let signalToken: UInt64 = 2
+    /// The first token of a process whose end is listened for.
+    static let firstExitToken: UInt64 = 3
 
     private let ears: Ears?
     private let queue = Mutex(Queue())
     private let threads = Atomic<Int>(0)
     /// The number of threads that sleep, or are about to.
     private let listening = Atomic<Int>(0)
-    /// The time of the next tick, in monotonic nanoseconds.
-    private let nextTick = Atomic<Int64>(0)
 
     private struct Queue {
         var jobs: ArraySlice<Job> = []
@@ -60,15 +60,17 @@ final class HandlerThreads: Sendable {
     /// Listens to a descriptor for change signals.
     ///
     /// Returns whether the descriptor could be added.
-    func listen(to descriptor: CInt) -> Bool {
-        (try? ears?.epoll.add(descriptor, [.readable, .edgeTriggered], token: Self.bellToken)) != nil
+    func listen(to descriptor: CInt) -> Bool { listen(to: descriptor, token: Self.signalToken) }
+
+    /// Listens to a descriptor.
+    ///
+    /// Returns whether the descriptor could be added.
+    func listen(to descriptor: CInt, token: UInt64) -> Bool {
+        (try? ears?.epoll.add(descriptor, [.readable, .edgeTriggered], token: token)) != nil
     }
 
     /// Wakes a thread to look at its deadline and at the jobs.
     func wake() { try? ears?.wakeUp.signal() }
-
-    /// The number of threads.
-    var threadCount: Int { threads.load(ordering: .relaxed) }
 
     // MARK: Jobs
 
@@ -81,16 +83,16 @@ final class HandlerThreads: Sendable {
         wake()
     }
 
-    private func work(_ room: EventLoop) {
-        while let job = nextJob(room) {
+    private func work(_ loop: EventLoop) {
+        while let job = nextJob(loop) {
             job()
             queue.withLock { $0.running -= 1 }
         }
     }
 
-    private func nextJob(_ room: EventLoop) -> Job? {
+    private func nextJob(_ loop: EventLoop) -> Job? {
         guard queue.withLock({ !$0.jobs.isEmpty }) else { return nil }
-        let hasRelief = hasRelief(room)
+        let hasRelief = hasRelief(loop)
         return queue.withLock { queue in
             let job = hasRelief ? queue.jobs.popFirst() : nil
             // The alarm is for the jobs behind this one, in case it does not return.
@@ -107,10 +109,10 @@ final class HandlerThreads: Sendable {
     }
 
     /// Ensures that another thread listens while this thread runs a job.
-    private func hasRelief(_ room: EventLoop) -> Bool {
+    private func hasRelief(_ loop: EventLoop) -> Bool {
         if listening.load(ordering: .sequentiallyConsistent) > 0 { return true }
         threads.add(1, ordering: .sequentiallyConsistent)
-        if startThread(room) { return true }
+        if startThread(loop) { return true }
         // If this is the only thread, it runs jobs all the same, although a job that blocks then delays the others.
         return threads.load(ordering: .sequentiallyConsistent) <= 1
     }
@@ -118,23 +120,23 @@ final class HandlerThreads: Sendable {
     // MARK: Threads
 
     /// Ensures that there is a thread.
-    func start(_ room: EventLoop) {
+    ///
+    /// Returns whether there is one.
+    func start(_ loop: EventLoop) -> Bool {
         guard threads.compareExchange(expected: 0, desired: 1, ordering: .sequentiallyConsistent).exchanged else {
-            return
+            return true
         }
-        nextTick.store(MonotonicInstant.now.advanced(by: Limits.tick).nanoseconds, ordering: .relaxed)
-        startThread(room)
+        return startThread(loop)
     }
 
     /// Starts a thread that the caller has counted.
     ///
     /// Returns whether a thread could be started.
-    @discardableResult
-    private func startThread(_ room: EventLoop) -> Bool {
+    private func startThread(_ loop: EventLoop) -> Bool {
         // Counted before the thread runs, so that no other thread starts another one in the meantime.
         listening.add(1, ordering: .sequentiallyConsistent)
         do throws(Errno) {
-            try DetachedThread.start { room.crew.run(room) }
+            try DetachedThread.start { loop.handlers.run(loop) }
             return true
         } catch {
             threads.subtract(1, ordering: .sequentiallyConsistent)
@@ -143,18 +145,20 @@ final class HandlerThreads: Sendable {
         }
     }
 
-    private func run(_ room: EventLoop) {
+    private func run(_ loop: EventLoop) {
         while true {
-            let ready = sleep(room)
+            let ready = sleep(loop)
             listening.subtract(1, ordering: .sequentiallyConsistent)
             for event in ready {
-                if event.token == Self.wakeToken { _ = try? ears?.wakeUp.drain() }
-                if event.token == Self.bellToken { room.hearSignals() }
+                switch event.token {
+                case Self.wakeToken: _ = try? ears?.wakeUp.drain()
+                case Self.alarmToken: break
+                case Self.signalToken: loop.hearSignals()
+                case let exit: loop.hearExit(exit)
+                }
             }
-            let now = MonotonicInstant.now
-            if isTick(now) { room.tick() }
-            room.resumeLate(now)
-            work(room)
+            loop.attendClock()
+            work(loop)
             // One thread is enough to listen; a second one is needed only while this one runs a job.
             if listening.load(ordering: .sequentiallyConsistent) > 1 {
                 threads.subtract(1, ordering: .sequentiallyConsistent)
@@ -164,23 +168,12 @@ final class HandlerThreads: Sendable {
         }
     }
 
-    private func sleep(_ room: EventLoop) -> [Epoll.Ready] {
+    private func sleep(_ loop: EventLoop) -> [Epoll.Ready] {
         guard let ears else {
             poll(nil, 0, Limits.tick.pollMilliseconds)
             return []
         }
-        var end = MonotonicInstant(nanoseconds: nextTick.load(ordering: .relaxed))
-        // The first sleeper ticks; a second one ticks only if the first one fails to.
-        if listening.load(ordering: .relaxed) > 1 { end = end.advanced(by: Limits.tick) }
-        if let deadline = room.nextDeadline { end = min(end, deadline) }
-        return (try? ears.epoll.wait(timeout: end.remaining)) ?? []
-    }
-
-    /// Whether a tick is due and this thread has to do it.
-    private func isTick(_ now: MonotonicInstant) -> Bool {
-        let due = nextTick.load(ordering: .relaxed)
-        guard now.nanoseconds >= due else { return false }
-        let next = now.advanced(by: Limits.tick).nanoseconds
-        return nextTick.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged
+        let end = loop.sleepEnd(isSecond: listening.load(ordering: .relaxed) > 1)
+        return (try? ears.epoll.wait(timeout: end?.remaining)) ?? []
     }
 }

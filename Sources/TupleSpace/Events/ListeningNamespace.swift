@@ -1,20 +1,25 @@
 package import SpaceSystem
 
-/// An open namespace, as the threads that wait for its events see it.
+/// An open namespace, as the event loop sees it.
 ///
-/// Those threads serve all namespaces of the process. Their floor is below that of the open namespace, so they know it
-/// only by this protocol.
+/// The loop serves all namespaces of the process. Its floor is below that of the open namespace, so it knows the
+/// namespace only by this protocol.
 package protocol ListeningNamespace: AnyObject, Sendable {
     var engine: Engine { get }
+    var attendance: Attendance { get }
 
-    /// Whether the namespace needs ticks although it has no waiters.
+    /// Whether this process's own affairs need ticks: owner objects, or what it could not release at once.
     var needsTicks: Bool { get }
 
-    /// Does the namespace's upkeep, once a tick.
-    func tick()
+    /// Looks after the namespace: what concerns this process, and what concerns all if it is this process's turn.
+    ///
+    /// `isUsed`: Whether this process waits or watches in the namespace.
+    ///
+    /// `follow`: Listens for the end of a process.
+    func tick(isUsed: Bool, follow: (ProcessIdentity) -> ProcessExits<ObjectIdentifier>.Finding) -> TickerRole
 
-    /// Ends the ownership of objects that no longer live.
-    func forgetDeadOwners()
+    /// Looks anew who ticks: a process whose end concerns the namespace has ended.
+    func forgetTicker()
 
     /// Looks for news: the change signal was heard.
     func hear()
@@ -27,4 +32,14 @@ package protocol ListeningNamespace: AnyObject, Sendable {
 
     /// Returns the claims of holders that no longer live.
     func returnClaimsOfTheDead(patience: Duration)
+}
+
+/// Who ticks for a namespace, after a look at the seat (`TickerSeat`).
+package enum TickerRole: Sendable {
+    /// This process.
+    case ticking
+    /// Another process; `isHeard`: its end will be heard.
+    case following(isHeard: Bool)
+    /// No process needs to, as far as this one can tell.
+    case idle
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// Guarantees: each of them ends without a further request: after the transaction in whose body it was released,
 /// before the next write of this process, or at a tick, whichever comes first. So a process that finds the thing
 /// still held sees none of the releasing process's later writes, unless the release failed again before them. The
-/// ticks come from the thread that serves waiting tasks, which needs no ticks once nothing is left. Leaving the
+/// ticks come from the event loop, which needs none once nothing is left. Leaving the
 /// namespace ends everything that the process has in it, including these.
 package final class DeferredReleases: Sendable {
     /// Ends something; a repeated call does whatever is still left to do.
@@ -47,8 +47,10 @@ package final class DeferredReleases: Sendable {
 }
 
 extension NamespaceCore {
-    /// Whether the namespace needs ticks: for owner objects, or for deferred releases.
-    package var needsTicks: Bool { !isLeft && (!owners.isEmpty || !deferred.isEmpty && isUsable) }
+    /// Whether this process needs ticks: for owner objects, for deferred releases, or for a feature.
+    package var needsTicks: Bool {
+        !isLeft && (!owners.isEmpty || isUsable && (!deferred.isEmpty || parts.all.contains(where: \.needsTicks)))
+    }
 
     /// Releases something, now or as soon as possible.
     ///
@@ -92,6 +94,6 @@ extension NamespaceCore {
 
     private func remember(_ releases: [DeferredReleases.Release], isDue: Bool) {
         deferred.add(releases, isDue: isDue)
-        TaskWakeups.of(root).watch(self)
+        _ = EventLoop.attend(self)
     }
 }

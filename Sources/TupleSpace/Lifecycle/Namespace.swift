@@ -92,7 +92,7 @@ public final class Namespace: Sendable {
         let core = try usableCore("add an owner")
         try core.checkUsable("add an owner")
         try CoreRegistry.shared.addOwner(object, to: core, entry)
-        TaskWakeups.of(core.root).watch(core)
+        _ = EventLoop.attend(core)
     }
 
     /// Undoes ``addOwner(_:)``.

@@ -136,6 +136,7 @@ extension NamespaceCore {
         for part in parts.all { part.endAll(of: self) }
         dropOwnWatchers(timeout: timeout)
         guard engine.markLeft() else { return }
+        leaveSeat()
         deferred.forget()
         wakeOwnWaiters()
         EventLoop.wake(self)

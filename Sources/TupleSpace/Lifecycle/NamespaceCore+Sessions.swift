@@ -1,5 +1,5 @@
 import Glibc
-import SpaceSystem
+package import SpaceSystem
 import SystemPackage
 
 extension NamespaceCore {
@@ -16,11 +16,17 @@ extension NamespaceCore {
         }
         // The lock is held by the process, or by a child that the dead process forked; the session's file says which
         // process it is. If there is no file, a clean-up has removed it, and the session writes a new one.
+        return sight(session: number)?.isAlive ?? true
+    }
+
+    /// The process whose session it is, if that can be told.
+    package func process(ofSession number: UInt64) -> ProcessIdentity? { sight(session: number)?.record?.process }
+
+    private func sight(session number: UInt64) -> SessionFolder.Sighting? {
         guard let folder = try? engine.openFolder("look at a session"),
-            let sessions = try? SessionFolder(in: folder.descriptor),
-            let sighting = try? sessions.look(at: String(number))
-        else { return true }
-        return sighting.isAlive
+            let sessions = try? SessionFolder(in: folder.descriptor)
+        else { return nil }
+        return (try? sessions.look(at: String(number))) ?? nil
     }
 
     /// Writes this process's session file again if it was missing at two ticks in a row.

@@ -14,9 +14,13 @@ package final class NamespaceCore: ListeningNamespace {
     package let owners = ObjectOwners()
     /// What this process has released and could not end at once.
     let deferred = DeferredReleases()
-    /// The time at which this process last looked after the namespace, in monotonic nanoseconds.
-    let lastTick = Atomic<UInt64>(0)
-    /// How often a tick found a waiter's tuple, or returned a dead claimer's tuples, because a wake-up was lost.
+    /// The waits of this process, as the event loop sees them.
+    package let attendance = Attendance()
+    /// What this process knows of the one that ticks for the namespace.
+    let ticker = Mutex(KnownTicker())
+    /// The time at which this process last looked after its own part, in monotonic nanoseconds.
+    let lastLook = Atomic<Int64>(0)
+    /// How often a nudge found a waiter's tuple, or a tick returned a dead claimer's tuples, because a wake-up was lost.
     ///
     /// A wake-up is lost only if a process is killed.
     let lateFinds = Atomic<Int>(0)

@@ -15,8 +15,11 @@ package protocol NamespacePart: AnyObject, Sendable {
     /// Looks for news: the namespace's change signal was heard.
     func hear(_ core: NamespaceCore)
 
-    /// Looks once per tick for news whose signal was lost.
+    /// Looks for news whose signal was lost: once a second, and once per tick as long as it needs ticks.
     func tick(_ core: NamespaceCore)
+
+    /// Whether something failed that the next tick tries again.
+    var needsTicks: Bool { get }
 
     /// Adds the holders of the feature's holds.
     ///
@@ -42,6 +45,7 @@ extension NamespacePart {
     package func endAll(of core: NamespaceCore) {}
     package func hear(_ core: NamespaceCore) {}
     package func tick(_ core: NamespaceCore) {}
+    package var needsTicks: Bool { false }
 
     package func addHolders(
         at name: String?,

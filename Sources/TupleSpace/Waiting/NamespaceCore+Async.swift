@@ -19,31 +19,29 @@ extension NamespaceCore {
         var hindrance: SpaceError?
         if let found = try lookIfPossible(&hindrance, look) { return found.result }
         if deadline?.hasPassed ?? false { return try nothing(hindrance) }
-        let room = TaskWakeups.of(root)
-        var wait = Wait(self, interest, doorbell: room.doorbell)
+        let doorbell = TaskWakeups.of(root).doorbell
+        var wait = Wait(self, interest, doorbell: doorbell)
         wait.slot?.text = text()
-        var took: UInt64?
-        defer { wait.end(took: took) }
-        var isTick = false
+        defer { wait.end() }
         while true {
-            wait.prepare()
-            if let found = try lookIfPossible(&hindrance, look) {
-                took = found.removed
-                if isTick { noteLateFind(of: found.removed) }
-                return found.result
-            }
-            wait.foundNothing(isHindered: hindrance != nil)
-            if deadline?.hasPassed ?? false { return try nothing(hindrance) }
+            if let found = try wait.turn(look) { return found.result }
+            if deadline?.hasPassed ?? false { return try nothing(wait.hindrance) }
             wait.attendClaimants()
-            await room.sleep(
-                on: wait.bell,
-                heard: wait.bellAtLook,
-                transaction: wait.transactionAtLook,
-                in: self,
-                until: deadline
-            )
-            isTick = !wait.hasRung && hindrance == nil
+            let isAttended = EventLoop.attend(self)
+            // Without a doorbell no process wakes the task, and a look that was hindered is repeated.
+            let mustTick = doorbell == nil || !wait.hasSlot || wait.hindrance != nil
+            let tick = MonotonicInstant.now.advanced(by: wait.hindrance == nil ? Ticking.interval : Limits.tick)
+            let end = mustTick ? min(tick, deadline ?? tick) : deadline
+            if isAttended {
+                await TaskWakeups.sleep(on: wait.bell, heard: wait.bellAtLook, in: self, until: end)
+            } else {
+                // The process can have no thread that wakes tasks; the runtime's own are there.
+                try? await Task.sleep(for: min(Limits.tick, end?.remaining ?? Limits.tick))
+                tickAlone()
+            }
             if Task.isCancelled { throw cancelled(operation) }
+            wait.renew()
+            wait.wake()
             try checkUsable(operation)
         }
     }

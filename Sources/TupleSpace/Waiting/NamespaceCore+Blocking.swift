@@ -29,29 +29,22 @@ extension NamespaceCore {
         if deadline?.hasPassed ?? false { return try nothing(hindrance) }
         try checkMayWait(operation)
         var wait = Wait(self, interest(), doorbell: nil)
-        var took: UInt64?
-        defer { wait.end(took: took) }
+        defer { wait.end() }
         var hasSpun = false
-        var isTick = false
+        // The event loop looks after a wait that lasts longer than a tick; until then, and if it can't, the thread does.
         // The clock decides, and not the way in which a sleep ended: a signal ends a sleep as a bell does (futex(2),
         // EINTR).
         var nextTick: MonotonicInstant?
+        var hasLasted = false
         while true {
-            wait.prepare()
-            if let found = try lookIfPossible(&hindrance, look) {
-                took = found.removed
-                if isTick { noteLateFind(of: found.removed) }
-                return found.result
-            }
-            wait.foundNothing(isHindered: hindrance != nil)
-            isTick = false
-            while !wait.hasRung {
+            if let found = try wait.turn(look) { return found.result }
+            while !wait.isRaised {
                 if interruption?.isTriggered ?? false { throw cancelled(operation) }
-                if deadline?.hasPassed ?? false { return try nothing(hindrance) }
+                if deadline?.hasPassed ?? false { return try nothing(wait.hindrance) }
                 if !hasSpun {
                     hasSpun = true
                     if Spin.isWorthwhile, spinPolicy.isDue() {
-                        let isAnswered = Spin.wait(rounds: Self.spinRounds, until: { wait.hasRung })
+                        let isAnswered = Spin.wait(rounds: Self.spinRounds, until: { wait.isRaised })
                         spinPolicy.note(isAnswered: isAnswered)
                         if isAnswered { break }
                     }
@@ -59,19 +52,25 @@ extension NamespaceCore {
                     wait.slot?.text = text()
                 }
                 wait.attendClaimants()
-                let turn = wait.isHindered ? Limits.tick : Ticking.interval
-                let end = min(nextTick ?? .distantFuture, .now.advanced(by: turn))
-                nextTick = end
-                sleep(wait, until: min(end, deadline ?? end))
-                if end.hasPassed {
-                    nextTick = nil
-                    tick()
-                    wait.renew()
-                    if wait.mayHaveMissed {
-                        isTick = !wait.hasRung && hindrance == nil
-                        break
+                if hasLasted, wait.hasSlot, wait.hindrance == nil, EventLoop.attend(self) {
+                    sleep(wait, until: deadline ?? .distantFuture)
+                } else {
+                    let turn = wait.hindrance == nil ? Ticking.interval : Limits.tick
+                    let end = min(nextTick ?? .distantFuture, .now.advanced(by: turn))
+                    nextTick = end
+                    sleep(wait, until: min(end, deadline ?? end))
+                    if end.hasPassed {
+                        nextTick = nil
+                        if !EventLoop.attend(self) { tickAlone() }
+                        hasLasted = true
+                        wait.renew()
+                        if wait.mayHaveMissed {
+                            wait.lookUnrung()
+                            break
+                        }
                     }
                 }
+                wait.wake()
                 try checkUsable(operation)
             }
             hasSpun = false
@@ -95,7 +94,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Counts a find at a tick, for which no bell was heard, as a lost hint.
+    /// Counts a find after a nudge, for which no bell was rung, as a lost hint.
     ///
     /// If the tuple is granted to another waiter that has not taken it yet, no hint was lost: this waiter was only
     /// quicker.
@@ -118,49 +117,7 @@ extension NamespaceCore {
     private func sleep(_ wait: Wait, until end: MonotonicInstant) {
         if let slot = wait.slot { slot.isSleeping.storeSequential(1) }
         defer { wait.slot?.isSleeping.store(0) }
-        // The only possible errors are a bad address and a bad time; even then the loop looks again a tick later.
-        _ = try? Futex(at: wait.bell.address).wait(while: wait.bellAtLook, until: end)
-    }
-}
-
-/// The upkeep that a process does once a tick (250 ms) for a namespace in which it waits.
-///
-/// The tick is the latest moment at which other processes find what a killed process left undone. Each process does its
-/// own part. The shared part is done by one process, the first to take the turn: two hundred idle waiters must not do
-/// it two hundred times. If a process is killed or stopped during its turn, the others lose one tick.
-extension NamespaceCore {
-    /// The number of turns after which the sweep also looks for sessions whose lock a forked child inherited: eight
-    /// seconds.
-    private static let turnsToThoroughSweep: UInt64 = 32
-
-    package func tick() {
-        let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
-        let last = lastTick.load(ordering: .relaxed)
-        guard now &- last > 200_000_000,
-            lastTick.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
-        else { return }
-        engine.noticeRemoval()
-        guard (try? checkUsable("tick")) != nil else { return }
-        restoreSession()
-        carryOutDeferred()
-        guard takeTurn() else { return }
-        engine.lookForAbandonedGate()
-        sweepSlots(isThorough: now / 250_000_000 % Self.turnsToThoroughSweep == 0)
-        dropWatchersOfTheDead(timeout: Self.upkeepPatience)
-        // If a process waits here, it also listens for the end of claimants, and should have returned these claims at
-        // once.
-        if returnClaimsOfTheDead(timeout: Self.upkeepPatience) { lateFinds.add(1, ordering: .relaxed) }
-        removeWhatExpired()
-    }
-
-    private func removeWhatExpired() {
-        let operation = "remove what expired"
-        let isDue = try? read(operation) { (snapshot) throws(SpaceError) in
-            guard try snapshot.counters().expiring > 0 else { return false }
-            return try !snapshot.due(limit: 1).isEmpty
-        }
-        guard isDue ?? false else { return }
-        // The transaction itself first removes what is due, and demands the disk space for that.
-        try? write(operation, .removing(0), timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
+        // The only possible errors are a bad address and a bad time; even then the thread looks again.
+        _ = try? Futex(at: wait.bell.word.address).wait(while: wait.bellAtLook, until: end)
     }
 }

@@ -6,7 +6,7 @@ import TupleCoding
 /// Threads and tasks follow the same rules; they differ only in how they sleep. One turn of a wait goes:
 ///
 ///     remember the bell → re-arm (a granted slot becomes active again) → look → if the look found nothing, hand on
-///     the grant → sleep until the bell has moved
+///     the grant → sleep until the bell is raised
 ///
 /// So whatever is written after the re-arm is either seen by the look or rings the bell again.
 struct Wait {
@@ -15,14 +15,20 @@ struct Wait {
     private let tenancy: WaitSlots.Tenancy?
     private var pending: UInt64?
     private(set) var bellAtLook: UInt32 = 0
-    private(set) var transactionAtLook = -1
+    private var transactionAtLook = -1
     /// Whether the wait is for a tuple, which can also appear because a claimer dies.
     private let isForTuple: Bool
     /// The control file's count of claimants as this wait last saw it; 0 if it does not listen for their end yet.
     private var claimants: UInt32 = 0
+    /// Whether the next look follows a nudge, without a ring for news.
+    private var isNudged = false
+    /// Why the last look could not be carried out, if so.
+    private(set) var hindrance: SpaceError?
+    private var took: UInt64?
 
     init(_ core: NamespaceCore, _ interest: Interest, doorbell: UInt32?) {
         self.core = core
+        core.attendance.begin()
         tenancy = core.publishWait(interest, doorbell: doorbell)
         isForTuple = interest.form != .cell
         renew()
@@ -31,17 +37,48 @@ struct Wait {
     var slot: WaitSlots.Slot? { tenancy?.slot }
     private var ticket: UInt64 { tenancy?.ticket ?? .max }
 
+    /// Whether the waiter has a slot; one without looks at every tick.
+    var hasSlot: Bool { tenancy != nil }
+
     /// Called at each tick: if the waiter has no slot, it announces that it still waits.
     func renew() {
         if tenancy == nil { core.slots.announceOverflowWaiter() }
     }
 
-    var bell: SharedWord32 { slot?.bell ?? core.slots.overflow }
-    var hasRung: Bool { bell.load() != bellAtLook }
+    var bell: Bell { Bell(slot?.bell ?? core.slots.overflow) }
+    var isRaised: Bool { bell.isRaised(since: bellAtLook) }
+
+    /// Takes one turn: looks, and hands on what was granted in vain.
+    ///
+    /// A look that could not be carried out does not end the wait.
+    mutating func turn<R>(_ look: () throws(SpaceError) -> Found<R>?) throws(SpaceError) -> Found<R>? {
+        prepare()
+        guard let found = try core.lookIfPossible(&hindrance, look) else {
+            foundNothing()
+            return nil
+        }
+        took = found.removed
+        // A ring during the look is no lost one.
+        if isNudged, !bell.isRung(since: bellAtLook) { core.noteLateFind(of: found.removed) }
+        return found
+    }
+
+    /// Notes that a sleep has ended.
+    mutating func wake() {
+        isNudged = isRaised && !bell.isRung(since: bellAtLook) && hindrance == nil
+        // The ticker has seen something that this process has to look at, too.
+        if isNudged {
+            core.attendOwnPart()
+            if core.control.ticker.isEmpty { EventLoop.hasten(core) }
+        }
+    }
+
+    /// Notes that the waiter looks because of a commit for which no bell was heard.
+    mutating func lookUnrung() { isNudged = hindrance == nil && !isRaised }
 
     /// Prepares a look: remembers the bell, and re-arms a granted slot.
-    mutating func prepare() {
-        bellAtLook = bell.loadSequential()
+    private mutating func prepare() {
+        bellAtLook = bell.word.loadSequential()
         transactionAtLook = core.engine.lastCommit
         guard let tenancy else {
             renew()
@@ -61,10 +98,8 @@ struct Wait {
     }
 
     /// Called after a look that found nothing: hands on the tuple that had been granted.
-    ///
-    /// If `isHindered` is true, the look could not be carried out; then the next turn looks again in any case.
-    mutating func foundNothing(isHindered: Bool) {
-        if isHindered { transactionAtLook = -1 }
+    private mutating func foundNothing() {
+        if hindrance != nil { transactionAtLook = -1 }
         guard let id = pending else { return }
         pending = nil
         handOn(id)
@@ -78,13 +113,9 @@ struct Wait {
     mutating func attendClaimants() {
         let known = core.control.claimants.loadSequential()
         guard isForTuple, known != claimants else { return }
-        if claimants == 0 { ClaimWatch.shared.begin(core) }
         claimants = known
-        ClaimWatch.shared.attend(core, claimants: known)
+        EventLoop.shared.attend(core, claimants: known)
     }
-
-    /// Whether the last look could not be carried out.
-    var isHindered: Bool { transactionAtLook < 0 }
 
     /// Whether there may be something new although no bell was heard.
     var mayHaveMissed: Bool { core.engine.lastCommit != transactionAtLook }
@@ -92,11 +123,11 @@ struct Wait {
     /// Ends the wait.
     ///
     /// A tuple that was granted and not taken is handed on.
-    func end(took id: UInt64?) {
-        if claimants != 0 { ClaimWatch.shared.end(core) }
+    func end() {
         let granted = tenancy.flatMap { core.slots.withdraw($0, session: core.session.number) }
         for grant in [pending, granted] {
-            if let grant, grant != id { handOn(grant) }
+            if let grant, grant != took { handOn(grant) }
         }
+        core.attendance.end()
     }
 }

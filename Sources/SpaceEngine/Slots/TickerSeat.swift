@@ -1,0 +1,57 @@
+import SpaceSystem
+
+/// The seat of a namespace's ticker: of all processes that wait or watch in it, the one that looks every 250 ms for what
+/// a killed process left undone.
+///
+/// The seat has one word, changed by compare-and-swap only, and one that counts the ticker's ticks:
+///
+///     EMPTY → session → EMPTY | another session
+///
+/// - A process takes the seat if it is empty, if its session has ended, or if the ticks have not been counted on for a
+///   second: the ticker was stopped.
+/// - The ticker empties the seat when it leaves the namespace, or when no process waits or watches any more.
+/// - A ticker that goes on after a stop finds another session in the seat, and follows.
+///
+/// Guarantees: while a process that is neither stopped nor dead waits or watches, the namespace is ticked for. A killed
+/// ticker is replaced at once, because each process that follows listens for its end; a stopped one within two
+/// seconds. If every waiting process ticked for itself, two hundred idle waiters would wake eight hundred times a
+/// second.
+///
+/// Both words are hints: two tickers at once only do the same work twice.
+package struct TickerSeat: Sendable {
+    /// The number of the ticker's session, or 0 if the seat is empty.
+    private let holder: SharedWord64
+    private let ticks: SharedWord64
+
+    /// Wraps two words, 16 bytes.
+    init(at address: UnsafeMutableRawPointer) {
+        holder = SharedWord64(at: address)
+        ticks = SharedWord64(at: address + 8)
+    }
+
+    /// What a process sees of the seat at one moment.
+    package struct Sighting: Equatable, Sendable {
+        /// The ticker's session, or 0 if the seat is empty.
+        package let session: UInt64
+        /// How many ticks the tickers have made.
+        package let ticks: UInt64
+    }
+
+    package var sighting: Sighting { Sighting(session: holder.loadSequential(), ticks: ticks.load()) }
+    package var isEmpty: Bool { holder.load() == 0 }
+
+    /// Gives the seat to a session, if it is still as the caller has seen it.
+    package func take(from seen: Sighting, for session: UInt64) -> Bool {
+        holder.compareExchange(expected: seen.session, desired: session).exchanged
+    }
+
+    /// Empties the seat, if the session has it.
+    ///
+    /// - Returns: Whether the session had it.
+    @discardableResult
+    package func leave(_ session: UInt64) -> Bool { holder.compareExchange(expected: session, desired: 0).exchanged }
+
+    /// Counts a tick, and returns the count.
+    @discardableResult
+    package func countTick() -> UInt64 { ticks.add(1) &+ 1 }
+}
