@@ -66,12 +66,17 @@ package final class EventLoop: Sendable {
         var rootsDue = MonotonicInstant.distantFuture
 
         /// The namespaces that were signalled, and the events that belong to no namespace's signal.
-        func hear(_ events: [INotify.Event]) -> (rung: [Attended], others: [INotify.Event]) {
+        mutating func hear(_ events: [INotify.Event]) -> (rung: [Attended], others: [INotify.Event]) {
             var rung: [Attended] = []
             var others: [INotify.Event] = []
             for event in events {
                 if let attended = byWatch[event.watch].flatMap({ attended[$0] }) {
                     if !rung.contains(where: { $0 === attended }) { rung.append(attended) }
+                    // The file was removed or replaced: the next look listens to the one that is there.
+                    if !event.mask.isDisjoint(with: [.deletedItself, .movedItself, .ignored]) {
+                        byWatch[event.watch] = nil
+                        attended.watch = nil
+                    }
                 } else {
                     others.append(event)
                     // An overflow does not say which signals were lost, so all namespaces count as signalled.
@@ -442,8 +447,9 @@ package final class EventLoop: Sendable {
         if isWatched {
             if !isHeard {
                 needsTicks = true
-                wakeIfChanged(core)
+                listen(core)
             }
+            wakeIfChanged(core)
             core.tickParts()
         }
         let interval = needsTicks ? Ticking.interval : max(Self.watchInterval, Ticking.interval)
@@ -453,7 +459,7 @@ package final class EventLoop: Sendable {
         }
     }
 
-    /// Wakes the watchers of a namespace whose signal can't be heard, if there was a commit since their looks.
+    /// Wakes the watchers of a namespace if there was a commit since their looks, in case its signal was not heard.
     private func wakeIfChanged(_ core: any ListeningNamespace) {
         let (last, isUsable) = (core.engine.lastCommit, core.engine.isUsable)
         sleepers.wake(at: ObjectIdentifier(core)) {

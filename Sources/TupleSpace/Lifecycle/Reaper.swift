@@ -64,29 +64,15 @@ public final class Reaper: Sendable {
     private final class Watch {
         private static let wakeToken: UInt64 = 0
         private static let notifyToken: UInt64 = 1
-        private static let pidTokens: UInt64 = 2
+        private static let firstExitToken: UInt64 = 2
 
         private let epoll: Epoll
         /// The inotify instance; `nil` if the user's instances are used up or inotify is refused.
         private let notify: Notifier?
         private let wakeUp: CInt
-        private var owners: [UInt64: Owner] = [:]
-        private var tokens: [ProcessIdentity: UInt64] = [:]
-        private var nextToken = pidTokens
+        private let exits = ProcessExits<NamespaceName>(firstToken: firstExitToken)
         private var names: [Int32: NamespaceName] = [:]
         private var rootWatch: Int32 = -1
-
-        /// An owner whose exit is in the epoll set, and the namespaces that it owns.
-        private final class Owner {
-            let process: ProcessIdentity
-            let pidfd: PIDFD
-            var names: Set<NamespaceName> = []
-
-            init(_ process: ProcessIdentity, _ pidfd: consuming PIDFD) {
-                self.process = process
-                self.pidfd = pidfd
-            }
-        }
 
         private final class Notifier {
             let notify: INotify
@@ -140,18 +126,9 @@ public final class Reaper: Sendable {
         }
 
         private func follow(_ process: ProcessIdentity, owning name: NamespaceName) {
-            if let token = tokens[process] {
-                owners[token]?.names.insert(name)
-                return
+            _ = exits.follow(process, for: name) { descriptor, token in
+                (try? epoll.add(descriptor, .readable, token: token)) != nil
             }
-            guard let pidfd = try? PIDFD(pid: process.pid) else { return }
-            let token = nextToken
-            guard (try? epoll.add(pidfd.raw, .readable, token: token)) != nil else { return }
-            nextToken += 1
-            let owner = Owner(process, pidfd)
-            owner.names = [name]
-            owners[token] = owner
-            tokens[process] = token
         }
 
         /// - Returns: The namespaces that may have lost an owner; `nil` to check all.
@@ -173,10 +150,8 @@ public final class Reaper: Sendable {
                                 changed.insert(name)
                             }
                         }
-                    } else if let owner = owners.removeValue(forKey: event.token) {
-                        // Closing the descriptor removes it from the epoll set.
-                        tokens[owner.process] = nil
-                        changed.formUnion(owner.names)
+                    } else {
+                        changed.formUnion(exits.end(event.token))
                     }
                 }
                 return changed
