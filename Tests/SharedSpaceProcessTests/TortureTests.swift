@@ -19,7 +19,7 @@ struct TortureTests {
 
     /// Parts that have a fault to find end when they have found it; `kill` looks when its time has passed.
     @Test(arguments: [
-        ("kill", "lost", "lost", 3), ("kill", "doubled", "doubled", 3), ("handoff", "unheard", "lost", 90),
+        ("kill", "lost", "lost", 6), ("kill", "doubled", "doubled", 6), ("handoff", "unheard", "lost", 90),
         ("history", "lost", "notLinearizable", 30), ("history", "doubled", "notLinearizable", 30),
         ("history", "stale", "notLinearizable", 30), ("reap", "vanished", "faults", 30),
         ("recipes", "doubled", "overlaps", 2), ("collections", "lost", "unmade", 30),
@@ -36,7 +36,7 @@ struct TortureTests {
     ///
     /// (Without `timeLimit` it finds a process that is silent for two minutes, which is too long for here.)
     @Test(arguments: [
-        ("kill", "secondLook", "doubled", 3), ("kill", "deadClaims", "lost", 3), ("handoff", "handedOn", "lost", 30),
+        ("kill", "secondLook", "doubled", 6), ("kill", "deadClaims", "lost", 6), ("handoff", "handedOn", "lost", 30),
         ("history", "secondLook", "notLinearizable", 30), ("disk", "room", "faults", 30),
         ("exhaust", "deadReaders", "faults", 30), ("stop", "lockWord", "faults", 30),
         ("reap", "lookUnderDoor", "faults", 30), ("churn", "openOnce", "faults", 60),
