@@ -17,7 +17,7 @@ import SpaceSystem
 /// seconds. If every waiting process ticked for itself, two hundred idle waiters would wake eight hundred times a
 /// second.
 ///
-/// Both words are hints: two tickers at once only do the same work twice.
+/// Both words are hints: two tickers at once only do the same work twice. `tools/model/ticking.pml` has the steps.
 package struct TickerSeat: Sendable {
     /// The number of the ticker's session, or 0 if the seat is empty.
     private let holder: SharedWord64
@@ -38,7 +38,6 @@ package struct TickerSeat: Sendable {
     }
 
     package var sighting: Sighting { Sighting(session: holder.loadSequential(), ticks: ticks.load()) }
-    package var isEmpty: Bool { holder.load() == 0 }
 
     /// Gives the seat to a session, if it is still as the caller has seen it.
     package func take(from seen: Sighting, for session: UInt64) -> Bool {

@@ -337,7 +337,7 @@ package final class EventLoop: Sendable {
     /// Resumes all waiters of a namespace that was left.
     package static func wake(_ core: any ListeningNamespace) { existing?.sleepers.wake(at: ObjectIdentifier(core)) }
 
-    /// Looks soon who ticks for a namespace: its ticker has left it.
+    /// Looks soon who ticks for a namespace that another process has ticked for.
     package static func hasten(_ core: any ListeningNamespace) {
         guard let loop = existing else { return }
         loop.state.withLock { state in
@@ -384,7 +384,7 @@ package final class EventLoop: Sendable {
                 sleepers.wake(at: ObjectIdentifier(core)) { if case .signal = $0 { true } else { false } }
             }
             for (core, isFollowing) in rung {
-                if isFollowing, core.engine.control.ticker.isEmpty { Self.hasten(core) }
+                if isFollowing, core.hasNewTicker { Self.hasten(core) }
                 core.hear()
             }
             for event in others { roots.hear(event, sleepers) }
@@ -457,6 +457,8 @@ package final class EventLoop: Sendable {
             attended.isFollowing = isFollowing
             attended.due = .now.advanced(by: interval)
         }
+        // A nudge that came during the look has not hastened the next one.
+        if isFollowing, core.hasNewTicker { Self.hasten(core) }
     }
 
     /// Wakes the watchers of a namespace if there was a commit since their looks, in case its signal was not heard.

@@ -21,6 +21,9 @@ package protocol ListeningNamespace: AnyObject, Sendable {
     /// Looks anew who ticks: a process whose end concerns the namespace has ended.
     func forgetTicker()
 
+    /// Whether another process ticks than at the last look, or none.
+    var hasNewTicker: Bool { get }
+
     /// Looks for news: the change signal was heard.
     func hear()
 

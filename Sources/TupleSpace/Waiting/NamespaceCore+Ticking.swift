@@ -82,7 +82,11 @@ extension NamespaceCore {
     ) -> TickerRole {
         let seat = control.ticker
         let seen = seat.sighting
-        if seen.session == session.number { return isUsed || isUsedByOthers ? .ticking : resign() }
+        if seen.session == session.number {
+            if isUsed || isUsedByOthers { return .ticking }
+            leaveSeat()
+            return .idle
+        }
         guard isUsed else { return .idle }
         let isSilent = ticker.withLock { $0.note(seen) > Self.silence }
         if seen.session == 0 || isSilent || hasEnded(ticker: seen.session, follow) {
@@ -120,19 +124,17 @@ extension NamespaceCore {
         return isWatched ?? true
     }
 
-    /// Empties the seat, because no process waits or watches; a process that begins to wait meanwhile follows this one.
-    private func resign() -> TickerRole {
-        control.ticker.leave(session.number)
-        SharedWord64.fence()
-        guard isUsedByOthers else { return .idle }
-        let now = control.ticker.sighting
-        return now.session == 0 && control.ticker.take(from: now, for: session.number) ? .ticking : .idle
+    /// Gives up the seat: no process waits or watches, or this one leaves.
+    ///
+    /// The others are nudged, in case one began to wait and still follows this process.
+    func leaveSeat() {
+        if control.ticker.leave(session.number) { nudgeAll() }
     }
 
-    /// Gives up the seat, because this process leaves, and has the others look who takes it.
-    func leaveSeat() {
-        guard control.ticker.leave(session.number) else { return }
-        nudgeAll()
+    /// Whether another process has taken the seat since this one looked, or none has it.
+    package var hasNewTicker: Bool {
+        let holder = control.ticker.sighting.session
+        return holder == 0 || holder != session.number && holder != ticker.withLock { $0.followed }
     }
 
     // MARK: The ticker's work

@@ -69,7 +69,7 @@ struct Wait {
         // The ticker has seen something that this process has to look at, too.
         if isNudged {
             core.attendOwnPart()
-            if core.control.ticker.isEmpty { EventLoop.hasten(core) }
+            if core.hasNewTicker { EventLoop.hasten(core) }
         }
     }
 
