@@ -196,7 +196,7 @@ package final class Engine: @unchecked Sendable {
     package func openControl() -> OwnedDescriptor? {
         let operation = "look at a lock"
         guard let folder = try? openFolder(operation) else { return nil }
-        return try? folder.openControl(operation)
+        return try? folder.openControl()
     }
 
     // MARK: Counting changes

@@ -145,8 +145,8 @@ struct HostileFilesTests {
         guard let rootFolder = try root.space.folder.open(create: false, for: "test"),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root.space.folder, for: "test")
         else { throw TestFailure("the namespace is gone") }
-        let finding = try ControlFinding.look(at: folder, host: host, for: "test")
-        let place = try DataPlace(folder, creates: false, timeout: .seconds(1), "test")
+        let finding = try ControlFinding.look(at: folder, host: host)
+        let place = try DataPlace(folder, creates: false, timeout: .seconds(1))
         for file in ["data.mdb", "lock.mdb"] {
             try #require(rename("\(root.path)/n/\(file)", "\(root.path)/n/\(file)-away") == 0)
             try plant(.link, file)
@@ -158,7 +158,7 @@ struct HostileFilesTests {
             maxDatabases: Tables.named,
             flags: DataFile.flags(for: .fast)
         )
-        try place.check(environment, "test", "n")
+        try place.check(environment)
         #expect(environment.close())
         #expect(try root.bytes(of: ".canary") == Self.secret)
     }

@@ -40,29 +40,21 @@ extension SpaceError {
         self.init(code, operation, namespace: namespace, reason: "\(subject): \(errno.told)", advice: advice)
     }
 
-    /// Makes an error about a file that is not what the library made in its folder.
+    /// Makes an error about a file that is not what the library made in a namespace's folder.
     ///
     /// `subject` names the file, in words.
-    package init(
-        _ refusal: TrustedFolder.Refusal,
-        _ operation: String,
-        namespace: String? = nil,
-        subject: String
-    ) {
+    package init(_ refusal: TrustedFolder.Refusal, subject: String) {
         let reason: String
         switch refusal {
+        case .system(.noSuchFileOrDirectory):
+            self = .damaged("\(subject) is missing")
+            return
         case .system(let errno):
-            guard errno == .noSuchFileOrDirectory, let namespace else {
-                self.init(errno, operation, namespace: namespace, subject: subject)
-                return
-            }
-            self = .damaged(operation, namespace: namespace, "\(subject) is missing")
+            self.init(errno, subject: subject)
             return
         case .foreign(let owner):
             self.init(
                 .permissionDenied,
-                operation,
-                namespace: namespace,
                 reason: "\(subject) belongs to uid \(owner), and not to the folder's owner or group",
                 advice: "look who put it there, and remove it"
             )
@@ -73,8 +65,6 @@ extension SpaceError {
         }
         self.init(
             .damaged,
-            operation,
-            namespace: namespace,
             reason: reason,
             advice: "look who put it there, and remove it; space delete removes the whole namespace"
         )
@@ -148,6 +138,15 @@ extension SpaceError {
     /// Makes an error of the space from an error of LMDB; out of line, so that the calls stay short.
     @inline(never)
     init(lmdb error: LMDBError) { self.init(error) }
+}
+
+/// Runs system calls, and turns their errors into errors that name the subject.
+@inline(__always)
+package func system<R: ~Copyable>(
+    _ subject: @autoclosure () -> String,
+    _ body: () throws(Errno) -> R
+) throws(SpaceError) -> R {
+    do throws(Errno) { return try body() } catch { throw SpaceError(error, subject: subject()) }
 }
 
 /// Runs system calls, and turns their errors into errors of the operation that name the subject.

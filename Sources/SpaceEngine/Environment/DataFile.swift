@@ -22,17 +22,15 @@ package enum DataFile {
         _ header: ControlHeader,
         timeout: Duration
     ) throws(SpaceError) -> Environment {
-        let operation = OpenEnvironment.operation
-        let name = folder.name.text
-        let place = try DataPlace(folder, creates: false, timeout: timeout, operation)
+        let place = try DataPlace(folder, creates: false, timeout: timeout)
         // With a writable map LMDB makes the file as long as the map. If the file was truncated, LMDB would continue
         // with pages of zeros.
         if header.mode == .fast, let info = try? Directory.info(at: folder.descriptor.raw, NamespaceFolder.data),
             info.size < Int(clamping: header.mapSize)
         {
-            throw .damaged(operation, namespace: name, "the data file is truncated to \(info.size) bytes")
+            throw .damaged("the data file is truncated to \(info.size) bytes")
         }
-        return try open(place, header, folder.fileMode, operation, name)
+        return try open(place, header, folder.fileMode)
     }
 
     /// Makes the data file, in a folder that no other process uses yet.
@@ -41,16 +39,14 @@ package enum DataFile {
         _ header: ControlHeader,
         timeout: Duration
     ) throws(SpaceError) -> Environment {
-        let place = try DataPlace(folder, creates: true, timeout: timeout, OpenEnvironment.operation)
-        return try open(place, header, folder.fileMode, OpenEnvironment.operation, folder.name.text)
+        let place = try DataPlace(folder, creates: true, timeout: timeout)
+        return try open(place, header, folder.fileMode)
     }
 
     private static func open(
         _ place: borrowing DataPlace,
         _ header: ControlHeader,
-        _ fileMode: UInt32,
-        _ operation: String,
-        _ name: String
+        _ fileMode: UInt32
     ) throws(SpaceError) -> Environment {
         let environment: Environment
         do throws(LMDBError) {
@@ -65,15 +61,13 @@ package enum DataFile {
         } catch .tryAgain {
             throw SpaceError(
                 .incompatible,
-                operation,
-                namespace: name,
                 reason: "LMDB's lock for this PID is held by another process: two PID namespaces use it at once",
                 advice: "run both in one PID namespace, or give each a root of its own"
             )
         } catch {
-            throw SpaceError(error, operation, namespace: name)
+            throw SpaceError(error)
         }
-        try place.check(environment, operation, name)
+        try place.check(environment)
         return environment
     }
 
@@ -85,16 +79,12 @@ package enum DataFile {
     package static func checkFileSizeLimit(
         mode: StorageMode,
         mapSize: UInt64,
-        byteLimit: UInt64,
-        _ operation: String,
-        _ name: String
+        byteLimit: UInt64
     ) throws(SpaceError) {
         let length = max(mode == .fast ? mapSize : byteLimit, UInt64(ControlFile.size))
         guard let limit = ResourceLimits.fileSize, limit < length else { return }
         throw SpaceError(
             .limitReached,
-            operation,
-            namespace: name,
             reason:
                 "the process may write files of at most \(limit) bytes (RLIMIT_FSIZE); the namespace's need \(length)",
             advice: "raise it (ulimit -f unlimited)"
@@ -102,15 +92,7 @@ package enum DataFile {
     }
 
     /// Makes the same check for a namespace that exists.
-    package static func checkFileSizeLimit(_ header: ControlHeader, _ operation: String, _ name: String)
-        throws(SpaceError)
-    {
-        try checkFileSizeLimit(
-            mode: header.mode,
-            mapSize: header.mapSize,
-            byteLimit: header.byteLimit,
-            operation,
-            name
-        )
+    package static func checkFileSizeLimit(_ header: ControlHeader) throws(SpaceError) {
+        try checkFileSizeLimit(mode: header.mode, mapSize: header.mapSize, byteLimit: header.byteLimit)
     }
 }

@@ -24,16 +24,14 @@ package struct DataPlace: ~Copyable {
     ///   - creates: Whether the files may be missing.
     ///   - timeout: How long another process may hold LMDB's lock for a first opener, or `nil` if LMDB takes no lock.
     ///   - isReadOnly: Whether nothing can be made there, and LMDB reads without a lock. Then LMDB gets the folder
-    ///     itself, and only `check(_:_:_:)` shows that it has opened the file that was checked.
-    ///   - operation: What the caller attempts.
+    ///     itself, and only `check(_:)` shows that it has opened the file that was checked.
     /// - Throws: `permissionDenied` for a file that is not the folder's own; `holderBusy` if another process holds
     ///   LMDB's lock for too long; an error of the system.
     package init(
         _ folder: borrowing NamespaceFolder,
         creates: Bool,
         timeout: Duration?,
-        isReadOnly: Bool = false,
-        _ operation: String
+        isReadOnly: Bool = false
     ) throws(SpaceError) {
         guard Safeguard.ownFiles.stands else {
             data = nil
@@ -43,19 +41,19 @@ package struct DataPlace: ~Copyable {
             return
         }
         if isReadOnly {
-            data = try Self.find(folder, NamespaceFolder.data, "the data file", orMake: false, false, operation)
+            data = try Self.find(folder, NamespaceFolder.data, "the data file", orMake: false, false)
             lock = nil
             links = nil
             path = folder.descriptor.procPath
             return
         }
         let isShared = folder.isShared
-        let data = try Self.find(folder, NamespaceFolder.data, "the data file", orMake: creates, isShared, operation)
-        let lock = try Self.find(folder, NamespaceFolder.lock, "LMDB's lock file", orMake: true, isShared, operation)
+        let data = try Self.find(folder, NamespaceFolder.data, "the data file", orMake: creates, isShared)
+        let lock = try Self.find(folder, NamespaceFolder.lock, "LMDB's lock file", orMake: true, isShared)
         var links: LinkFolder?
         if isShared {
-            if let timeout { try Self.waitUntilUnlocked(lock, timeout, operation, folder.name.text) }
-            links = try Self.link(data, lock, folder.root, operation)
+            if let timeout { try Self.waitUntilUnlocked(lock, timeout) }
+            links = try Self.link(data, lock, folder.root)
         }
         path =
             switch links {
@@ -70,12 +68,11 @@ package struct DataPlace: ~Copyable {
     private static func link(
         _ data: borrowing OwnedDescriptor?,
         _ lock: borrowing OwnedDescriptor?,
-        _ root: SpaceRoot,
-        _ operation: String
+        _ root: SpaceRoot
     ) throws(SpaceError) -> LinkFolder {
-        let links = try LinkFolder(root: root, operation)
-        if let data = number(of: data) { try links.link(NamespaceFolder.data, to: data, operation) }
-        if let lock = number(of: lock) { try links.link(NamespaceFolder.lock, to: lock, operation) }
+        let links = try LinkFolder(root: root)
+        if let data = number(of: data) { try links.link(NamespaceFolder.data, to: data) }
+        if let lock = number(of: lock) { try links.link(NamespaceFolder.lock, to: lock) }
         return links
     }
 
@@ -88,14 +85,14 @@ package struct DataPlace: ~Copyable {
     }
 
     /// Checks that LMDB has opened the data file that was checked.
-    package func check(_ environment: Environment, _ operation: String, _ name: String) throws(SpaceError) {
+    package func check(_ environment: Environment) throws(SpaceError) {
         guard let raw = Self.number(of: data) else { return }
-        let isSame = try system(operation, "the data file", namespace: name) { () throws(Errno) in
+        let isSame = try system("the data file") { () throws(Errno) in
             let (checked, opened) = (try FileInfo.of(raw), try FileInfo.of(environment.descriptor))
             return checked.inode == opened.inode && checked.device == opened.device
         }
         guard isSame else {
-            throw .damaged(operation, namespace: name, "the data file was replaced while it was opened")
+            throw .damaged("the data file was replaced while it was opened")
         }
     }
 
@@ -105,14 +102,13 @@ package struct DataPlace: ~Copyable {
         _ name: String,
         _ subject: String,
         orMake makes: Bool,
-        _ isShared: Bool,
-        _ operation: String
+        _ isShared: Bool
     ) throws(SpaceError) -> OwnedDescriptor? {
         do throws(TrustedFolder.Refusal) {
             return try folder.files.find(name)
         } catch {
             guard error == .system(.noSuchFileOrDirectory), makes else {
-                throw SpaceError(error, operation, namespace: folder.name.text, subject: subject)
+                throw SpaceError(error, subject: subject)
             }
         }
         guard isShared else { return nil }
@@ -122,7 +118,7 @@ package struct DataPlace: ~Copyable {
             try? Directory.setMode(made.raw, mode)
             return try folder.files.find(name)
         } catch {
-            throw SpaceError(error, operation, namespace: folder.name.text, subject: subject)
+            throw SpaceError(error, subject: subject)
         }
     }
 
@@ -132,15 +128,13 @@ package struct DataPlace: ~Copyable {
     /// locks (fcntl(2)).
     private static func waitUntilUnlocked(
         _ lock: borrowing OwnedDescriptor?,
-        _ timeout: Duration,
-        _ operation: String,
-        _ name: String
+        _ timeout: Duration
     ) throws(SpaceError) {
         guard let lock = number(of: lock) else { return }
         let deadline = MonotonicInstant.now.advanced(by: timeout)
         let path = OwnedDescriptor.procPath(of: lock)
         while true {
-            let holder = try system(operation, "LMDB's lock file", namespace: name) { () throws(Errno) in
+            let holder = try system("LMDB's lock file") { () throws(Errno) in
                 let file = try OwnedDescriptor.open(path, flags: O_RDONLY)
                 return try FileLock.exclusiveHolder(file.raw, byte: 0)
             }
@@ -148,8 +142,6 @@ package struct DataPlace: ~Copyable {
             guard !deadline.hasPassed else {
                 throw SpaceError(
                     .holderBusy,
-                    operation,
-                    namespace: name,
                     holder: max(0, holder),
                     reason: "\(holder > 0 ? "process \(holder)" : "another process") holds LMDB's lock file",
                     advice: "end that process, or try again"

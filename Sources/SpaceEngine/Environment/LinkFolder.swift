@@ -10,18 +10,17 @@ struct LinkFolder: ~Copyable {
     private let name: String
     private let descriptor: OwnedDescriptor
 
-    init(root: SpaceRoot, _ operation: String) throws(SpaceError) {
-        guard let rootFolder = try root.open(create: false, for: operation) else {
+    init(root: SpaceRoot) throws(SpaceError) {
+        guard let rootFolder = try root.open(create: false) else {
             throw SpaceError(
                 .namespaceNotFound,
-                operation,
                 reason: "the root \(root.path.quotedForPeople) does not exist"
             )
         }
-        let name = try Nursery.newName(try .current(), operation)
-        let parent = try root.ownFolder(SpaceRoot.nursery, in: rootFolder, for: operation)
+        let name = try Nursery.newName(try .current())
+        let parent = try root.ownFolder(SpaceRoot.nursery, in: rootFolder)
         let raw = parent.raw
-        descriptor = try system(operation, "a folder in the nursery") { () throws(Errno) in
+        descriptor = try system("a folder in the nursery") { () throws(Errno) in
             try Directory.makeDirectory(at: raw, name, mode: 0o700)
         }
         self.name = name
@@ -36,9 +35,9 @@ struct LinkFolder: ~Copyable {
 
     var path: String { descriptor.procPath }
 
-    func link(_ name: String, to file: CInt, _ operation: String) throws(SpaceError) {
+    func link(_ name: String, to file: CInt) throws(SpaceError) {
         let (target, folder) = (OwnedDescriptor.procPath(of: file), descriptor.raw)
-        try system(operation, "a folder in the nursery") { () throws(Errno) in
+        try system("a folder in the nursery") { () throws(Errno) in
             guard symlinkat(target, folder, name) == 0 else { throw Errno(rawValue: errno) }
         }
     }

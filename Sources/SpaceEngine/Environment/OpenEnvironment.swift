@@ -101,7 +101,20 @@ package final class OpenEnvironment: Sendable {
         reservesAgain: Bool = false,
         timeout: Duration
     ) throws(SpaceError) -> EnvironmentUse {
-        let name = folder.name.text
+        do throws(SpaceError) {
+            return try use(folder, header, creates: creates, reservesAgain: reservesAgain, timeout)
+        } catch {
+            throw error.named(operation, folder.name.text)
+        }
+    }
+
+    private static func use(
+        _ folder: borrowing NamespaceFolder,
+        _ header: ControlHeader,
+        creates: Bool,
+        reservesAgain: Bool,
+        _ timeout: Duration
+    ) throws(SpaceError) -> EnvironmentUse {
         let place = place(of: try lockFile(folder))
         return try place.state.withLock { (state) throws(SpaceError) in
             let environment: Environment
@@ -109,7 +122,7 @@ package final class OpenEnvironment: Sendable {
                 environment = open
                 try checkData(open, folder)
             } else {
-                let process = try system(OpenEnvironment.operation, "/proc", namespace: name) { () throws(Errno) in
+                let process = try system("/proc") { () throws(Errno) in
                     try ProcessIdentity.current
                 }
                 state.position = position(of: process)
@@ -119,7 +132,7 @@ package final class OpenEnvironment: Sendable {
                     creates
                     ? try DataFile.create(folder, header, timeout: timeout)
                     : try DataFile.open(folder, header, timeout: timeout)
-                if Safeguard.openOnce.stands { try lock(environment, state.position, name) }
+                if Safeguard.openOnce.stands { try lock(environment, state.position) }
                 state.environment = environment
                 state.tables = nil
             }
@@ -134,7 +147,7 @@ package final class OpenEnvironment: Sendable {
     /// is missing, no process can have it open, so it can be made.
     private static func lockFile(_ folder: borrowing NamespaceFolder) throws(SpaceError) -> FileID {
         let (directory, files, mode) = (folder.descriptor.raw, folder.files, folder.fileMode)
-        return try system(OpenEnvironment.operation, "LMDB's lock file", namespace: folder.name.text) {
+        return try system("LMDB's lock file") {
             () throws(Errno) in
             if let info = try? Directory.info(at: directory, NamespaceFolder.lock) { return FileID(info) }
             _ = try? files.open(NamespaceFolder.lock, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode)
@@ -155,19 +168,19 @@ package final class OpenEnvironment: Sendable {
                 throw .system(error)
             }
         } catch {
-            throw SpaceError(error, OpenEnvironment.operation, namespace: folder.name.text, subject: "LMDB's lock file")
+            throw SpaceError(error, subject: "LMDB's lock file")
         }
     }
 
     /// Checks that an open environment has the folder's data file: in a folder shared by a group, a member can exchange
     /// files.
     private static func checkData(_ environment: Environment, _ folder: borrowing NamespaceFolder) throws(SpaceError) {
-        let (directory, name) = (folder.descriptor.raw, folder.name.text)
-        let isSame = try system(OpenEnvironment.operation, "the data file", namespace: name) { () throws(Errno) in
+        let directory = folder.descriptor.raw
+        let isSame = try system("the data file") { () throws(Errno) in
             FileID(try FileInfo.of(environment.descriptor))
                 == FileID(try Directory.info(at: directory, NamespaceFolder.data))
         }
-        if !isSame { throw .damaged(OpenEnvironment.operation, namespace: name, "its data file was replaced") }
+        if !isSame { throw .damaged("its data file was replaced") }
     }
 
     /// Runs `body`, which may open and close a lock file, while this process has no environment open on it.
@@ -189,7 +202,6 @@ package final class OpenEnvironment: Sendable {
     }
 
     private static func refuseSecondCopy(_ folder: borrowing NamespaceFolder, _ position: Int) throws(SpaceError) {
-        let name = folder.name.text
         let isHeld: Bool
         do throws(TrustedFolder.Refusal) {
             isHeld = try isLocked(folder.files, position)
@@ -197,9 +209,9 @@ package final class OpenEnvironment: Sendable {
             // LMDB makes the file.
             return
         } catch {
-            throw SpaceError(error, OpenEnvironment.operation, namespace: name, subject: "the data file")
+            throw SpaceError(error, subject: "the data file")
         }
-        if isHeld { throw secondCopy(name) }
+        if isHeld { throw secondCopy }
     }
 
     private static func isLocked(_ files: TrustedFolder, _ position: Int) throws(TrustedFolder.Refusal) -> Bool {
@@ -211,18 +223,16 @@ package final class OpenEnvironment: Sendable {
         }
     }
 
-    private static func lock(_ environment: Environment, _ position: Int, _ name: String) throws(SpaceError) {
-        let isMine = try system(OpenEnvironment.operation, "the data file", namespace: name) { () throws(Errno) in
+    private static func lock(_ environment: Environment, _ position: Int) throws(SpaceError) {
+        let isMine = try system("the data file") { () throws(Errno) in
             try FileLock.tryExclusive(environment.descriptor, byte: position)
         }
-        if !isMine { throw secondCopy(name) }
+        if !isMine { throw secondCopy }
     }
 
-    private static func secondCopy(_ name: String) -> SpaceError {
+    private static var secondCopy: SpaceError {
         SpaceError(
             .incompatible,
-            OpenEnvironment.operation,
-            namespace: name,
             reason:
                 "another copy of the library in this same process has it open, and two would break each other's locks",
             advice: "link the library once, as a dynamic library that the program and its plug-ins share, or use the "

@@ -15,17 +15,15 @@ package struct ReadOnlyData {
     ///   - takesLocks: Whether LMDB uses its lock file.
     ///   - isReadOnly: Whether nothing can be made in the folder.
     ///   - timeout: How long another process may hold LMDB's lock for a first opener, or `nil` if LMDB takes no lock.
-    ///   - operation: What the caller attempts.
     /// - Throws: `damaged` if a table is missing, and any error of opening LMDB.
     package init(
         _ folder: borrowing NamespaceFolder,
         _ control: ControlFile,
         takesLocks: Bool,
         isReadOnly: Bool = false,
-        _ timeout: Duration?,
-        _ operation: String
+        _ timeout: Duration?
     ) throws(SpaceError) {
-        let place = try DataPlace(folder, creates: false, timeout: timeout, isReadOnly: isReadOnly, operation)
+        let place = try DataPlace(folder, creates: false, timeout: timeout, isReadOnly: isReadOnly)
         let environment = try lmdb { () throws(LMDBError) in
             try Environment(
                 path: place.path,
@@ -35,7 +33,7 @@ package struct ReadOnlyData {
                 flags: takesLocks ? [.readOnly] : [.readOnly, .noLock]
             )
         }
-        if isReadOnly { try place.check(environment, operation, folder.name.text) }
+        if isReadOnly { try place.check(environment) }
         self.environment = environment
         tables = try Tables(opening: environment)
         reader = try lmdb { () throws(LMDBError) in Reader(try environment.beginRead()) }

@@ -30,40 +30,32 @@ package struct ControlFinding: ~Copyable {
     package static func look(
         at folder: borrowing NamespaceFolder,
         host: HostIdentity,
-        for operation: String,
         flags: CInt = O_RDWR
     ) throws(SpaceError) -> ControlFinding {
-        let name = folder.name.text
-        let descriptor = try folder.openControl(operation, flags: flags)
-        let (header, info) = try Self.header(in: descriptor.raw, operation, name)
+        let descriptor = try folder.openControl(flags: flags)
+        let (header, info) = try Self.header(in: descriptor.raw)
         guard info.size >= ControlFile.size else {
-            throw .damaged(operation, namespace: name, "the control file is truncated to \(info.size) bytes")
+            throw .damaged("the control file is truncated to \(info.size) bytes")
         }
         let standing = Self.difference(header, info, host).map(Standing.foreign) ?? .current
         return ControlFinding(descriptor: descriptor, header: header, info: info, standing: standing)
     }
 
     /// Maps the control file.
-    package func map(
-        _ operation: String,
-        _ name: String,
-        isPrivate: Bool = false
-    ) throws(SpaceError) -> ControlFile {
-        try system(operation, "the control file", namespace: name) { () throws(Errno) in
+    package func map(isPrivate: Bool = false) throws(SpaceError) -> ControlFile {
+        try system("the control file") { () throws(Errno) in
             try ControlFile(descriptor: descriptor.raw, header: header, identity: info, isPrivate: isPrivate)
         }
     }
 
-    package static func header(in file: CInt, _ operation: String, _ name: String) throws(SpaceError) -> (
-        ControlHeader, FileInfo
-    ) {
-        let (bytes, info) = try system(operation, "the control file", namespace: name) { () throws(Errno) in
+    package static func header(in file: CInt) throws(SpaceError) -> (ControlHeader, FileInfo) {
+        let (bytes, info) = try system("the control file") { () throws(Errno) in
             (try FileBytes.readPrefix(file, count: ControlHeader.size), try FileInfo.of(file))
         }
         do throws(ControlHeader.Refusal) {
             return (try ControlHeader(decoding: bytes), info)
         } catch {
-            throw SpaceError(error, operation, namespace: name)
+            throw SpaceError(error)
         }
     }
 
@@ -81,32 +73,26 @@ package struct ControlFinding: ~Copyable {
     ///
     /// - Returns: `false` if the header is no longer the one that was found.
     /// - Throws: `holderStopped` or `holderBusy` if an adoption takes longer than the time-out.
-    package func enter(timeout: Duration, _ operation: String, _ name: String) throws(SpaceError) -> Bool {
+    package func enter(timeout: Duration) throws(SpaceError) -> Bool {
         let file = descriptor.raw
         let deadline = MonotonicInstant.now.advanced(by: timeout)
         while try !system(
-            operation,
             "the control file",
-            namespace: name,
-            { () throws(Errno) in
-                try FileLock.tryShared(file, byte: ControlFile.useByte)
-            }
+            { () throws(Errno) in try FileLock.tryShared(file, byte: ControlFile.useByte) }
         ) {
-            guard !deadline.hasPassed else { throw Self.adopterError(file, operation, name) }
+            guard !deadline.hasPassed else { throw Self.adopterError(file) }
             // This is rare, and the deadline bounds it: a lock of the kernel has no time-out.
             usleep(10_000)
         }
-        return try Self.header(in: file, operation, name).0 == header
+        return try Self.header(in: file).0 == header
     }
 
     /// The error of a process that waited in vain for another process to make the file usable.
-    package static func adopterError(_ file: CInt, _ operation: String, _ name: String) -> SpaceError {
+    package static func adopterError(_ file: CInt) -> SpaceError {
         let pid = ControlFile.reinitialiserPID(in: file)
         let halt = ProcessIdentity.halt(of: pid)
         return SpaceError(
             halt == nil ? .holderBusy : .holderStopped,
-            operation,
-            namespace: name,
             holder: pid,
             reason: "process \(pid) is making it usable here\(halt.map { ", and is \($0.phrase)" } ?? "")",
             advice: halt?.advice(for: pid) ?? "try again"
@@ -158,20 +144,18 @@ extension ControlFile {
     /// - Returns: Whether another process has the namespace open.
     /// - Throws: `damaged` if the lock file was removed or replaced while other processes use it.
     @discardableResult
-    package func checkLockFile(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) -> Bool {
-        let (name, directory, known) = (folder.name.text, folder.descriptor.raw, lockFile.load())
-        let isUsed = try system(operation, "the control file", namespace: name) { () throws(Errno) in
+    package func checkLockFile(_ folder: borrowing NamespaceFolder) throws(SpaceError) -> Bool {
+        let (directory, known) = (folder.descriptor.raw, lockFile.load())
+        let isUsed = try system("the control file") { () throws(Errno) in
             try isUsedByOthers()
         }
         guard isUsed, known != 0, (try? Directory.info(at: directory, NamespaceFolder.lock))?.inode != known else {
             return isUsed
         }
-        let users = (try? folder.sessions(operation).sightings(operation, name)) ?? []
+        let users = (try? folder.sessions().sightings()) ?? []
         let pids = Set(users.filter(\.isLocked).compactMap(\.record?.process.pid)).subtracting([getpid()]).sorted()
         throw SpaceError(
             .damaged,
-            operation,
-            namespace: name,
             reason: "its lock file (lock.mdb) was removed or replaced while other processes use it"
                 + (pids.isEmpty ? "" : " (\(pids.map(String.init).joined(separator: ", ")))"),
             advice: "they go on and lose nothing; it opens again once they have ended"
@@ -180,17 +164,15 @@ extension ControlFile {
 }
 
 extension SpaceError {
-    package init(_ refusal: ControlHeader.Refusal, _ operation: String, namespace: String) {
+    package init(_ refusal: ControlHeader.Refusal) {
         switch refusal {
         case .notAControlFile:
-            self = .damaged(operation, namespace: namespace, "the control file is none of ours")
+            self = .damaged("the control file is none of ours")
         case .damaged(let reason):
-            self = .damaged(operation, namespace: namespace, reason)
+            self = .damaged(reason)
         case .version(let version):
             self.init(
                 .incompatible,
-                operation,
-                namespace: namespace,
                 reason:
                     "it has the format version \(version); this program knows version \(ControlHeader.currentVersion)",
                 advice:

@@ -67,7 +67,6 @@ extension NamespaceFolder {
     ///
     /// `subject` says in words what the blocks are for.
     package func reserving<R: ~Copyable>(
-        _ operation: String,
         _ subject: String,
         _ body: () throws(Errno) -> R
     ) throws(SpaceError) -> R {
@@ -77,14 +76,12 @@ extension NamespaceFolder {
             // fallocate(2): the file system does not support the operation.
             throw SpaceError(
                 .inputOutput,
-                operation,
-                namespace: name.text,
                 reason: "\(subject): fallocate(2) reserves no blocks on the root's file system "
                     + "(\(FileSystemKind.name(of: descriptor.raw))): \(error.told)",
                 advice: "use a root on another file system: tmpfs, ext4, xfs or btrfs, say"
             )
         } catch {
-            throw SpaceError(error, operation, namespace: name.text, subject: subject)
+            throw SpaceError(error, subject: subject)
         }
     }
 }

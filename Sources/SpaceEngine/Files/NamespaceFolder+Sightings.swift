@@ -3,20 +3,20 @@ import SystemPackage
 
 extension NamespaceFolder {
     /// Looks at all sessions; there are none if their folder is missing, as in a copy or after a clean-up.
-    package func sightings(_ operation: String) throws(SpaceError) -> [SessionFolder.Sighting] {
+    package func sightings() throws(SpaceError) -> [SessionFolder.Sighting] {
         do throws(Errno) {
             _ = try Directory.info(at: descriptor.raw, SessionFolder.name)
         } catch .noSuchFileOrDirectory {
             return []
         } catch {
-            throw SpaceError(error, operation, namespace: name.text, subject: "the folder of sessions")
+            throw SpaceError(error, subject: "the folder of sessions")
         }
-        return try sessions(operation).sightings(operation, name.text)
+        return try sessions().allSightings()
     }
 }
 
 extension SessionFolder {
-    package func sightings(_ operation: String, _ name: String) throws(SpaceError) -> [Sighting] {
-        try system(operation, "its sessions", namespace: name) { () throws(Errno) in try sightings() }
+    package func allSightings() throws(SpaceError) -> [Sighting] {
+        try system("its sessions") { () throws(Errno) in try sightings() }
     }
 }

@@ -78,28 +78,26 @@ package struct NamespaceFolder: ~Copyable {
     /// Whether other users may replace a file of the folder.
     package var isShared: Bool { info.mode & 0o020 != 0 }
 
-    package func openControl(_ operation: String, flags: CInt = O_RDWR) throws(SpaceError) -> OwnedDescriptor {
+    package func openControl(flags: CInt = O_RDWR) throws(SpaceError) -> OwnedDescriptor {
         do throws(TrustedFolder.Refusal) {
             return try files.open(Self.control, flags: flags)
         } catch {
             guard isNamespace else {
                 throw SpaceError(
                     .damaged,
-                    operation,
-                    namespace: name.text,
                     reason: "\("\(root.path)/\(name.encoded)".quotedForPeople) is a folder without a namespace's files",
                     advice: "choose another name, or another root (SHARED_SPACE_ROOT or --root)"
                 )
             }
-            throw SpaceError(error, operation, namespace: name.text, subject: "the control file")
+            throw SpaceError(error, subject: "the control file")
         }
     }
 
     /// Opens the folder of sessions; if it is missing and `makingAnew` is true, makes it, because a clean-up may have
     /// removed it.
-    package func sessions(_ operation: String, makingAnew: Bool = false) throws(SpaceError) -> SessionFolder {
+    package func sessions(makingAnew: Bool = false) throws(SpaceError) -> SessionFolder {
         let mode = info.mode & 0o2770
-        return try system(operation, "the folder of sessions", namespace: name.text) { () throws(Errno) in
+        return try system("the folder of sessions") { () throws(Errno) in
             do throws(Errno) {
                 return try SessionFolder(in: descriptor)
             } catch .noSuchFileOrDirectory where makingAnew {

@@ -70,7 +70,7 @@ package final class SpaceRoot: Sendable {
     /// Opens the root, and makes it if `create` is true.
     ///
     /// - Returns: `nil` if it does not exist and `create` is false.
-    package func open(create: Bool, for operation: String) throws(SpaceError) -> OwnedDescriptor? {
+    package func open(create: Bool, for operation: String = "") throws(SpaceError) -> OwnedDescriptor? {
         let path = path
         if path.isEmpty || path.utf8.contains(0) {
             throw SpaceError(
@@ -192,7 +192,8 @@ package final class SpaceRoot: Sendable {
     ///
     /// The group can access it from its first moment on. If a folder is not accessible to the group, its owner repairs
     /// it; while the folder is empty, any member can do so by replacing it.
-    package func ownFolder(_ name: String, in root: borrowing OwnedDescriptor, for operation: String) throws(SpaceError)
+    package func ownFolder(_ name: String, in root: borrowing OwnedDescriptor, for operation: String = "")
+        throws(SpaceError)
         -> OwnedDescriptor
     {
         try system(operation, "\(path)/\(name)") { () throws(Errno) in

@@ -19,8 +19,10 @@ extension TaskWakeupFile {
         do throws(TrustedFolder.Refusal) {
             let flags = O_RDWR | (create ? O_CREAT : 0)
             file = try TrustedFolder(folder.raw, info).open(SpaceRoot.doorbells, flags: flags, mode: mode)
+        } catch .system(let errno) {
+            throw SpaceError(errno, operation, subject: path.quotedForPeople)
         } catch {
-            throw SpaceError(error, operation, subject: path.quotedForPeople)
+            throw SpaceError(error, subject: path.quotedForPeople).named(operation, nil)
         }
         return try Self.use(file, create: create, mode, operation, path)
     }

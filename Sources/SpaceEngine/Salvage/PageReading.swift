@@ -49,11 +49,11 @@ package final class PageReading {
         var gate: ProcessLock?
         var obstacle: String?
         do throws(SpaceError) {
-            let finding = try ControlFinding.look(at: folder, host: HostIdentity.current(), for: operation)
-            guard finding.standing == .current, try finding.enter(timeout: timeout, operation, folder.name.text) else {
+            let finding = try ControlFinding.look(at: folder, host: HostIdentity.current())
+            guard finding.standing == .current, try finding.enter(timeout: timeout) else {
                 throw SpaceError(.incompatible, operation, reason: "its locks are another system's, or it is a copy")
             }
-            let control = try finding.map(operation, folder.name.text)
+            let control = try finding.map()
             do throws(ProcessLock.Failure) {
                 if try control.gate.acquire(timeout: timeout) { control.gateNeedsRecovery.store(1) }
                 gate = control.gate

@@ -30,15 +30,13 @@ public struct History: Sendable, Hashable {
     /// The values for the counters: the rows, and the bytes or 0 for the journal's own bound.
     ///
     /// - Throws: `invalidArgument`.
-    package func words(limit: Int, _ operation: String, _ namespace: String) throws(SpaceError) -> (
+    package func words(limit: Int) throws(SpaceError) -> (
         rows: UInt64, bytes: UInt64
     ) {
         let most = Self.mostBytes(limit: limit)
         guard (1...Self.mostChanges).contains(changes ?? 1), (1...most).contains(bytes ?? 1) else {
             throw SpaceError(
                 .invalidArgument,
-                operation,
-                namespace: namespace,
                 reason: "a history of \(changes.map { "\($0) changes" } ?? "any number of changes")"
                     + (bytes.map { " and \($0) bytes" } ?? "") + " is out of range",
                 advice: "keep 1 to \(Self.mostChanges) changes and 1 to \(most) bytes: a quarter of the byte limit"

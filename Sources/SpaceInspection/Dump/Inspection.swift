@@ -112,7 +112,6 @@ package struct Inspection: Sendable {
         let finding = try ControlFinding.look(
             at: folder,
             host: host,
-            for: Self.operation,
             flags: isReadOnly ? O_RDONLY : O_RDWR
         )
         if isReadOnly {
@@ -121,15 +120,15 @@ package struct Inspection: Sendable {
             lockFree = "its locks are another system's or from before a reboot, or it is a copy"
         } else {
             do throws(SpaceError) {
-                let isUsable = try finding.enter(timeout: timeout, Self.operation, name)
+                let isUsable = try finding.enter(timeout: timeout)
                 if !isUsable { lockFree = "another process is making it usable" }
             } catch {
                 lockFree = error.reason
             }
         }
-        let control = try finding.map(Self.operation, name, isPrivate: isReadOnly)
+        let control = try finding.map(isPrivate: isReadOnly)
         let view = try View(folder, control, isReadOnly: isReadOnly, lockFree: lockFree, timeout: timeout)
-        let sightings = try folder.sightings(Self.operation)
+        let sightings = try folder.sightings()
         let clock = NamespaceClock(control.header, seenFrom: host)
         let bytes = view.data.bytesInUse
         let snapshot = view.data.snapshot(clock)
@@ -208,8 +207,7 @@ package struct Inspection: Sendable {
                     control,
                     takesLocks: false,
                     isReadOnly: isReadOnly,
-                    nil,
-                    Inspection.operation
+                    nil
                 )
                 return
             }
@@ -217,8 +215,8 @@ package struct Inspection: Sendable {
                 control.gate.release()
                 control.door.release()
             }
-            try control.checkLockFile(folder, Inspection.operation)
-            data = try ReadOnlyData(folder, control, takesLocks: true, timeout, Inspection.operation)
+            try control.checkLockFile(folder)
+            data = try ReadOnlyData(folder, control, takesLocks: true, timeout)
         }
 
         /// Acquires the door and the gate.

@@ -163,7 +163,8 @@ extension Namespace {
         guard let folder = try core.engine.openFolder(operation) else {
             throw core.engine.goneError().named(operation, name)
         }
-        let sightings = try folder.sightings(operation)
+        let sightings: [SessionFolder.Sighting]
+        do throws(SpaceError) { sightings = try folder.sightings() } catch { throw error.named(operation, name) }
         return try core.read(operation) { (snapshot) throws(SpaceError) in
             try NamespaceStatus(
                 name: core.name.text,

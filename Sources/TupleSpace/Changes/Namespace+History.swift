@@ -25,8 +25,8 @@ extension Namespace {
         let operation = "change the history"
         let core = try usableCore(operation)
         let limit = Int(clamping: core.control.header.byteLimit)
-        let (rows, bytes) = try history?.words(limit: limit, operation, name) ?? (0, 0)
         try core.write(operation, .emptyingJournal) { (scope) throws(SpaceError) in
+            let (rows, bytes) = try history?.words(limit: limit) ?? (0, 0)
             scope.counters.historyRows = rows
             scope.counters.historyBytes = bytes
             scope.noteUpkeep()

@@ -8,7 +8,7 @@ extension NamespaceCore {
         var processes: Set<ProcessIdentity> = []
         let operation = "look at the claimers"
         let folder = (try? engine.openFolder(operation)) ?? nil
-        for sighting in (try? folder?.sightings(operation)) ?? [] {
+        for sighting in (try? folder?.sightings()) ?? [] {
             guard let record = sighting.record, record.isClaimant, sighting.name != session.name else { continue }
             processes.insert(record.process)
         }
@@ -26,7 +26,7 @@ extension NamespaceCore {
             !isClaimant.exchange(true, ordering: .acquiringAndReleasing)
         else { return }
         let operation = "announce a claim"
-        if let folder = (try? engine.openFolder(operation)) ?? nil, let sessions = try? folder.sessions(operation) {
+        if let folder = (try? engine.openFolder(operation)) ?? nil, let sessions = try? folder.sessions() {
             try? session.setClaimant(in: sessions, mode: folder.fileMode)
         }
         ringForClaimants()

@@ -24,11 +24,23 @@ struct Adoption {
     let timeout: Duration
     let host: HostIdentity
 
-    private static let operation = Opening.operation
     /// A boot id that no system has.
     private static let noBoot = [UInt8](repeating: 0, count: 16)
 
     func run(
+        _ folder: borrowing NamespaceFolder,
+        _ rootFolder: borrowing OwnedDescriptor,
+        _ finding: borrowing ControlFinding,
+        _ difference: ControlFinding.Difference
+    ) throws(SpaceError) {
+        do throws(SpaceError) {
+            try obtainAndAdopt(folder, rootFolder, finding, difference)
+        } catch {
+            throw error.named(Opening.operation, folder.name.text)
+        }
+    }
+
+    private func obtainAndAdopt(
         _ folder: borrowing NamespaceFolder,
         _ rootFolder: borrowing OwnedDescriptor,
         _ finding: borrowing ControlFinding,
@@ -41,7 +53,7 @@ struct Adoption {
         defer { try? FileLock.unlock(control) }
         guard folder.isInPlace(in: rootFolder), try Self.isUnchanged(finding, name) else { return }
         guard try !isOpenInLMDB(folder) else { throw refusal(finding, difference, name) }
-        let marks = try system(Self.operation, "the control file", namespace: name) { () throws(Errno) in
+        let marks = try system("the control file") { () throws(Errno) in
             try ControlFile.announceReinitialiser(pid: getpid(), in: control)
             return try ControlFile.marks(in: control)
         }
@@ -70,7 +82,7 @@ struct Adoption {
         let control = finding.descriptor.raw
         let deadline = MonotonicInstant.now.advanced(by: timeout)
         while true {
-            let (hasRight, isAdopted, isUsed) = try system(Self.operation, "the control file", namespace: name) {
+            let (hasRight, isAdopted, isUsed) = try system("the control file") {
                 () throws(Errno) in
                 if try FileLock.tryExclusive(control) { return (true, false, false) }
                 return (
@@ -85,14 +97,14 @@ struct Adoption {
                 guard try Self.isUnchanged(finding, name) else { return false }
                 if isUsed { throw refusal(finding, difference, name) }
             }
-            guard !deadline.hasPassed else { throw ControlFinding.adopterError(control, Self.operation, name) }
+            guard !deadline.hasPassed else { throw ControlFinding.adopterError(control) }
             // This polling is rare and bounded: a file lock has no time-out, and a mutex does not survive a reboot.
             usleep(10_000)
         }
     }
 
     private static func isUnchanged(_ finding: borrowing ControlFinding, _ name: String) throws(SpaceError) -> Bool {
-        try ControlFinding.header(in: finding.descriptor.raw, operation, name).0 == finding.header
+        try ControlFinding.header(in: finding.descriptor.raw).0 == finding.header
     }
 
     private func refusal(
@@ -101,7 +113,7 @@ struct Adoption {
         _ name: String
     ) -> SpaceError {
         let (reason, advice) = difference.explained(finding.header, host)
-        return SpaceError(.incompatible, Self.operation, namespace: name, reason: reason, advice: advice)
+        return SpaceError(.incompatible, reason: reason, advice: advice)
     }
 
     /// Whether a process, such as one of LMDB's own tools, has the data file open in LMDB but not the namespace.
@@ -111,9 +123,8 @@ struct Adoption {
     private func isOpenInLMDB(_ folder: borrowing NamespaceFolder) throws(SpaceError) -> Bool {
         let directory = folder.descriptor.raw
         guard let info = try? Directory.info(at: directory, NamespaceFolder.lock) else { return false }
-        let name = folder.name.text
         let isHeld = try OpenEnvironment.unlessOpen(info) { () throws(SpaceError) in
-            try system(Self.operation, "LMDB's lock file", namespace: name) { () throws(Errno) in
+            try system("LMDB's lock file") { () throws(Errno) in
                 do throws(Errno) {
                     let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
                     let file = try OwnedDescriptor.openat(directory: directory, NamespaceFolder.lock, flags: flags)
@@ -130,8 +141,6 @@ struct Adoption {
         let pids = enrolments.unknown.map { "\($0)" }.joined(separator: ", ")
         return SpaceError(
             .incompatible,
-            Self.operation,
-            namespace: name,
             reason:
                 "it is owned by process \(pids) of another PID or time namespace, and whether that lives can't be seen from here",
             advice: "use it in that namespace; if its owners have ended: space delete \(name)"
@@ -150,8 +159,8 @@ struct Adoption {
         let directory = folder.descriptor.raw
         let mode = folder.fileMode
         let host = host
-        let sessions = try folder.sessions(Self.operation, makingAnew: true)
-        try folder.reserving(Self.operation, "making it usable here") { () throws(Errno) in
+        let sessions = try folder.sessions(makingAnew: true)
+        try folder.reserving("making it usable here") { () throws(Errno) in
             var header = old
             header.bootID = Self.noBoot
             try FileBytes.write(header.encoded(), to: control)
@@ -201,10 +210,7 @@ private struct Enrolments {
 
     init(of folder: borrowing NamespaceFolder, _ header: ControlHeader, _ host: HostIdentity) throws(SpaceError) {
         // The folder of the sessions may be gone.
-        let sightings = try folder.sessions(Opening.operation, makingAnew: true).sightings(
-            Opening.operation,
-            folder.name.text
-        )
+        let sightings = try folder.sessions(makingAnew: true).allSightings()
         let kind = try? FileSystemKind.of(folder.descriptor.raw)
         // The contents of a memory file system belong to this boot. On a disk the time of the enrolment decides,
         // because a different boot id may only be a container's.

@@ -63,14 +63,14 @@ struct Creation {
             } catch .fileExists {
                 return false
             } catch {
-                throw SpaceError(error, operation, namespace: name, subject: "renaming it into place")
+                throw SpaceError(error, subject: "renaming it into place")
             }
             state = CoreRegistry.Entry.State(core: made.core, owningHandles: isOwning ? 1 : 0, handles: 1)
             return true
         }
         guard isPublished else { return nil }
         if made.core.mode == .durable {
-            try system(operation, "syncing the root", namespace: name) { () throws(Errno) in
+            try system("syncing the root") { () throws(Errno) in
                 try Directory.sync(rootFolder.raw)
             }
         }
@@ -79,7 +79,7 @@ struct Creation {
 
     private func build(_ cradle: String, _ nursery: borrowing OwnedDescriptor) throws(SpaceError) -> Made {
         let group = opening.options.group
-        let folder = try system(operation, "its folder", namespace: name) { () throws(Errno) in
+        let folder = try system("its folder") { () throws(Errno) in
             let descriptor = try Directory.makeDirectory(at: nursery.raw, cradle, mode: 0o700)
             if let group {
                 try Directory.setGroup(descriptor.raw, group)
@@ -92,7 +92,7 @@ struct Creation {
         CrashPoint.reach(.cradleMade)
         let control = try makeControl(folder)
         CrashPoint.reach(.controlMade)
-        let session = try system(operation, "its session", namespace: name) { () throws(Errno) in
+        let session = try system("its session") { () throws(Errno) in
             let sessions = try Directory.makeDirectory(at: folder.descriptor.raw, SessionFolder.name, mode: 0o700)
             if group != nil { try Directory.setMode(sessions.raw, 0o2770) }
             return try SessionFolder(in: folder.descriptor)
@@ -114,13 +114,11 @@ struct Creation {
         try DataFile.checkFileSizeLimit(
             mode: mode,
             mapSize: UInt64(Limits.mapBytes),
-            byteLimit: UInt64(limit),
-            operation,
-            name
+            byteLimit: UInt64(limit)
         )
         let directory = folder.descriptor.raw
         let fileMode = folder.fileMode
-        let file = try folder.reserving(operation, "the control file") { () throws(Errno) in
+        let file = try folder.reserving("the control file") { () throws(Errno) in
             func make(_ name: String) throws(Errno) -> OwnedDescriptor {
                 let file = try OwnedDescriptor.openat(
                     directory: directory,
@@ -141,20 +139,18 @@ struct Creation {
             try ControlFile.reserve(control.raw)
             return control
         }
-        let kind = try system(operation, "its file system", namespace: name) { () throws(Errno) in
+        let kind = try system("its file system") { () throws(Errno) in
             try FileSystemKind.of(directory)
         }
         if mode == .fast, case .other(let number) = kind {
             throw SpaceError(
                 .invalidArgument,
-                operation,
-                namespace: name,
                 reason: "the mode fast needs tmpfs, ext4 or xfs, and the root lies on another file system "
                     + "(type 0x\(String(number, radix: 16)))",
                 advice: "use the mode guarded (--guarded), or another root"
             )
         }
-        return try system(operation, "the control file", namespace: name) { () throws(Errno) in
+        return try system("the control file") { () throws(Errno) in
             let info = try FileInfo.of(file.raw)
             // Each user of the file holds this lock. No other process knows the new file yet.
             guard try FileLock.tryShared(file.raw, byte: ControlFile.useByte) else { throw .resourceBusy }
@@ -181,15 +177,13 @@ struct Creation {
             guard (Limits.smallestByteLimit...Limits.mapBytes).contains(limit) else {
                 throw SpaceError(
                     .invalidArgument,
-                    operation,
-                    namespace: name,
                     reason: "a byte limit of \(limit) is out of range",
                     advice: "choose \(Limits.smallestByteLimit) (16 MiB) to \(Limits.mapBytes) (64 GiB)"
                 )
             }
             return limit
         }
-        let room = try system(operation, "its file system", namespace: name) { () throws(Errno) in
+        let room = try system("its file system") { () throws(Errno) in
             try FileSystemRoom.of(folder.descriptor.raw)
         }
         guard let total = room.total else { return Limits.mapBytes }
@@ -202,11 +196,11 @@ struct Creation {
         _ session: Session,
         _ use: EnvironmentUse
     ) throws(SpaceError) -> NamespaceCore {
-        try system(operation, "the data file", namespace: name) { () throws(Errno) in
+        try system("the data file") { () throws(Errno) in
             try Directory.setMode(use.descriptor, folder.fileMode)
         }
         let start = Limits.removalReserve + 2 << 20
-        try system(operation, "the data file", namespace: name) { () throws(Errno) in
+        try system("the data file") { () throws(Errno) in
             try Blocks.reserve(use.descriptor, from: 0, to: start, keepSize: control.header.mode != .fast)
         }
         control.reserved.store(UInt64(start))
@@ -214,7 +208,7 @@ struct Creation {
         counters.nextClaim = control.header.firstClaim
         if let history = opening.options.history {
             let limit = Int(clamping: control.header.byteLimit)
-            (counters.historyRows, counters.historyBytes) = try history.words(limit: limit, operation, name)
+            (counters.historyRows, counters.historyBytes) = try history.words(limit: limit)
         }
         let tables = try use.makeTables(counters, control.header.life)
         return try opening.makeCore(folder, control, session, use, tables)
@@ -222,8 +216,8 @@ struct Creation {
 
     /// Syncs what the rename is about to publish, in mode `.durable`.
     private func sync(_ folder: borrowing NamespaceFolder, _ core: NamespaceCore) throws(SpaceError) {
-        let control = try folder.openControl(operation)
-        try system(operation, "syncing it", namespace: name) { () throws(Errno) in
+        let control = try folder.openControl()
+        try system("syncing it") { () throws(Errno) in
             try Directory.sync(control.raw)
             try Directory.sync(folder.descriptor.raw)
         }

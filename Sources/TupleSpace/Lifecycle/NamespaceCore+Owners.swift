@@ -16,14 +16,26 @@ extension NamespaceCore {
         timeout: Duration,
         _ body: (borrowing SessionFolder, UInt32) throws(SpaceError) -> Bool
     ) throws(SpaceError) -> Void? {
+        do throws(SpaceError) {
+            return try underDoor(timeout: timeout, for: operation, body)
+        } catch {
+            throw error.named(operation, name.text)
+        }
+    }
+
+    private func underDoor(
+        timeout: Duration,
+        for operation: String,
+        _ body: (borrowing SessionFolder, UInt32) throws(SpaceError) -> Bool
+    ) throws(SpaceError) -> Void? {
         // A child made by fork must not act for its parent's session.
-        if isInherited { try checkUsable(operation) }
+        if isInherited { try engine.checkUsable() }
         do throws(ProcessLock.Failure) {
             _ = try control.enterDoor { () throws(ProcessLock.Failure) in
                 try control.door.acquire(timeout: timeout) { engine.openControl() }
             }
         } catch {
-            throw SpaceError(error, operation, namespace: name.text)
+            throw SpaceError(error)
         }
         var isDoorHeld = true
         defer { if isDoorHeld { control.door.release() } }
@@ -33,10 +45,10 @@ extension NamespaceCore {
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation),
             folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)
         else { return nil }
-        let sessions = try folder.sessions(operation, makingAnew: true)
+        let sessions = try folder.sessions(makingAnew: true)
         try? session.restore(in: sessions, mode: folder.fileMode)
         guard try body(sessions, folder.fileMode), control.persistent.load() == 0 else { return () }
-        let hasOwner = try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in
+        let hasOwner = try system("its sessions") { () throws(Errno) in
             try sessions.hasLivingOwner()
         }
         guard !hasOwner else { return () }
@@ -54,7 +66,7 @@ extension NamespaceCore {
         if !owner.isOwningSession || session.isOwning, owner.enrolled == nil { return control.dead.load() == 0 }
         let operation = Opening.operation
         return try underDoor(operation, timeout: timeout) { (sessions, mode) throws(SpaceError) in
-            if owner.isOwningSession { try setOwning(true, in: sessions, mode, operation) }
+            if owner.isOwningSession { try setOwning(true, in: sessions, mode) }
             if let process = owner.enrolled {
                 try Enrolment(process: process, namespace: name.text).run(in: sessions, mode: mode)
             }
@@ -65,10 +77,9 @@ extension NamespaceCore {
     private func setOwning(
         _ isOwning: Bool,
         in sessions: borrowing SessionFolder,
-        _ mode: UInt32,
-        _ operation: String
+        _ mode: UInt32
     ) throws(SpaceError) {
-        try system(operation, "its session file", namespace: name.text) { () throws(Errno) in
+        try system("its session file") { () throws(Errno) in
             try session.setOwning(isOwning, in: sessions, mode: mode)
         }
     }
@@ -77,7 +88,7 @@ extension NamespaceCore {
     func stopOwning() throws(SpaceError) {
         guard session.isOwning else { return }
         _ = try underDoor("stop owning the namespace", timeout: timeout) { (sessions, mode) throws(SpaceError) in
-            try setOwning(false, in: sessions, mode, "stop owning the namespace")
+            try setOwning(false, in: sessions, mode)
             return true
         }
     }
@@ -102,7 +113,7 @@ extension NamespaceCore {
         }
         var found = false
         _ = try underDoor(operation, timeout: timeout) { (sessions, _) throws(SpaceError) in
-            try system(operation, "its sessions", namespace: name.text) { () throws(Errno) in
+            try system("its sessions") { () throws(Errno) in
                 for sighting in try sessions.sightings()
                 where sighting.isEnrolled && sighting.record?.process.pid == pid {
                     try sessions.remove(sighting.name)
@@ -141,7 +152,7 @@ extension NamespaceCore {
         wakeOwnWaiters()
         EventLoop.wake(self)
         _ = try underDoor("leave the namespace", timeout: timeout) { (sessions, _) throws(SpaceError) in
-            try system("leave the namespace", "its session file", namespace: name.text) { () throws(Errno) in
+            try system("its session file") { () throws(Errno) in
                 try session.end(in: sessions)
             }
             CrashPoint.reach(.sessionRemoved)

@@ -43,7 +43,7 @@ extension NamespaceCore {
         // After a failure (a full disk, for example) the next tick tries again; until then the lock shows that the
         // session lives.
         guard session.note(isMissing: isMissing), let folder = (try? engine.openFolder(operation)) ?? nil,
-            let sessions = try? folder.sessions(operation, makingAnew: true)
+            let sessions = try? folder.sessions(makingAnew: true)
         else { return }
         try? session.restore(in: sessions, mode: folder.fileMode)
     }

@@ -13,16 +13,24 @@ struct NamespaceRemover {
 
     /// Deletes a namespace if it has no owner.
     func reap(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
+        do throws(SpaceError) {
+            return try reapIfUnowned(name, host: host)
+        } catch {
+            throw error.named(Reaping.operation, name.text)
+        }
+    }
+
+    private func reapIfUnowned(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
         guard let rootFolder = try root.open(create: false, for: Reaping.operation),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
         else { return .vanished }
-        let finding = try ControlFinding.look(at: folder, host: host, for: Reaping.operation)
+        let finding = try ControlFinding.look(at: folder, host: host)
         if case .foreign(let difference) = finding.standing {
             try Adoption(root: root, timeout: timeout, host: host).run(folder, rootFolder, finding, difference)
-            return folder.isInPlace(in: rootFolder) ? try reap(name, host: host) : .deleted
+            return folder.isInPlace(in: rootFolder) ? try reapIfUnowned(name, host: host) : .deleted
         }
-        guard try finding.enter(timeout: timeout, Reaping.operation, name.text) else { return .stays }
-        let control = try system(Reaping.operation, "the control file", namespace: name.text) { () throws(Errno) in
+        guard try finding.enter(timeout: timeout) else { return .stays }
+        let control = try system("the control file") { () throws(Errno) in
             try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
         }
         // A check without the door avoids taking it in the usual case, in which an owner lives.
@@ -39,13 +47,21 @@ struct NamespaceRemover {
     /// its files may be the only copy of something. One exception: in a folder that a group shares, and whose control
     /// file is intact, a group member's file does not prevent the deletion.
     func delete(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
+        do throws(SpaceError) {
+            return try deleteEvenIfOwned(name, host: host)
+        } catch {
+            throw error.named(Reaping.operation, name.text)
+        }
+    }
+
+    private func deleteEvenIfOwned(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
         guard let rootFolder = try root.open(create: false, for: Reaping.operation),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
         else { return .vanished }
         let control: ControlFile?
         do throws(SpaceError) {
-            let finding = try ControlFinding.look(at: folder, host: host, for: Reaping.operation)
-            if finding.standing == .current, try finding.enter(timeout: timeout, Reaping.operation, name.text) {
+            let finding = try ControlFinding.look(at: folder, host: host)
+            if finding.standing == .current, try finding.enter(timeout: timeout) {
                 let file = finding.descriptor.raw
                 control = try? ControlFile(descriptor: file, header: finding.header, identity: finding.info)
             } else {
@@ -78,20 +94,16 @@ struct NamespaceRemover {
             guard folder.isInPlace(in: rootFolder) else { return }
             throw SpaceError(
                 .namespaceNotFound,
-                Reaping.operation,
-                namespace: name.text,
                 reason: "\(path) is a folder without a namespace's files, and stays as it is",
                 advice: "look for a typing error in the name and the root; space list shows the namespaces"
             )
         }
-        let found = try system(Reaping.operation, path, namespace: name.text) { () throws(Errno) in
+        let found = try system(path) { () throws(Errno) in
             try folder.foreignEntry()
         }
         guard let foreign = found else { return }
         throw SpaceError(
             .incompatible,
-            Reaping.operation,
-            namespace: name.text,
             reason: "\(path) also holds \(foreign.quotedForPeople), which is no file of a namespace",
             advice: "move it out of the folder, then try again"
         )
@@ -99,8 +111,8 @@ struct NamespaceRemover {
 
     private func isOwned(_ folder: borrowing NamespaceFolder, _ control: ControlFile) throws(SpaceError) -> Bool {
         if control.persistent.load() != 0 { return true }
-        let sessions = try folder.sessions(Reaping.operation, makingAnew: true)
-        return try system(Reaping.operation, "its sessions", namespace: folder.name.text) { () throws(Errno) in
+        let sessions = try folder.sessions(makingAnew: true)
+        return try system("its sessions") { () throws(Errno) in
             try sessions.hasLivingOwner()
         }
     }
@@ -116,7 +128,7 @@ struct NamespaceRemover {
                 try control.door.acquire(timeout: timeout, of: folder)
             }
         } catch {
-            throw SpaceError(error, Reaping.operation, namespace: folder.name.text)
+            throw SpaceError(error)
         }
         var isDoorHeld = true
         defer { if isDoorHeld { control.door.release() } }

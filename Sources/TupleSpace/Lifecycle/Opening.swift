@@ -83,7 +83,7 @@ package struct Opening {
                 folder,
                 rootFolder,
                 host,
-                try ControlFinding.look(at: folder, host: host, for: Self.operation)
+                try ControlFinding.look(at: folder, host: host)
             )
         } catch  where error.code == .damaged || error.code == .inputOutput {
             // A reaper may have removed the namespace between the two looks; then the folder is a removed one, not a
@@ -102,16 +102,16 @@ package struct Opening {
         _ finding: borrowing ControlFinding
     ) throws(SpaceError) -> Outcome {
         if case .foreign(let difference) = finding.standing {
-            try DataFile.checkFileSizeLimit(finding.header, Self.operation, name.text)
+            try DataFile.checkFileSizeLimit(finding.header)
             try Adoption(root: root, timeout: timeout, host: host).run(folder, rootFolder, finding, difference)
             return .again
         }
-        guard try finding.enter(timeout: timeout, Self.operation, name.text) else { return .again }
+        guard try finding.enter(timeout: timeout) else { return .again }
         let entry = CoreRegistry.shared.entry(folder.id)
         return try entry.withState(for: Self.operation, name.text) { (state) throws(SpaceError) in
             // A folder's inode number can be used again; that of a file that is held open or mapped cannot.
             if let core = state.core, core.control.dead.load() == 0, core.control.identity.inode == finding.info.inode {
-                try options.check(core.control, name.text, Self.operation)
+                try options.check(core.control, name.text)
                 // Done under the door: otherwise a reaper could have seen this process's session without ownership,
                 // and be deleting.
                 guard try core.join(owner) else { return .again }
@@ -130,15 +130,15 @@ package struct Opening {
         _ rootFolder: borrowing OwnedDescriptor,
         _ finding: borrowing ControlFinding
     ) throws(SpaceError) -> NamespaceCore? {
-        try DataFile.checkFileSizeLimit(finding.header, Self.operation, name.text)
-        let control = try finding.map(Self.operation, name.text)
+        try DataFile.checkFileSizeLimit(finding.header)
+        let control = try finding.map()
         try acquireDoor(control, folder)
         CrashPoint.reach(.doorTaken)
         var isDoorOpen = true
         defer { if isDoorOpen { control.door.release() } }
         guard folder.isInPlace(in: rootFolder) else { return nil }
-        let sessions = try folder.sessions(Self.operation, makingAnew: true)
-        let hasLivingOwner = try system(Self.operation, "its sessions", namespace: name.text) { () throws(Errno) in
+        let sessions = try folder.sessions(makingAnew: true)
+        let hasLivingOwner = try system("its sessions") { () throws(Errno) in
             try sessions.hasLivingOwner()
         }
         let hasOwner = control.persistent.load() != 0 || hasLivingOwner
@@ -150,14 +150,14 @@ package struct Opening {
             return nil
         }
         // Checked only now, because a namespace without an owner must not prevent an opening.
-        try options.check(control, name.text, Self.operation)
-        try system(Self.operation, "its sessions", namespace: name.text) { () throws(Errno) in
+        try options.check(control, name.text)
+        try system("its sessions") { () throws(Errno) in
             try sessions.removeSomeDead(turn: control.nextSession.load())
         }
         let session = try owner.makeSession(in: sessions, control, mode: folder.fileMode, name.text)
         CrashPoint.reach(.joined)
         do throws(SpaceError) {
-            let isUsed = try control.checkLockFile(folder, Self.operation)
+            let isUsed = try control.checkLockFile(folder)
             if !isUsed { try reserveAgain(control, folder) }
             let use = try OpenEnvironment.use(
                 of: folder,
@@ -180,7 +180,7 @@ package struct Opening {
         _ folder: borrowing NamespaceFolder
     ) throws(SpaceError) {
         let directory = folder.descriptor.raw
-        try system(Self.operation, "the control file", namespace: name.text) { () throws(Errno) in
+        try system("the control file") { () throws(Errno) in
             try control.reserveAgain(data: try? Directory.info(at: directory, NamespaceFolder.data))
         }
     }
@@ -193,7 +193,7 @@ package struct Opening {
                 try control.door.acquire(timeout: timeout, of: folder)
             }
         } catch {
-            throw SpaceError(error, Self.operation, namespace: name.text)
+            throw SpaceError(error)
         }
     }
 
@@ -212,7 +212,7 @@ package struct Opening {
             isAbandoned = try control.gate.acquire(timeout: patience, of: folder)
         } catch {
             if isWithinTransaction { throw .waitingWithinTransaction }
-            throw SpaceError(error, Self.operation, namespace: name.text)
+            throw SpaceError(error)
         }
         if isAbandoned { control.gateNeedsRecovery.store(1) }
         if control.gateNeedsRecovery.load() != 0 { use.abandonOrphans() }

@@ -5,10 +5,10 @@ extension NamespaceOptions {
     ///
     /// Options that are not named are not compared. Without this check, the opener of a different namespace than it
     /// asked for would notice too late: a namespace that is not persistent, for example, is deleted with its data.
-    package func check(_ control: ControlFile, _ name: String, _ operation: String) throws(SpaceError) {
+    package func check(_ control: ControlFile, _ name: String) throws(SpaceError) {
         let header = control.header
         func refusal(_ reason: String, _ advice: String) -> SpaceError {
-            SpaceError(.incompatible, operation, namespace: name, reason: reason, advice: advice)
+            SpaceError(.incompatible, reason: reason, advice: advice)
         }
         if let mode, mode != header.mode {
             throw refusal(
@@ -35,13 +35,13 @@ extension NamespaceOptions {
     }
 
     /// Compares the history that an opener named with the one that the namespace keeps.
-    func checkHistory(_ core: NamespaceCore, _ operation: String) throws(SpaceError) {
+    func checkHistory(_ core: NamespaceCore) throws(SpaceError) {
         guard let history else { return }
         let name = core.name.text
         let limit = core.control.header.byteLimit
         var wanted = Counters()
-        (wanted.historyRows, wanted.historyBytes) = try history.words(limit: Int(clamping: limit), operation, name)
-        let kept = try core.read(operation) { (snapshot) throws(SpaceError) in
+        (wanted.historyRows, wanted.historyBytes) = try history.words(limit: Int(clamping: limit))
+        let kept = try core.read(Opening.operation) { (snapshot) throws(SpaceError) in
             try snapshot.counters().history(limit: limit)
         }
         let whole = wanted.history(limit: limit)
@@ -52,8 +52,6 @@ extension NamespaceOptions {
         let named = words(history.changes == nil ? whole : history)
         throw SpaceError(
             .incompatible,
-            operation,
-            namespace: name,
             reason: "it exists, and its history is \(kept.map(words) ?? "none"), not \(named)",
             advice: "change it with: space history \(name) \(named)"
         )

@@ -120,7 +120,7 @@ public final class Reaper: Sendable {
             {
                 names[watch] = name
             }
-            for sighting in (try? folder.sightings(Reaper.operation)) ?? [] where sighting.isAlive {
+            for sighting in (try? folder.sightings()) ?? [] where sighting.isAlive {
                 if let record = sighting.record, record.isOwning { follow(record.process, owning: name) }
             }
         }

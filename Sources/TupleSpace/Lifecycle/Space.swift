@@ -79,10 +79,10 @@ public final class Space: Sendable {
         let (entry, core) = try opening.run()
         let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
         do throws(SpaceError) {
-            try options.checkHistory(core, Opening.operation)
+            try options.checkHistory(core)
         } catch {
             try? namespace.leave()
-            throw error
+            throw error.named(Opening.operation, name)
         }
         return namespace
     }
