@@ -12,10 +12,7 @@ struct LinkFolder: ~Copyable {
 
     init(root: SpaceRoot) throws(SpaceError) {
         guard let rootFolder = try root.open(create: false) else {
-            throw SpaceError(
-                .namespaceNotFound,
-                reason: "the root \(root.path.quotedForPeople) does not exist"
-            )
+            throw SpaceError.noRoot(root)
         }
         let name = try Nursery.newName(try .current())
         let parent = try root.ownFolder(SpaceRoot.nursery, in: rootFolder)

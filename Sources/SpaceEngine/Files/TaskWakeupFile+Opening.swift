@@ -6,11 +6,7 @@ extension TaskWakeupFile {
     package static func open(in root: SpaceRoot, create: Bool) throws(SpaceError) -> TaskWakeupFile {
         let operation = "wait"
         guard let folder = try root.open(create: create, for: operation) else {
-            throw SpaceError(
-                .namespaceNotFound,
-                operation,
-                reason: "the root \(root.path.quotedForPeople) does not exist"
-            )
+            throw SpaceError.noRoot(root).named(operation, nil)
         }
         let path = "\(root.path)/\(SpaceRoot.doorbells)"
         let info = try system(operation, root.path) { () throws(Errno) in try FileInfo.of(folder.raw) }

@@ -52,13 +52,8 @@ package struct Inspection: Sendable {
         guard let rootFolder = try root.open(create: false, for: operation),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation)
         else {
-            throw SpaceError(
-                .namespaceNotFound,
-                operation,
-                namespace: name.text,
-                reason: "there is no such namespace in \(root.path.quotedForPeople)",
-                advice: "look at the others with: space list"
-            )
+            throw SpaceError.noNamespace(in: root.path, advice: "look at the others with: space list")
+                .named(operation, name.text)
         }
         return folder
     }

@@ -201,13 +201,12 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
         do throws(TupleCodingError) {
             return try value.decode(Value.self)
         } catch {
-            throw SpaceError(
-                .badData,
-                operation,
-                namespace: namespace.name,
-                reason: "the value of \(key.quotedForPeople) in \(title) does not decode as \(Value.self): \(error)",
-                advice: "see that all processes use the same type, or set or remove the entry"
-            )
+            throw SpaceError.doesNotDecode(
+                "the value of \(key.quotedForPeople) in \(title)",
+                as: Value.self,
+                error,
+                orElse: "set or remove the entry"
+            ).named(operation, namespace.name)
         }
     }
 }

@@ -109,13 +109,10 @@ public struct RateLimit: Sendable {
     private func checkRate() throws(SpaceError) {
         let longest = Int(Self.longestInterval.saturatedNanoseconds)
         guard limit > 0, limit <= longest, interval > .zero, interval <= Self.longestInterval else {
-            throw SpaceError(
-                .invalidArgument,
-                Self.operation,
-                namespace: state.namespace.name,
-                reason: "\(limit) in \(interval) is no rate",
+            throw SpaceError.badNumber(
+                "\(limit) in \(interval) is no rate",
                 advice: "give at least 1, and at most \(longest), in an interval of at most a year"
-            )
+            ).named(Self.operation, state.namespace.name)
         }
     }
 
@@ -130,13 +127,10 @@ public struct RateLimit: Sendable {
     private func reserve(_ count: Int, within timeout: Duration?) throws(SpaceError) -> Reservation? {
         try checkRate()
         guard (1...limit).contains(count) else {
-            throw SpaceError(
-                .invalidArgument,
-                Self.operation,
-                namespace: state.namespace.name,
-                reason: "\(count) at once are never to be had of \(limit)",
+            throw SpaceError.badNumber(
+                "\(count) at once are never to be had of \(limit)",
                 advice: "ask for at least one, and no more than the limit"
-            )
+            ).named(Self.operation, state.namespace.name)
         }
         let longest = timeout.map { Int(max(.zero, $0).saturatedNanoseconds) } ?? .max
         return try state.change(Self.operation) { (value, snapshot) throws(SpaceError) -> Reservation? in

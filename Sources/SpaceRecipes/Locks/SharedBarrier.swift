@@ -27,13 +27,7 @@ public struct SharedBarrier: Sendable {
     private func waiting(timeout: Duration?) throws(SpaceError) -> PlaceWait {
         try namespace.checkObjectName(name, Self.operation)
         guard parties > 0 else {
-            throw SpaceError(
-                .invalidArgument,
-                Self.operation,
-                namespace: namespace.name,
-                reason: "\(parties) parties never meet",
-                advice: "give a number from 1"
-            )
+            throw SpaceError.badNumber("\(parties) parties never meet").named(Self.operation, namespace.name)
         }
         let core = try namespace.usableCore(Self.operation)
         let request = PlaceRequest(

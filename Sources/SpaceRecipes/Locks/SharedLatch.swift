@@ -41,13 +41,7 @@ public struct SharedLatch: Sendable {
     public func countDown(by amount: Int = 1) throws(SpaceError) -> Int {
         let operation = "count a latch down"
         guard amount > 0 else {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: state.namespace.name,
-                reason: "\(amount) does not count down",
-                advice: "give a number from 1"
-            )
+            throw SpaceError.badNumber("\(amount) does not count down").named(operation, state.namespace.name)
         }
         return try state.change(operation) { (value, _) throws(SpaceError) in
             let left = try remaining(value, operation)
@@ -96,13 +90,8 @@ public struct SharedLatch: Sendable {
 
     private func remaining(_ value: Value?, _ operation: String) throws(SpaceError) -> Int {
         guard count >= 0 else {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: state.namespace.name,
-                reason: "\(count) is no number of times",
-                advice: "give a count from 0"
-            )
+            throw SpaceError.badNumber("\(count) is no number of times", advice: "give a count from 0")
+                .named(operation, state.namespace.name)
         }
         guard let value else { return count }
         let numbers = try state.integers(value, count: 2, operation)

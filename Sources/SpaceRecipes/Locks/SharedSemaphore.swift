@@ -24,22 +24,16 @@ public struct SharedSemaphore: Sendable {
     private func request(_ count: Int) throws(SpaceError) -> PlaceRequest {
         let operation = "acquire a semaphore"
         guard (1...Int(UInt32.max)).contains(permits) else {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: namespace.name,
-                reason: "there can't be \(permits) permits",
+            throw SpaceError.badNumber(
+                "there can't be \(permits) permits",
                 advice: "a semaphore has 1 to \(UInt32.max)"
-            )
+            ).named(operation, namespace.name)
         }
         guard (1...permits).contains(count) else {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: namespace.name,
-                reason: "\(count) of \(permits) permits are never to be had",
+            throw SpaceError.badNumber(
+                "\(count) of \(permits) permits are never to be had",
                 advice: "ask for at least one, and no more than there are"
-            )
+            ).named(operation, namespace.name)
         }
         return PlaceRequest(
             name: name,

@@ -62,13 +62,7 @@ extension Namespace {
     /// Throws `invalidArgument` for a name that no object can have.
     package func checkObjectName(_ name: String, _ operation: String) throws(SpaceError) {
         guard (1...Limits.objectNameBytes).contains(name.utf8.count) else {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: self.name,
-                reason: "the name has \(name.utf8.count) bytes",
-                advice: "give a name of 1 to \(Limits.objectNameBytes) bytes"
-            )
+            throw SpaceError.badName(bytes: name.utf8.count, most: Limits.objectNameBytes).named(operation, self.name)
         }
     }
 }

@@ -176,13 +176,12 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
             let value = try bytes.withBytes { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
             return try value.decode(Element.self)
         } catch {
-            throw SpaceError(
-                .badData,
-                operation,
-                namespace: namespace.name,
-                reason: "element \(index) of \(name.quotedForPeople) does not decode as \(Element.self): \(error)",
-                advice: "see that all processes use the same type, or remove the element by its index"
-            )
+            throw SpaceError.doesNotDecode(
+                "element \(index) of \(name.quotedForPeople)",
+                as: Element.self,
+                error,
+                orElse: "remove the element by its index"
+            ).named(operation, namespace.name)
         }
     }
 }

@@ -32,13 +32,10 @@ package final class OwnPlace: Sendable {
         // goes.
         let core = namespace.core
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: namespace.name,
-                reason: "\(place.name.quotedForPeople) was let go before",
+            throw SpaceError.endedBefore(
+                "\(place.name.quotedForPeople) was let go before",
                 advice: "end what is held once"
-            )
+            ).named(operation, namespace.name)
         }
         do throws(SpaceError) {
             try body(core, operation)

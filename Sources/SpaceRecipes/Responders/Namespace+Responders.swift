@@ -43,12 +43,9 @@ extension Namespace {
         let key = key ?? "\(TupleUUID.random())"
         try checkObjectName(key, operation)
         guard concurrency > 0 else {
-            throw SpaceError(
-                .invalidArgument,
+            throw SpaceError.badNumber("it is to answer \(concurrency) requests side by side").named(
                 operation,
-                namespace: self.name,
-                reason: "it is to answer \(concurrency) requests side by side",
-                advice: "give a number from 1"
+                self.name
             )
         }
         let core = try usableCore(operation)

@@ -52,13 +52,8 @@ public struct WorkQueue: Sendable {
         let core = try usable(operation)
         try core.checkNotNegative(delay, "a delay", operation)
         if let group, !(1...Limits.queueGroupBytes).contains(group.utf8.count) {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: namespace.name,
-                reason: "the group's name has \(group.utf8.count) bytes",
-                advice: "give a name of 1 to \(Limits.queueGroupBytes) bytes"
-            )
+            throw SpaceError.badName("the group's name", bytes: group.utf8.count, most: Limits.queueGroupBytes)
+                .named(operation, namespace.name)
         }
         let encoded = try namespace.encodedElement(of: value, operation)
         let size = encoded.count
@@ -273,13 +268,10 @@ public struct WorkQueue: Sendable {
     private func usable(_ operation: String) throws(SpaceError) -> NamespaceCore {
         try namespace.checkObjectName(name, operation)
         guard (0...Int(UInt32.max)).contains(deliveries) else {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: namespace.name,
-                reason: "\(deliveries) is no number of deliveries",
+            throw SpaceError.badNumber(
+                "\(deliveries) is no number of deliveries",
                 advice: "give a number from 1, or 0 for no limit"
-            )
+            ).named(operation, namespace.name)
         }
         return try namespace.usableCore(operation)
     }

@@ -178,12 +178,9 @@ extension Namespace {
 
     package func check(_ key: String, _ operation: String) throws(SpaceError) {
         guard (1...Limits.cellKeyBytes).contains(key.utf8.count) else {
-            throw SpaceError(
-                .tooLarge,
+            throw SpaceError.outOfRange("a key", bytes: key.utf8.count, most: Limits.cellKeyBytes).named(
                 operation,
-                namespace: name,
-                reason: "a key of \(key.utf8.count) bytes is out of range",
-                advice: "a key is 1 to \(Limits.cellKeyBytes) bytes of UTF-8"
+                name
             )
         }
     }

@@ -127,13 +127,8 @@ extension Namespace {
         _ operation: String
     ) throws(SpaceError) -> (encoded: [UInt8], sender: [UInt8]?, demand: DiskReserve.Demand) {
         guard (1...Limits.cellKeyBytes).contains(name.utf8.count) else {
-            throw SpaceError(
-                .tooLarge,
-                operation,
-                namespace: self.name,
-                reason: "a name of \(name.utf8.count) bytes is out of range",
-                advice: "a name is 1 to \(Limits.cellKeyBytes) bytes of UTF-8"
-            )
+            throw SpaceError.outOfRange("a name", bytes: name.utf8.count, most: Limits.cellKeyBytes)
+                .named(operation, self.name)
         }
         let encoded = try encodedElement(of: value, operation)
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }

@@ -57,13 +57,10 @@ extension Namespace {
     public func setDeliveryLimit(_ limit: Int?) throws(SpaceError) {
         let operation = "set the limit of deliveries"
         if let limit, limit < 1 || limit > Int(UInt32.max) {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: name,
-                reason: "\(limit) is no number of deliveries",
+            throw SpaceError.badNumber(
+                "\(limit) is no number of deliveries",
                 advice: "give a number from 1, or nil for no limit"
-            )
+            ).named(operation, name)
         }
         try usableCore(operation).write(operation, .removing(1)) { (scope) throws(SpaceError) in
             scope.counters.deliveryLimit = UInt64(limit ?? 0)

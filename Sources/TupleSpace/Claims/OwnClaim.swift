@@ -52,13 +52,8 @@ package final class OwnClaim: Sendable {
     }
 
     private func endedBefore(_ operation: String) -> SpaceError {
-        SpaceError(
-            .invalidArgument,
-            operation,
-            namespace: namespace.name,
-            reason: "the claim on tuple \(claim.id) was ended before",
-            advice: "end a claim once"
-        )
+        SpaceError.endedBefore("the claim on tuple \(claim.id) was ended before", advice: "end a claim once")
+            .named(operation, namespace.name)
     }
 
     package func detached() -> HeldClaim {

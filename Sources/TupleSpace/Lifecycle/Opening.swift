@@ -62,13 +62,7 @@ package struct Opening {
     }
 
     private var notFound: SpaceError {
-        SpaceError(
-            .namespaceNotFound,
-            Self.operation,
-            namespace: name.text,
-            reason: "there is no such namespace in \(root.path.quotedForPeople)",
-            advice: "write to it first, or look at the others with: space list"
-        )
+        .noNamespace(in: root.path, advice: "write to it first, or look at the others with: space list")
     }
 
     // MARK: Joining one that exists

@@ -139,12 +139,7 @@ public final class Space: Sendable {
         let name = try NamespaceName(name, for: Reaping.operation)
         let verdict = try NamespaceRemover(root: folder, timeout: timeout).delete(name, host: try .current())
         guard verdict == .deleted else {
-            throw SpaceError(
-                .namespaceNotFound,
-                Reaping.operation,
-                namespace: name.text,
-                reason: "there is no such namespace in \(root.quotedForPeople)"
-            )
+            throw SpaceError.noNamespace(in: root).named(Reaping.operation, name.text)
         }
     }
 

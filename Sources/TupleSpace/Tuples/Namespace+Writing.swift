@@ -114,13 +114,7 @@ extension Namespace {
     }
 
     package func tooLarge(_ operation: String, _ count: Int) -> SpaceError {
-        SpaceError(
-            .tooLarge,
-            operation,
-            namespace: name,
-            reason: "\(count) bytes are more than the limit of \(Limits.valueBytes) (64 MiB)",
-            advice: "keep large data in a file, and its name in the tuple"
-        )
+        SpaceError.tooLarge(bytes: count).named(operation, name)
     }
 }
 
