@@ -168,7 +168,7 @@ package struct Access {
     ///
     /// The corresponding C function is `mdb_put` with `MDB_RESERVE`.
     ///
-    /// - Throws: The errors of ``put(_:_:_:flags:)-(_,UnsafeRawBufferPointer,_,_)``; `.badValueSize` for a negative
+    /// - Throws: The errors of ``put(_:_:_:flags:)``; `.badValueSize` for a negative
     ///   size.
     package func reserve(
         _ database: Database,

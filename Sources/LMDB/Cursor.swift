@@ -23,7 +23,7 @@ package struct Cursor: ~Copyable {
         package let value: UnsafeRawBufferPointer
     }
 
-    /// How ``seek(_:_:)-(UnsafeRawBufferPointer,_)`` chooses a record.
+    /// How ``seek(_:_:)`` chooses a record.
     package enum Match: Sendable {
         /// The record with this key.
         case exactly
@@ -88,11 +88,6 @@ package struct Cursor: ~Copyable {
             case .atLeast: try move(MDB_SET_RANGE, key, else: .afterLast)
             }
         }
-    }
-
-    /// Goes to a number's key or, with `.atLeast`, to the first key that is not below it; `nil` if there is none.
-    package mutating func seek(_ key: UInt64, _ match: Match) throws(LMDBError) -> Entry? {
-        try key.withKey { bytes throws(LMDBError) in try seek(bytes, match) }
     }
 
     /// Goes to the first record; `nil` if there is none.
@@ -192,7 +187,7 @@ package struct Cursor: ~Copyable {
     ///
     /// The corresponding C function is `mdb_cursor_put`.
     ///
-    /// - Throws: The errors of ``Access/put(_:_:_:flags:)-(_,UnsafeRawBufferPointer,_,_)``; the cursor is nowhere then.
+    /// - Throws: The errors of ``Access/put(_:_:_:flags:)``; the cursor is nowhere then.
     package mutating func put(
         _ key: UnsafeRawBufferPointer,
         _ value: UnsafeRawBufferPointer,
@@ -207,18 +202,9 @@ package struct Cursor: ~Copyable {
         try check(result)
     }
 
-    /// Stores a value under a number's key, replaces an existing value, and goes to the record.
-    package mutating func put(
-        _ key: UInt64,
-        _ value: UnsafeRawBufferPointer,
-        flags: PutFlags = []
-    ) throws(LMDBError) {
-        try key.withKey { bytes throws(LMDBError) in try put(bytes, value, flags: flags) }
-    }
-
     /// Makes room for a value and goes to the record; the caller writes the value there.
     ///
-    /// See ``Access/reserve(_:_:size:flags:)-(_,UnsafeRawBufferPointer,_,_)``. A cursor that is at the last record
+    /// See ``Access/reserve(_:_:size:flags:)``. A cursor that is at the last record
     /// appends without a search.
     package mutating func reserve(
         _ key: UnsafeRawBufferPointer,

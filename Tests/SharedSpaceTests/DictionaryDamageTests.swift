@@ -1,4 +1,3 @@
-import LMDB
 import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
@@ -33,13 +32,7 @@ import Testing
                 try scope.store(name, SharedObjectRow(kind: .dictionary, number: dictionary.number, details: details))
             }
             func cell(_ key: [UInt8], _ value: [UInt8]) throws(SpaceError) {
-                try lmdb { () throws(LMDBError) in
-                    try key.withBytes { (key) throws(LMDBError) in
-                        try value.withBytes { (value) throws(LMDBError) in
-                            try scope.access.put(scope.tables.cells, key, value)
-                        }
-                    }
-                }
+                try scope.cellsByBytes.put(key, value)
             }
             switch fault {
             case .noDetails: try object("d", .null)

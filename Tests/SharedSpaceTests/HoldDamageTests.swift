@@ -1,4 +1,3 @@
-import LMDB
 import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
@@ -20,29 +19,21 @@ import Testing
         namespace = try root.space.namespace("n")
     }
 
-    private enum Table { case main, holds, objects, elements }
+    private enum Place { case main, holds, objects, elements }
 
     /// Changes a row directly in its table; `nil` deletes it.
-    private func damage(_ table: Table, _ key: [UInt8], _ change: ([UInt8]) -> [UInt8]?) throws {
+    private func damage(_ place: Place, _ key: [UInt8], _ change: ([UInt8]) -> [UInt8]?) throws {
         try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
-            let tables = scope.tables
             let database =
-                switch table {
-                case .main: tables.main
-                case .holds: tables.holds
-                case .objects: tables.objects
-                case .elements: tables.elements
+                switch place {
+                case .main: scope.tables.main
+                case .holds: scope.tables.holds
+                case .objects: scope.tables.objects
+                case .elements: scope.tables.elements
                 }
-            try lmdb { () throws(LMDBError) in
-                try key.withBytes { (key) throws(LMDBError) in
-                    let old = try scope.access.get(database, key).map { Array($0) } ?? []
-                    guard let new = change(old) else {
-                        _ = try scope.access.delete(database, key)
-                        return
-                    }
-                    try new.withBytes { (value) throws(LMDBError) in try scope.access.put(database, key, value) }
-                }
-            }
+            let rows: Table<[UInt8], UnsafeRawBufferPointer> = scope.table(database)
+            let old = try rows.get(key).map { Array($0) } ?? []
+            if let new = change(old) { try rows.put(key, new) } else { try rows.delete(key) }
             scope.noteUpkeep()
         }
     }

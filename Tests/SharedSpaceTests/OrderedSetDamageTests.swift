@@ -1,4 +1,3 @@
-import LMDB
 import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
@@ -26,17 +25,8 @@ import Testing
     private func damage(_ object: UInt64, _ row: ElementKey.Row, _ change: ([UInt8]) -> [UInt8]?) throws {
         try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
             let new = change(try scope.snapshot.row(object, row).map { Array($0) } ?? [])
-            try lmdb { () throws(LMDBError) in
-                try ElementKey(object, row).withBytes { (key) throws(LMDBError) in
-                    guard let new else {
-                        _ = try scope.access.delete(scope.tables.elements, key)
-                        return
-                    }
-                    try new.withBytes { (value) throws(LMDBError) in
-                        try scope.access.put(scope.tables.elements, key, value)
-                    }
-                }
-            }
+            let key = ElementKey(object, row)
+            if let new { try scope.elements.put(key, new) } else { try scope.elements.delete(key) }
             scope.noteUpkeep()
         }
     }

@@ -4,7 +4,6 @@
 import FuzzSupport
 import SharedSpace
 
-@testable import LMDB
 @testable import SpaceEngine
 @testable import SpaceInspection
 @testable import SpaceRecipes
@@ -50,36 +49,29 @@ private func damage(_ scope: WriteScope, _ input: inout Input) throws(SpaceError
     ]
     let choice = input.number(below: tables.count + 1)
     guard choice < tables.count else { return damageCounters(scope, &input) }
-    let table = tables[choice]
+    let rows: Table<[UInt8], UnsafeRawBufferPointer> = scope.table(tables[choice])
     let row = input.number(below: 8)
     let kind = input.byte() % 4
     let (offset, bytes) = (input.number(below: 64), input.bytes(atMost: 64))
-    try lmdb { () throws(LMDBError) in
-        var rows: [(key: [UInt8], value: [UInt8])] = []
-        var cursor = try scope.access.cursor(table)
-        while let entry = try cursor.next(), rows.count <= row { rows.append((Array(entry.key), Array(entry.value))) }
-        let found = rows.isEmpty ? nil : rows[min(row, rows.count - 1)]
-        var (key, value) = found ?? ([0], [])
-        switch kind {
-        case 0:
-            for (index, byte) in bytes.enumerated() where offset + index < value.count { value[offset + index] = byte }
-        case 1:
-            value.removeLast(min(offset, value.count))
-        case 2:
-            value += bytes
-        default:
-            if offset & 1 == 0 {
-                _ = try key.withBytes { (key) throws(LMDBError) in try scope.access.delete(table, key) }
-            }
-            if !bytes.isEmpty { key = bytes }
-        }
-        try key.withBytes { (key) throws(LMDBError) in
-            try value.withBytes { (value) throws(LMDBError) in try scope.access.put(table, key, value) }
-        }
+    var first: [(key: [UInt8], value: [UInt8])] = []
+    var scan = try rows.scan()
+    while first.count <= row, let (key, value) = try scan.next() { first.append((key, Array(value))) }
+    let found = first.isEmpty ? nil : first[min(row, first.count - 1)]
+    var (key, value) = found ?? ([0], [])
+    switch kind {
+    case 0:
+        for (index, byte) in bytes.enumerated() where offset + index < value.count { value[offset + index] = byte }
+    case 1:
+        value.removeLast(min(offset, value.count))
+    case 2:
+        value += bytes
+    default:
+        if offset & 1 == 0 { try rows.delete(key) }
+        if !bytes.isEmpty { key = bytes }
     }
+    try rows.put(key, value)
 }
 
-/// Numbers near the stored ones, and far ones.
 private func damageCounters(_ scope: WriteScope, _ input: inout Input) {
     let value = input.bytes(atMost: 8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
     switch input.byte() % 10 {
