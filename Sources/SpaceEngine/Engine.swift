@@ -42,7 +42,7 @@ package final class Engine: @unchecked Sendable {
     /// Whether a commit has passed a multiple of 4,096 changes since the last call of `takePassedMark()`.
     private let hasPassedMark = Atomic<Bool>(false)
 
-    /// `access` is a live transaction with which the scope starts.
+    /// Makes an engine without a reader; `access` is a live transaction with which the scope starts.
     private init(
         name: NamespaceName,
         root: SpaceRoot,

@@ -1,6 +1,6 @@
 /// A key of the main database's own rows.
 ///
-/// No section's keys begin with one of these letters, because a section's mark is no ASCII.
+/// A section's keys begin with a mark that is not ASCII, so they can't be mistaken for these.
 package enum MainKey: TableKey, CaseIterable {
     /// The numbers that every write needs.
     case counters

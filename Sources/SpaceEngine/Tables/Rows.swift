@@ -3,7 +3,7 @@ import SpaceSystem
 
 /// A walk through the rows of a table, in the order of their keys.
 ///
-/// The walk stays open over several changes of a write transaction, and follows them.
+/// A walk can stay open while its write transaction changes rows: it then sees the changed table.
 package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
     private var cursor: Cursor
     /// The row that the walk begins with, until `next` returns it.
@@ -87,7 +87,9 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
 
     // MARK: Changing
 
-    /// Stores a row and goes to it; beside the row that the walk is at, it is found without a search from the root.
+    /// Stores a row and goes to it.
+    ///
+    /// If the row comes beside the one that the walk is at, its place is found without a search from the tree's root.
     @inline(__always)
     mutating func put(_ key: Key, _ row: Row) throws(SpaceError) { try put(key, row, []) }
 
