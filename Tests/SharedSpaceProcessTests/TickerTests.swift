@@ -4,6 +4,7 @@ import SpaceEngine
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
+import SystemPackage
 import Testing
 import TupleSpace
 
@@ -139,5 +140,98 @@ struct TickerTests {
         try leaving.exit()
         #expect(try ticker(of: namespace, among: staying, not: old) === staying[0])
         try pass(2, of: namespace)
+    }
+
+    /// A process that waits again hears the ticker's end again, and so does one that could not hear it at first.
+    @Test func whoFollowsListens() throws {
+        let namespace = try SpaceTest.namespace("n")
+        let ticking = try waiters(1, in: namespace)
+        _ = try ticker(of: namespace, among: ticking)
+        // Without its file the ticker's process is not known, until the ticker writes the file again.
+        let session = seat(namespace).session
+        let folder = "\(root.path)/n/sessions"
+        let follower = try Agent(root, "n")
+        #expect(unlink("\(folder)/\(session)") == 0)
+        for wait in 0..<2 {
+            try follower.send("take-wait 600000 [\"again\", \"?int\"]")
+            #expect(try follower.line() == "waiting")
+            #expect(try eventually { try listens(follower) })
+            try namespace.write("again", wait)
+            #expect(try follower.line() == "ok [\"again\",\(wait)]")
+            #expect(try eventually { try !listens(follower) })
+        }
+    }
+
+    /// Whether a process has a pidfd.
+    private func listens(_ agent: Agent) throws -> Bool {
+        let folder = try OwnedDescriptor.open("/proc/\(agent.pid)/fd", flags: O_RDONLY | O_DIRECTORY)
+        return try Directory.list(folder.raw).contains { name in
+            (try? Directory.linkText(at: folder.raw, name, limit: 64))?.contains("pidfd") ?? false
+        }
+    }
+
+    /// After the event loop has run a job on another thread, one thread is left after a while.
+    @Test func aSpareThreadEnds() throws {
+        let namespace = try SpaceTest.namespace("n")
+        let waiter = try waiters(1, in: namespace)[0]
+        _ = try ticker(of: namespace, among: [waiter])
+        let before = try threadCount(of: waiter.pid)
+        let claimer = try Agent(root, "n")
+        try namespace.write("work", 1)
+        #expect(try claimer.run("claim-typed [\"work\", 1]") == "[\"work\",1]")
+        try claimer.kill()
+        #expect(try eventually { try namespace.count() == 1 })
+        #expect(try eventually { try threadCount(of: waiter.pid) == before })
+    }
+
+    /// A process that is killed while it takes a slot leaves the count of slots too high; the ticker gives up the
+    /// seat all the same when no process waits.
+    @Test func aKillInASlotKeepsNoTicker() throws {
+        let namespace = try SpaceTest.namespace("n")
+        let waiter = try waiters(1, in: namespace)[0]
+        _ = try ticker(of: namespace, among: [waiter])
+        let killed = try Agent(root, "n")
+        try killed.run("arm kill slotFilling")
+        try killed.send("take-wait 10000 [\"y\"]")
+        #expect(try killed.ended() == .killed(by: SIGKILL))
+        try namespace.write("job", 1)
+        #expect(try waiter.line() == "ok [\"job\",1]")
+        #expect(try eventually { seat(namespace).session == 0 })
+    }
+
+    /// Tasks whose doorbell can't be rung are served all the same.
+    @Test(arguments: [false, true])
+    func tasksWithoutTheirDoorbellAreServed(_ isReplaced: Bool) throws {
+        let namespace = try SpaceTest.namespace("n")
+        let agents = try (0..<2).map { _ in try Agent(root, "n") }
+        for agent in agents {
+            try agent.send("take-async [\"job\", \"?int\"]")
+            #expect(try agent.line() == "waiting")
+        }
+        #expect(try eventually { try namespace.status().waiters.count == 2 })
+        _ = try ticker(of: namespace, among: agents)
+        #expect(unlink("\(root.path)/.doorbells") == 0)
+        if isReplaced {
+            let other = try Agent(root, "n")
+            try other.send("take-async [\"other\"]")
+            #expect(try other.line() == "waiting")
+            #expect(try eventually { try namespace.status().waiters.count == 3 })
+        }
+        for number in 1...2 { try namespace.write("job", number) }
+        for agent in agents { #expect(try agent.line()?.hasPrefix("ok [\"job\",") == true) }
+    }
+
+    /// If the root is removed, tasks that wait learn of it.
+    @Test func tasksLearnThatTheRootIsGone() throws {
+        let agent = try Agent()
+        let folder = try TemporaryRoot()
+        try agent.open(folder, "n")
+        try agent.send("take-async [\"job\"]")
+        #expect(try agent.line() == "waiting")
+        #expect(try eventually { try folder.space.existingNamespace("n", owning: false).status().waiters.count == 1 })
+        let path = FilePath(folder.path)
+        let parent = try OwnedDescriptor.open(path.removingLastComponent().string, flags: O_RDONLY | O_DIRECTORY)
+        try Directory.removeTree(at: parent.raw, try #require(path.lastComponent).string)
+        #expect(try agent.line()?.hasPrefix("error namespaceDeleted") == true)
     }
 }

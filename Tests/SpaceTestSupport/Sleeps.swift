@@ -27,6 +27,9 @@ package struct Sleeps: Equatable {
     }
 }
 
+/// How many threads a process has.
+package func threadCount(of pid: Int32) throws -> Int { try threads(of: pid).count }
+
 private func threads(of pid: Int32) throws -> [String] {
     let folder = try OwnedDescriptor.open("/proc/\(pid)/task", flags: O_RDONLY | O_DIRECTORY)
     return try Directory.list(folder.raw)

@@ -7,8 +7,8 @@ import SpaceSystem
 ///
 ///     EMPTY → session → EMPTY | another session
 ///
-/// - A process takes the seat if it is empty, if its session has ended, or if the ticks have not been counted on for a
-///   second: the ticker was stopped.
+/// - A process takes the seat if it is empty, if its session has ended, or if the ticks have not been counted on for
+///   700 ms: the ticker was stopped.
 /// - The ticker empties the seat when it leaves the namespace, or when no process waits or watches any more.
 /// - A ticker that goes on after a stop finds another session in the seat, and follows.
 ///

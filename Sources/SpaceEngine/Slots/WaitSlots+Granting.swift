@@ -7,6 +7,14 @@ extension WaitSlots {
     /// Whether a commit may have a waiter to wake; asked after the commit and a fence.
     package var isAnybodyWaiting: Bool { inUse.load() != 0 || hasOverflowWaiters }
 
+    /// Whether a slot has a waiter.
+    ///
+    /// Unlike `isAnybodyWaiting` it looks at the slots: a process that was killed while it took or gave back a slot
+    /// leaves the count too high.
+    package var hasWaiter: Bool {
+        inUse.load() != 0 && range.contains { slot($0).current.state != .free } || hasOverflowWaiters
+    }
+
     /// Grants a visible tuple to the oldest active taker that may match, and wakes every active reader that may match.
     ///
     /// Only takers whose tickets are younger than `ticket` count. The caller holds the gate, and has committed.

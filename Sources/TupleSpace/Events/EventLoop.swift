@@ -351,11 +351,11 @@ package final class EventLoop: Sendable {
 
     /// The end of a listening thread's sleep.
     ///
-    /// `isSecond`: Whether another thread sleeps already, which ticks unless it fails to.
-    func sleepEnd(isSecond: Bool) -> MonotonicInstant? {
+    /// `isSpare`: Whether another thread keeps the clock; this one does what that one fails to do.
+    func sleepEnd(isSpare: Bool) -> MonotonicInstant? {
         var end = MonotonicInstant(nanoseconds: nextTick.load(ordering: .relaxed))
-        if isSecond { end = end.advanced(by: Limits.tick) }
         if let deadline = sleepers.firstDeadline { end = min(end, deadline) }
+        if isSpare { end = min(end, .now).advanced(by: Limits.tick) }
         return end == .distantFuture ? nil : end
     }
 
@@ -452,6 +452,12 @@ package final class EventLoop: Sendable {
             wakeIfChanged(core)
             core.tickParts()
         }
+        // Their bells were raised, or should have been, but the doorbell was not rung.
+        let (last, isUsable) = (core.engine.lastCommit, core.engine.isUsable)
+        sleepers.wake(at: id) {
+            guard case .bell(let bell, let heard, let transaction) = $0 else { return false }
+            return bell.isRaised(since: heard) || transaction != last || !isUsable
+        }
         let interval = needsTicks ? Ticking.interval : max(Self.watchInterval, Ticking.interval)
         state.withLock { state in
             attended.isFollowing = isFollowing
@@ -486,6 +492,7 @@ package final class EventLoop: Sendable {
         }
         exits.forget(id)
         sleepers.forget(id)
+        core?.forgetTicker()
     }
 }
 

@@ -33,6 +33,10 @@ final class HandlerThreads: Sendable {
     private let threads = Atomic<Int>(0)
     /// The number of threads that sleep, or are about to.
     private let listening = Atomic<Int>(0)
+    /// Whether one of them sleeps no longer than until the next tick.
+    private let isClockKept = Atomic<Bool>(false)
+    /// How often a spare thread sleeps in vain before it ends.
+    private static let mostIdleTurns = 4
 
     private struct Queue {
         var jobs: ArraySlice<Job> = []
@@ -146,8 +150,9 @@ final class HandlerThreads: Sendable {
     }
 
     private func run(_ loop: EventLoop) {
+        var idleTurns = 0
         while true {
-            let ready = sleep(loop)
+            let (ready, isSpare) = sleep(loop)
             listening.subtract(1, ordering: .sequentiallyConsistent)
             for event in ready {
                 switch event.token {
@@ -159,8 +164,11 @@ final class HandlerThreads: Sendable {
             }
             loop.attendClock()
             work(loop)
-            // One thread is enough to listen; a second one is needed only while this one runs a job.
-            if listening.load(ordering: .sequentiallyConsistent) > 1 {
+            // One thread is enough to listen. A second one is needed only while this one runs a job; it stays a little
+            // longer, because a job seldom comes alone.
+            idleTurns = isSpare && ready.isEmpty ? idleTurns + 1 : 0
+            let others = listening.load(ordering: .sequentiallyConsistent)
+            if others > 1 || others > 0 && idleTurns >= Self.mostIdleTurns {
                 threads.subtract(1, ordering: .sequentiallyConsistent)
                 return
             }
@@ -168,12 +176,15 @@ final class HandlerThreads: Sendable {
         }
     }
 
-    private func sleep(_ loop: EventLoop) -> [Epoll.Ready] {
+    /// Sleeps until something happens; `isSpare`: another thread keeps the clock.
+    private func sleep(_ loop: EventLoop) -> (ready: [Epoll.Ready], isSpare: Bool) {
         guard let ears else {
             poll(nil, 0, Limits.tick.pollMilliseconds)
-            return []
+            return ([], false)
         }
-        let end = loop.sleepEnd(isSecond: listening.load(ordering: .relaxed) > 1)
-        return (try? ears.epoll.wait(timeout: end?.remaining)) ?? []
+        let isSpare = isClockKept.exchange(true, ordering: .sequentiallyConsistent)
+        defer { if !isSpare { isClockKept.store(false, ordering: .sequentiallyConsistent) } }
+        let end = loop.sleepEnd(isSpare: isSpare)
+        return ((try? ears.epoll.wait(timeout: end?.remaining)) ?? [], isSpare)
     }
 }

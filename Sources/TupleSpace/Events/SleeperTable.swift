@@ -13,8 +13,8 @@ final class SleeperTable: Sendable {
     enum Cause: Sendable {
         /// News of a namespace whose last transaction was this one at the sleeper's look.
         case signal(transaction: Int)
-        /// A bell that had this value at the sleeper's look.
-        case bell(Bell, heard: UInt32)
+        /// A bell that had this value at the sleeper's look, when this was the namespace's last transaction.
+        case bell(Bell, heard: UInt32, transaction: Int)
         /// A change in a root folder.
         case root
     }
@@ -156,7 +156,7 @@ final class SleeperTable: Sendable {
         let due = state.withLock { state in
             state.places.keys.flatMap { place in
                 state.take(place) {
-                    if case .bell(let bell, let heard) = $0.cause { bell.isRaised(since: heard) } else { false }
+                    if case .bell(let bell, let heard, _) = $0.cause { bell.isRaised(since: heard) } else { false }
                 }
             }
         }

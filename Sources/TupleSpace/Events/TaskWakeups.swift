@@ -60,23 +60,32 @@ package final class TaskWakeups: Sendable {
         }
     }
 
+    /// Whether no other process can ring this one's tasks for a root: the file of the words was removed or replaced.
+    package static func isDeaf(in root: SpaceRoot) -> Bool {
+        let known = all.withLock { $0[Name(root.path)] }
+        guard let known, known.forkGeneration == ForkGuard.generation, let file = known.file else { return false }
+        return !file.isLinked
+    }
+
     /// Suspends the task until the bell is raised, the deadline has passed, or the task is cancelled.
     ///
     /// - Parameters:
     ///   - bell: What is raised when there may be news.
     ///   - heard: The bell's value at the last look.
+    ///   - transaction: The namespace's last transaction at the last look.
     ///   - core: The namespace in which the task waits.
     ///   - deadline: The deadline, or `nil` to wait indefinitely.
     package static func sleep(
         on bell: Bell,
         heard: UInt32,
+        transaction: Int,
         in core: any ListeningNamespace,
         until deadline: MonotonicInstant?
     ) async {
         let loop = EventLoop.shared
         await loop.sleepers.suspend(
             at: ObjectIdentifier(core),
-            for: .bell(bell, heard: heard),
+            for: .bell(bell, heard: heard, transaction: transaction),
             until: deadline
         ) { isFirst in
             if isFirst { loop.handlers.wake() }

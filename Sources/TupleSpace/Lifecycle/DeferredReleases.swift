@@ -47,9 +47,14 @@ package final class DeferredReleases: Sendable {
 }
 
 extension NamespaceCore {
-    /// Whether this process needs ticks: for owner objects, for deferred releases, or for a feature.
+    /// Whether this process needs ticks: for owner objects, for deferred releases, for a feature, or for tasks that no
+    /// process can wake.
     package var needsTicks: Bool {
-        !isLeft && (!owners.isEmpty || isUsable && (!deferred.isEmpty || parts.all.contains(where: \.needsTicks)))
+        guard !isLeft else { return false }
+        if !owners.isEmpty { return true }
+        guard isUsable else { return false }
+        return !deferred.isEmpty || parts.all.contains(where: \.needsTicks)
+            || attendance.isWaitedIn && TaskWakeups.isDeaf(in: root)
     }
 
     /// Releases something, now or as soon as possible.

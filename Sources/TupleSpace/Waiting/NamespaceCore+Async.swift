@@ -33,11 +33,19 @@ extension NamespaceCore {
             let tick = MonotonicInstant.now.advanced(by: wait.hindrance == nil ? Ticking.interval : Limits.tick)
             let end = mustTick ? min(tick, deadline ?? tick) : deadline
             if isAttended {
-                await TaskWakeups.sleep(on: wait.bell, heard: wait.bellAtLook, in: self, until: end)
+                await TaskWakeups.sleep(
+                    on: wait.bell,
+                    heard: wait.bellAtLook,
+                    transaction: wait.transactionAtLook,
+                    in: self,
+                    until: end
+                )
             } else {
-                // The process can have no thread that wakes tasks; the runtime's own are there.
-                try? await Task.sleep(for: min(Limits.tick, end?.remaining ?? Limits.tick))
+                // The process can have no thread that wakes tasks, nor has the runtime one for its clock. So the task's
+                // own thread sleeps.
+                sleep(wait, until: min(tick, end ?? tick))
                 tickAlone()
+                await Task.yield()
             }
             if Task.isCancelled { throw cancelled(operation) }
             wait.renew()

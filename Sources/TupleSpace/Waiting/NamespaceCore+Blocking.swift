@@ -114,7 +114,7 @@ extension NamespaceCore {
     }
 
     /// Sleeps until the bell has moved, until the given moment, or until a signal arrives.
-    private func sleep(_ wait: Wait, until end: MonotonicInstant) {
+    func sleep(_ wait: Wait, until end: MonotonicInstant) {
         if let slot = wait.slot { slot.isSleeping.storeSequential(1) }
         defer { wait.slot?.isSleeping.store(0) }
         // The only possible errors are a bad address and a bad time; even then the thread looks again.

@@ -11,6 +11,8 @@ import TupleCoding
 extension NamespaceCore {
     /// How long the seat's ticks must not have been counted on before the ticker counts as stopped.
     private static let silence = Duration.milliseconds(700)
+    /// After what time a process that can't hear the ticker's end tries again to listen for it.
+    private static let retry = Duration.seconds(1)
     /// The number of ticks after which a sweep also looks for sessions whose lock a forked child inherited: eight
     /// seconds.
     private static let ticksToThoroughSweep: UInt64 = 32
@@ -66,6 +68,8 @@ extension NamespaceCore {
         /// The session that this process follows, and whether it will hear its end.
         var followed: UInt64 = 0
         var isHeard = false
+        /// When this process last tried to listen for its end.
+        var lastTry = MonotonicInstant.now
         /// The last transaction at this process's last tick as the ticker.
         var transaction = -1
 
@@ -104,10 +108,14 @@ extension NamespaceCore {
         _ follow: (ProcessIdentity) -> ProcessExits<ObjectIdentifier>.Finding
     ) -> Bool {
         guard control.mayLive(session: number) else { return true }
-        if ticker.withLock({ $0.followed == number }) { return false }
+        let isKnown = ticker.withLock {
+            // What hindered this process, a descriptor that was missing for example, may have passed.
+            $0.followed == number && ($0.isHeard || MonotonicInstant.now.duration(since: $0.lastTry) < Self.retry)
+        }
+        if isKnown { return false }
         var finding = ProcessExits<ObjectIdentifier>.Finding.unheard
         if let process = process(ofSession: number) { finding = follow(process) }
-        ticker.withLock { ($0.followed, $0.isHeard) = (number, finding == .followed) }
+        ticker.withLock { ($0.followed, $0.isHeard, $0.lastTry) = (number, finding == .followed, .now) }
         return finding == .ended
     }
 
@@ -116,7 +124,7 @@ extension NamespaceCore {
 
     /// Whether other processes wait or watch here.
     private var isUsedByOthers: Bool {
-        if slots.isAnybodyWaiting { return true }
+        if slots.hasWaiter { return true }
         let isWatched = try? read("look after the watchers") { (snapshot) throws(SpaceError) in
             guard try snapshot.counters().watchers > 0 else { return false }
             return try snapshot.watchers().contains { $0.row.session != 0 }

@@ -15,7 +15,7 @@ struct Wait {
     private let tenancy: WaitSlots.Tenancy?
     private var pending: UInt64?
     private(set) var bellAtLook: UInt32 = 0
-    private var transactionAtLook = -1
+    private(set) var transactionAtLook = -1
     /// Whether the wait is for a tuple, which can also appear because a claimer dies.
     private let isForTuple: Bool
     /// The control file's count of claimants as this wait last saw it; 0 if it does not listen for their end yet.
