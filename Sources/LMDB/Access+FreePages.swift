@@ -48,4 +48,17 @@ extension Access {
         }
         return pages
     }
+
+    /// How many pages a transaction has freed that no later one has used yet.
+    package func freedPages(by transaction: Int) throws(LMDBError) -> Int {
+        var cursor = try cursor(Database(handle: 0))
+        while let entry = try cursor.next() {
+            let size = MemoryLayout<UInt>.size
+            guard entry.key.count == size, entry.value.count >= size else { throw .corrupted }
+            if entry.key.loadUnaligned(as: UInt.self) == UInt(clamping: transaction) {
+                return Int(clamping: entry.value.loadUnaligned(as: UInt.self))
+            }
+        }
+        return 0
+    }
 }

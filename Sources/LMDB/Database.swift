@@ -7,8 +7,8 @@ import CLMDB
 /// instead, the handle is closed, and LMDB may give its number to another database. A transaction that was begun or
 /// renewed before the handle was opened refuses it with `.invalidArgument`.
 package struct Database: Hashable, Sendable {
-    /// LMDB's number, `MDB_dbi`.
-    let handle: UInt32
+    /// LMDB's number, `MDB_dbi`; a section has that of its database.
+    package let handle: UInt32
     /// The first byte of all keys of a section; 0 for a whole database.
     let mark: UInt8
 

@@ -34,7 +34,7 @@ extension Engine {
     }
 
     private func register(_ shape: Shape) throws(SpaceError) {
-        try write(.adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
+        try write(.adding) { (scope) throws(SpaceError) in
             guard scope.shapes.index(for: shape) == nil else { return }
             let now = Clock.realtimeMilliseconds()
             for unused in scope.shapes.indexed where unused.lastUse + Self.unusedAfter < now {
@@ -59,7 +59,7 @@ extension Engine {
     }
 
     private func touch(_ number: UInt16) throws(SpaceError) {
-        try write(.adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
+        try write(.adding) { (scope) throws(SpaceError) in
             guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .ready else {
                 return
             }
@@ -71,7 +71,7 @@ extension Engine {
     /// Builds a slice, and returns whether there is more to build.
     private func buildSlice(_ number: UInt16) throws(SpaceError) -> Bool {
         var isMore = false
-        try write(.adding(Self.sliceLength, bytes: 0)) { (scope) throws(SpaceError) in
+        try write(.adding) { (scope) throws(SpaceError) in
             isMore = false
             guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .building else {
                 return
@@ -100,7 +100,7 @@ extension Engine {
     }
 
     private func dropSlice() throws(SpaceError) {
-        try write(.removing(Self.sliceLength)) { (scope) throws(SpaceError) in
+        try write(.removing) { (scope) throws(SpaceError) in
             guard let index = scope.shapes.all.first(where: { $0.state == .dropping }) else { return }
             var rows = try scope.index.scan(from: IndexKey(shape: index.number, hash: 0, id: 0))
             var isEmpty = false

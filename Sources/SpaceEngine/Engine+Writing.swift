@@ -9,16 +9,16 @@ extension Engine {
     /// must have no effects except on the scope and on the result that its caller keeps. The method has no result, and
     /// so no generics, which the compiler specializes only within one module.
     package func write(
-        _ demand: DiskReserve.Demand,
+        _ purpose: WritePurpose,
         timeout: Duration? = nil,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         try checkUsable()
         if mode == .durable, timeout == nil {
-            return try combiner.run(demand, on: self, body)
+            return try combiner.run(purpose, on: self, body)
         }
         try underGate(timeout: timeout) { () throws(SpaceError) in
-            try commit(demand, body)
+            try commit(purpose, body)
             announce()
         }
     }
@@ -29,21 +29,35 @@ extension Engine {
     }
 
     /// Runs one transaction; called under the gate.
-    package func commit(
-        _ demand: DiskReserve.Demand,
+    ///
+    /// When a claim's tuple returns, it needs space for its bytes again. If that leaves too little for `body`, `body`
+    /// runs again in a transaction that returns nothing: failing instead would also stop the takes that free space.
+    func commit(
+        _ purpose: WritePurpose,
+        _ body: (WriteScope) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
+        do throws(SpaceError) {
+            try commitOnce(purpose, body)
+        } catch  where scope.hasRemovedDue && (error.code == .limitReached || error.code == .storageFull) {
+            try commitOnce(purpose, removesDue: false, body)
+        }
+    }
+
+    /// Runs one transaction whose body may run only once; called under the gate.
+    @inline(__always)
+    package func commitOnce(
+        _ purpose: WritePurpose,
+        removesDue: Bool = true,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         let transaction = try beginWrite()
         CrashPoint.reach(.begun)
-        try scope.begin(
-            transaction.access,
-            isAwaited: slots.isAnybodyWaiting,
-            shapeCache
-        )
-        try removeWhatIsDue(besides: demand)
+        try scope.begin(transaction.access, purpose, isAwaited: slots.isAnybodyWaiting, shapeCache)
+        if removesDue, scope.counters.expiring > 0 { try removeWhatIsDue() }
         try body(scope)
         guard scope.hasChanges else { return }
         try scope.finish()
+        room.prepareCommit(scope.meter.bytes)
         CrashPoint.reach(.beforeCommit)
         do throws(LMDBError) {
             try transaction.commit()
@@ -54,40 +68,21 @@ extension Engine {
         scope.noteCommitted(shapeCache)
     }
 
-    /// Reserves disk space for a demand, and removes and returns what is due as far as there is space for that too.
-    ///
-    /// When a claim's tuple returns, it needs space for its bytes again. If there is not enough, the tuple stays
-    /// claimed until a later commit: failing instead would also stop the takes that free space.
-    private func removeWhatIsDue(besides demand: DiskReserve.Demand) throws(SpaceError) {
-        let all = scope.counters.expiring == 0 ? [] : try scope.snapshot.due(limit: 64)
-        if !all.isEmpty {
-            // The loop tries everything that is due, then everything but large claims, then a single one.
-            for (most, bytes) in [(all.count, Int.max), (all.count, environment.pageSize), (1, environment.pageSize)] {
-                let due = try scope.due(all, most, claimsUpTo: bytes)
-                guard !due.isEmpty else { break }
-                scope.demand = demand + .removing(due.count, bytes: try scope.returningBytes(due))
-                do throws(SpaceError) {
-                    try ensureRoom(scope.demand)
-                } catch {
-                    if error.code == .limitReached || error.code == .storageFull { continue }
-                    throw error
-                }
-                return try scope.remove(due: due)
+    /// Removes and returns what is due as far as there is disk space for it; the rest stays claimed until a later
+    /// commit.
+    private func removeWhatIsDue() throws(SpaceError) {
+        let all = try scope.snapshot.due(limit: 64)
+        // The loop tries everything that is due, then everything but large claims, then a single one.
+        for (most, bytes) in [(all.count, Int.max), (all.count, environment.pageSize), (1, environment.pageSize)] {
+            let due = try scope.due(all, most, claimsUpTo: bytes)
+            guard !due.isEmpty else { return }
+            do throws(SpaceError) {
+                try scope.expectMoving(due)
+            } catch {
+                if error.code == .limitReached || error.code == .storageFull { continue }
+                throw error
             }
-        }
-        scope.demand = demand
-        try ensureRoom(demand)
-    }
-
-    /// Reserves the blocks for all that a transaction does, from its start on; called under the gate.
-    ///
-    /// A transaction in progress that is about to do more calls this again first, with the larger demand.
-    package func ensureRoom(_ demand: DiskReserve.Demand) throws(SpaceError) {
-        let shapes = scope.shapes.indexed.count
-        if scope.isJournaling {
-            try room.ensure(try demand.journaled(scope.snapshot), shapes: shapes, scope.access)
-        } else {
-            try room.ensure(demand, shapes: shapes, scope.access)
+            return try scope.remove(due: due)
         }
     }
 

@@ -62,14 +62,16 @@ package final class Engine: @unchecked Sendable {
         self.tables = tables
         self.timeout = timeout
         clock = NamespaceClock(control.header)
+        let room = DiskReserve(environment: use.environment, control: control)
+        self.room = room
         scope = WriteScope(
             tables: tables,
             clock: clock,
             namespace: name.text,
             byteLimit: control.header.byteLimit,
+            meter: RoomMeter(tables.usualChanges, room, idle: access, pageSize: use.environment.pageSize),
             idle: access
         )
-        room = DiskReserve(environment: use.environment, control: control, tables: tables)
     }
 
     /// Makes an engine with its first reader.

@@ -71,17 +71,17 @@ package final class WriteCombiner: Sendable {
     /// Unchecked Sendable: it belongs to its own thread until it is queued, and then to the leader until its queue is
     /// ended. The word of `lastEnded` orders the two.
     private final class Job: @unchecked Sendable {
-        let demand: DiskReserve.Demand
+        let purpose: WritePurpose
         /// The caller's closure, released before the queue is ended, because the job outlives the closure, which must
         /// not escape.
         var body: ((WriteScope) throws(SpaceError) -> Void)?
         var failure: SpaceError?
 
         init(
-            _ demand: DiskReserve.Demand,
+            _ purpose: WritePurpose,
             _ body: @escaping (WriteScope) throws(SpaceError) -> Void
         ) {
-            self.demand = demand
+            self.purpose = purpose
             self.body = body
         }
 
@@ -89,12 +89,12 @@ package final class WriteCombiner: Sendable {
     }
 
     func run(
-        _ demand: DiskReserve.Demand,
+        _ purpose: WritePurpose,
         on engine: Engine,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         let failure = withoutActuallyEscaping(body) { body in
-            let job = Job(demand, body)
+            let job = Job(purpose, body)
             let (number, part) = queue.withLock { queue in
                 queue.jobs.append(job)
                 return (queue.number, self.part(&queue))
@@ -217,16 +217,16 @@ package final class WriteCombiner: Sendable {
 
     private func commit(_ jobs: [Job], on engine: Engine) {
         if jobs.count > 1 {
-            let demand = jobs.reduce(DiskReserve.Demand.none) { $0 + $1.demand }
+            let purpose: WritePurpose = jobs.contains { $0.purpose == .adding } ? .adding : .removing
             let isShared =
-                (try? engine.commit(demand) { (scope) throws(SpaceError) -> Void in
+                (try? engine.commit(purpose) { (scope) throws(SpaceError) -> Void in
                     for job in jobs { try job.run(scope) }
                 }) != nil
             if isShared { return engine.announce() }
         }
         for job in jobs {
             do throws(SpaceError) {
-                try engine.commit(job.demand) { (scope) throws(SpaceError) in try job.run(scope) }
+                try engine.commit(job.purpose) { (scope) throws(SpaceError) in try job.run(scope) }
                 engine.announce()
             } catch {
                 job.failure = error

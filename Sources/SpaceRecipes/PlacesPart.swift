@@ -71,11 +71,7 @@ extension NamespaceCore {
         takesOver: Bool = true,
         timeout: Duration?
     ) throws(SpaceError) {
-        let bytes = try read(PlacesPart.operation) { snapshot throws(SpaceError) in
-            takesOver ? try snapshot.movedBytes(dropping: slice.compactMap { ResponderRow($0.row)?.position }) : 0
-        }
-        let demand = DiskReserve.Demand.removing(16 * slice.count, bytes: bytes + 4096)
-        try write(PlacesPart.operation, demand, timeout: timeout) { scope throws(SpaceError) in
+        try write(PlacesPart.operation, .removing, timeout: timeout) { scope throws(SpaceError) in
             var left: [(name: Name, rules: any PlaceRules)] = []
             for (name, row) in slice {
                 let rules = row.kind.rules(takesOver: takesOver)

@@ -127,6 +127,14 @@ struct FullNamespaceTests {
             let body = [UInt8](repeating: 7, count: size)
             #expect(throws: SpaceError.self) { while true { try namespace.write("fill", body) } }
         }
+        // A counter takes less than the smallest of these tuples, so there is space for some.
+        var fillers = 0
+        #expect(throws: SpaceError.self) {
+            while true {
+                try namespace.counter("filler \(fillers)").add()
+                fillers += 1
+            }
+        }
         #expect(try latch.countDown() == 1)
         #expect(try counter.add() == 2)
         #expect(try rate.tryAcquire())
@@ -144,6 +152,7 @@ struct FullNamespaceTests {
         try latch.remove()
         try counter.remove()
         try rate.remove()
+        for number in 0..<fillers { try namespace.counter("filler \(number)").remove() }
         #expect(try namespace.objects.isEmpty)
     }
 }

@@ -23,7 +23,7 @@ import Testing
 
     /// Changes a row directly in its table; `nil` deletes it.
     private func damage(_ place: Place, _ key: [UInt8], _ change: ([UInt8]) -> [UInt8]?) throws {
-        try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
+        try namespace.core.write("damage", .adding) { (scope) throws(SpaceError) in
             let database =
                 switch place {
                 case .main: scope.tables.main

@@ -23,7 +23,7 @@ import Testing
 
     /// Changes a row directly, without the ordered set's code.
     private func damage(_ object: UInt64, _ row: ElementKey.Row, _ change: ([UInt8]) -> [UInt8]?) throws {
-        try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
+        try namespace.core.write("damage", .adding) { (scope) throws(SpaceError) in
             let new = change(try scope.snapshot.row(object, row).map { Array($0) } ?? [])
             let key = ElementKey(object, row)
             if let new { try scope.elements.put(key, new) } else { try scope.elements.delete(key) }

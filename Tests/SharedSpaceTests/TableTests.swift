@@ -62,7 +62,7 @@ import Testing
 
     @Test func aWalkGoesOnBehindWhatItDeletes() throws {
         for key in ["a", "b", "c"] { try namespace.set(key, value: 1) }
-        try namespace.core.write("delete", .removing(3)) { (scope) throws(SpaceError) in
+        try namespace.core.write("delete", .removing) { (scope) throws(SpaceError) in
             var rows = try scope.cells.scan()
             while let (key, _) = try rows.next() { if key != "b" { try rows.delete() } }
             scope.noteUpkeep()
@@ -75,7 +75,7 @@ import Testing
     @Test func aRowThatDoesNotDecodeIsDamage() throws {
         let first = try namespace.write(tuple: ["a"])
         let second = try namespace.write(tuple: ["b"])
-        try namespace.core.write("damage", .adding(1, bytes: 1 << 16)) { (scope) throws(SpaceError) in
+        try namespace.core.write("damage", .adding) { (scope) throws(SpaceError) in
             let tuples: Table<UInt64, UnsafeRawBufferPointer> = scope.table(scope.tables.tuples)
             try tuples.put(first.rawValue, [1, 2, 3])
             scope.noteUpkeep()

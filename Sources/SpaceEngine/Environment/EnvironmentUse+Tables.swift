@@ -6,8 +6,14 @@ extension EnvironmentUse {
     package func makeTables(_ counters: Counters, _ life: NamespaceLife) throws(SpaceError) -> Tables {
         let transaction = try lmdb { () throws(LMDBError) in try environment.beginWrite() }
         let tables = try lmdb { () throws(LMDBError) in try Tables(transaction.access, create: true) }
-        try Table(access: transaction.access, database: tables.main).put(MainKey.counters, counters)
-        try Table(access: transaction.access, database: tables.main).put(MainKey.life, LifeRow(life))
+        // The blocks of a new file are there.
+        let meter = RoomMeter(tables.usualChanges, nil, idle: transaction.access, pageSize: environment.pageSize)
+        try withExtendedLifetime(meter) { () throws(SpaceError) in
+            let unlimited = Unmanaged.passUnretained(meter)
+            let access = transaction.access
+            try Table(access: access, database: tables.main, meter: unlimited).put(MainKey.counters, counters)
+            try Table(access: access, database: tables.main, meter: unlimited).put(MainKey.life, LifeRow(life))
+        }
         do throws(LMDBError) { try transaction.commit() } catch { throw SpaceError(error) }
         set(tables)
         return tables

@@ -6,13 +6,19 @@ import SpaceSystem
 /// A walk can stay open while its write transaction changes rows: it then sees the changed table.
 package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
     private var cursor: Cursor
+    private let database: Database
+    private let meter: Unmanaged<RoomMeter>?
     /// The row that the walk begins with, until `next` returns it.
     private var first: Cursor.Entry?
     /// The bytes with which all keys begin.
     private var prefix: [UInt8] = []
 
     @inline(__always)
-    init(_ cursor: consuming Cursor) { self.cursor = cursor }
+    init(_ cursor: consuming Cursor, _ database: Database, _ meter: Unmanaged<RoomMeter>?) {
+        self.cursor = cursor
+        self.database = database
+        self.meter = meter
+    }
 
     @inline(__always)
     mutating func seek(_ key: Key) throws(SpaceError) {
@@ -101,13 +107,15 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
     private mutating func put(_ key: Key, _ row: Row, _ flags: PutFlags) throws(SpaceError) {
         try row.write { (size) throws(SpaceError) in
             try key.withBytes { (key) throws(SpaceError) in
-                try lmdb { () throws(LMDBError) in try cursor.reserve(key, size: size, flags: flags) }
+                try meter.charge(database, key.count + size, flags)
+                return try lmdb { () throws(LMDBError) in try cursor.reserve(key, size: size, flags: flags) }
             }
         }
     }
 
     /// Deletes the row that the walk is at.
     package mutating func delete() throws(SpaceError) {
+        try meter.charge(database, 0, [])
         try lmdb { () throws(LMDBError) in try cursor.delete() }
     }
 }

@@ -19,7 +19,7 @@ package struct Snapshot: TransactionTables {
 
     @inline(__always)
     package func table<Key: TableKey, Row: TableRow>(_ database: Database) -> Table<Key, Row> {
-        Table(access: access, database: database)
+        Table(access: access, database: database, meter: nil)
     }
 
     /// The number of the commit that a snapshot shows, or that a write transaction will make.

@@ -17,6 +17,8 @@ import SpaceSystem
 package struct Table<Key: TableKey, Row: TableRow> {
     let access: Access
     let database: Database
+    /// The meter that is charged with what is stored here; `nil` for a table that is only read.
+    let meter: Unmanaged<RoomMeter>?
 
     /// The row of a key, or `nil` if there is none; throws `damaged` for a row that does not decode.
     @inline(__always)
@@ -59,7 +61,8 @@ package struct Table<Key: TableKey, Row: TableRow> {
     private func put(_ key: Key, _ row: Row, _ flags: PutFlags) throws(SpaceError) {
         try row.write { (size) throws(SpaceError) in
             try key.withBytes { (key) throws(SpaceError) in
-                try lmdb { () throws(LMDBError) in try access.reserve(database, key, size: size, flags: flags) }
+                try meter.charge(database, key.count + size, flags)
+                return try lmdb { () throws(LMDBError) in try access.reserve(database, key, size: size, flags: flags) }
             }
         }
     }
@@ -68,13 +71,26 @@ package struct Table<Key: TableKey, Row: TableRow> {
     @inline(__always)
     @discardableResult
     package func delete(_ key: Key) throws(SpaceError) -> Bool {
-        try key.withBytes { (key) throws(SpaceError) in
+        try meter.charge(database, 0, [])
+        return try key.withBytes { (key) throws(SpaceError) in
             try lmdb { () throws(LMDBError) in try access.delete(database, key) }
+        }
+    }
+
+    /// Removes the row that is the first of the table, whose value has `size` bytes.
+    package func deleteFirst(_ key: Key, size: Int) throws(SpaceError) {
+        // A value in pages of its own goes without being touched.
+        try meter.charge(database, min(size, 1024), .append)
+        try key.withBytes { (key) throws(SpaceError) in
+            _ = try lmdb { () throws(LMDBError) in try access.delete(database, key) }
         }
     }
 
     /// Removes all rows.
     package func empty() throws(SpaceError) {
+        // mdb.c, mdb_freelist_save: the list of the pages that a transaction freed is one value, eight bytes per page.
+        let pages = try lmdb { () throws(LMDBError) in try access.statistics(database).pages }
+        try meter.charge(database, 2 * 8 * min(max(pages, 0), Limits.mapBytes / 4096), [])
         try lmdb { () throws(LMDBError) in try access.empty(database) }
     }
 
@@ -90,7 +106,7 @@ package struct Table<Key: TableKey, Row: TableRow> {
     /// All rows: ``Rows/next()`` begins with the first, ``Rows/previous()`` with the last.
     @inline(__always)
     package func scan() throws(SpaceError) -> Rows<Key, Row> {
-        Rows(try lmdb { () throws(LMDBError) in try access.cursor(database) })
+        Rows(try lmdb { () throws(LMDBError) in try access.cursor(database) }, database, meter)
     }
 
     /// The rows from a key on.
@@ -115,6 +131,18 @@ package struct Table<Key: TableKey, Row: TableRow> {
         var rows = try scan()
         try rows.seek(prefix: prefix)
         return rows
+    }
+}
+
+extension Unmanaged<RoomMeter>? {
+    /// Charges a row that is about to be changed.
+    @inline(__always)
+    func charge(_ database: Database, _ size: Int, _ flags: PutFlags) throws(SpaceError) {
+        guard let self else { preconditionFailure("a snapshot's tables are only read") }
+        let isEnsured = self._withUnsafeGuaranteedRef { meter in
+            flags == .append ? meter.chargeEnd(database, size) : meter.charge(database, size)
+        }
+        if !isEnsured { try self.takeUnretainedValue().makeRoom() }
     }
 }
 

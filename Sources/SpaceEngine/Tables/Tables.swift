@@ -35,6 +35,21 @@ package struct Tables {
     /// The tables that are sections of the main database.
     package var sections: [Database] { [shapes, watchers, objects, holds, claims] }
 
+    /// The trees of the tables: the main database with its sections, and the named databases.
+    package var trees: [Database] { [main, tuples, index, cells, expiries, journal, elements] }
+
+    /// What a usual transaction changes in the trees: one tuple, cell or claim, and what belongs to it.
+    var usualChanges: [RoomMeter.Tree] {
+        [
+            // The roots of the other trees, and the counters, are rows of the main database.
+            .init(database: main, scattered: 4, atCommit: Self.named + 1),
+            .init(database: tuples, scattered: 1, ends: 1), .init(database: index, isIndex: true),
+            .init(database: cells, scattered: 1), .init(database: expiries, scattered: 3),
+            // A row is added, and up to four are dropped.
+            .init(database: journal, ends: 5), .init(database: elements),
+        ]
+    }
+
     /// Opens the tables; if `create` is true, it creates the named ones that are missing.
     package init(_ access: Access, create: Bool) throws(LMDBError) {
         main = try access.database(nil, create: false)

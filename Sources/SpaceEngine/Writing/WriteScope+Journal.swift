@@ -81,7 +81,7 @@ extension WriteScope {
             else { return }
             let first = counters.journalFirst
             if let length = try journalBytes.get(first)?.count {
-                try journal.delete(first)
+                try journal.deleteFirst(first, size: length)
                 counters.journalBytes -= min(UInt64(length), counters.journalBytes)
             }
             counters.journalFirst = first + 1

@@ -112,11 +112,28 @@ extension WriteScope {
         if try expiries.delete(expiry) { counters.expiring -= min(1, counters.expiring) }
     }
 
-    /// The bytes of the claimed tuples that are due and return to `tuples`.
-    func returningBytes(_ due: [ExpiryKey]) throws(SpaceError) -> Int {
-        var bytes = 0
-        for key in due where key.kind == .claim { bytes += try claimRow(key.id)?.size ?? 0 }
-        return bytes
+    /// Makes sure of the disk space for removing or returning what is due, before anything of it has changed.
+    func expectMoving(_ due: [ExpiryKey]) throws(SpaceError) {
+        var sizes: [Int] = []
+        for key in due {
+            // The journal's row has a header of its own.
+            switch key.kind {
+            case .claim:
+                let size = try claimRow(key.id)?.size ?? 0
+                sizes.append(size)
+                if isJournaling { sizes.append(size + 256) }
+            case .tuple:
+                if isJournaling { sizes.append((try tuples.getValid(key.id)?.size ?? 0) + 256) }
+            }
+        }
+        let rows: [RoomMeter.Tree] = [
+            .init(database: tables.main, scattered: due.count + 1),
+            .init(database: tables.tuples, scattered: due.count),
+            .init(database: tables.index, scattered: due.count * shapes.indexed.count),
+            .init(database: tables.expiries, scattered: 2 * due.count),
+            .init(database: tables.journal, ends: isJournaling ? 5 * due.count : 0),
+        ]
+        try meter.expect(rows, sizes: sizes)
     }
 
     /// The first keys of all that are due: at most `most`, and no claim of a tuple larger than `bytes`.

@@ -34,14 +34,22 @@ package final class WriteScope: TransactionTables {
     package let appeared = CommittedChanges()
     /// The changes of a transaction's body while it runs, not numbered yet.
     var net: NetChanges?
-    /// The demand for which disk space was reserved before the body.
-    @exclusivity(unchecked) package var demand = DiskReserve.Demand.none
+    /// The meter that makes sure of the disk space for each change.
+    package let meter: RoomMeter
     /// This process's PID, for the journal.
     package let process: Int32 = getpid()
     private var journalTime: Int64 = 0
     private var sequenceAtBegin: UInt64 = 0
 
-    package init(tables: Tables, clock: NamespaceClock, namespace: String, byteLimit: UInt64, idle access: Access) {
+    init(
+        tables: Tables,
+        clock: NamespaceClock,
+        namespace: String,
+        byteLimit: UInt64,
+        meter: RoomMeter,
+        idle access: Access
+    ) {
+        self.meter = meter
         self.tables = tables
         self.clock = clock
         self.namespace = namespace
@@ -55,7 +63,12 @@ package final class WriteScope: TransactionTables {
     ///
     /// A transaction's id is one above that of the last commit of any process (mdb.c, mdb_txn_renew0). If this process
     /// made that commit, everything is known and nothing needs to be read.
-    package func begin(_ access: Access, isAwaited: Bool, _ cache: ShapeCache) throws(SpaceError) {
+    func begin(
+        _ access: Access,
+        _ purpose: WritePurpose,
+        isAwaited: Bool,
+        _ cache: ShapeCache
+    ) throws(SpaceError) {
         snapshot = Snapshot(access: access, tables: tables, clock: clock)
         hasChanges = false
         hasRemovedDue = false
@@ -70,6 +83,7 @@ package final class WriteScope: TransactionTables {
             shapes = try cache.table(of: snapshot, generation: counters.shapesGeneration)
         }
         sequenceAtBegin = counters.sequence
+        meter.begin(purpose, shapes: shapes.indexed.count, access)
     }
 
     /// Whether everything is as a snapshot of that commit shows it.
@@ -126,6 +140,6 @@ package final class WriteScope: TransactionTables {
 
     @inline(__always)
     package func table<Key: TableKey, Row: TableRow>(_ database: Database) -> Table<Key, Row> {
-        snapshot.table(database)
+        Table(access: access, database: database, meter: .passUnretained(meter))
     }
 }

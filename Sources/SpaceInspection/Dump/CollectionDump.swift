@@ -77,10 +77,6 @@ extension NamespaceCore {
     /// Makes the collection of a dump, as part of a transaction; if an ordered set exists, the missing elements are
     /// added.
     package func load(_ dump: CollectionDump, in scope: WriteScope) throws(SpaceError) {
-        var making = DiskReserve.Demand.adding(1, bytes: 1024)
-        making.elements = 1
-        scope.demand = scope.demand + making
-        try engine.ensureRoom(scope.demand)
         let details = CollectionDetails(elementType: dump.elementType).value
         switch dump.kind {
         case .dictionary:
@@ -116,7 +112,7 @@ extension NamespaceCore {
             }
             let list = try scope.snapshot.elementList(name, number)
             let new = try list.absent(part)
-            if !new.isEmpty { try carryOut(.insert(new, at: list.count), on: list, in: scope) }
+            if !new.isEmpty { try scope.carryOut(.insert(new, at: list.count), on: list) }
         }
     }
 }

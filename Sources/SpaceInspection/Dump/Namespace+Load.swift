@@ -14,12 +14,10 @@ extension Namespace {
     ) throws(SpaceError) {
         let operation = "load"
         let core = try usableCore(operation)
-        var bytes = 0
         for loaded in tuples {
             guard loaded.tuple.encoded.count <= Limits.valueBytes else {
                 throw tooLarge(operation, loaded.tuple.encoded.count)
             }
-            bytes += loaded.tuple.encoded.count + TupleRow.headerSize + 24
         }
         var values: [(key: String, encoded: [UInt8])] = []
         for cell in cells {
@@ -34,20 +32,13 @@ extension Namespace {
             }
             let encoded = try encodedElement(of: cell.value, operation)
             guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-            bytes += encoded.count + cell.key.utf8.count + 16
             values.append((cell.key, encoded))
         }
         for collection in collections { try check(collection, operation) }
         try recipes.check(for: self, operation)
         guard !tuples.isEmpty || !values.isEmpty || !collections.isEmpty || !recipes.isEmpty else { return }
         let now = Clock.realtimeMilliseconds()
-        var demand = DiskReserve.Demand.adding(tuples.count + values.count, bytes: bytes) + recipes.demand
-        for loaded in tuples where loaded.isBuried {
-            demand = demand + .removing(1, bytes: loaded.tuple.encoded.count + 64)
-        }
-        demand.cells = values.count
-        demand.replaced = values.map(\.key)
-        try core.write(operation, demand) { (scope) throws(SpaceError) in
+        try core.write(operation, .adding) { (scope) throws(SpaceError) in
             for loaded in tuples {
                 var expiry: Int64 = 0
                 if let expires = loaded.expires {

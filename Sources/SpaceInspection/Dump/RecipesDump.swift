@@ -71,22 +71,6 @@ extension SharedObjectKind {
 // MARK: Loading
 
 extension RecipesDump {
-    /// The disk space that loading the dump demands, once the dump has been checked.
-    ///
-    /// An item has up to four rows. It may also be served at once, which changes three rows.
-    var demand: DiskReserve.Demand {
-        var demand = DiskReserve.Demand.none
-        for queue in queues {
-            demand = demand + .adding(1, bytes: queue.name.utf8.count + 64)
-            for item in queue.items {
-                let bytes = item.value.knownElement.count + 4 * ((item.group?.utf8.count ?? 0) + 128)
-                demand = demand + .adding(8, bytes: bytes)
-            }
-        }
-        for state in states { demand = demand + .adding(1, bytes: state.name.utf8.count + 512) }
-        return demand
-    }
-
     /// Throws `badData` if no queue, counter, latch or rate limit can be as this dump says.
     package func check(for namespace: Namespace, _ operation: String) throws(SpaceError) {
         func bad(_ reason: String) -> SpaceError {

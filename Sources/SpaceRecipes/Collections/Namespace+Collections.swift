@@ -24,9 +24,7 @@ extension Namespace {
             try snapshot.collection(name, kind, elementType: elementType)
         }
         if let found { return found }
-        var demand = DiskReserve.Demand.adding(1, bytes: 1024)
-        demand.elements = 1
-        return try core.write(operation, demand) { (scope) throws(SpaceError) in
+        return try core.write(operation, .adding) { (scope) throws(SpaceError) in
             if let found = try scope.snapshot.collection(name, kind, elementType: elementType) { return found }
             return try make(scope, CollectionDetails(elementType: elementType).value)
         }

@@ -48,10 +48,9 @@ extension Namespace {
         let operation = "remove a dictionary"
         try checkObjectName(name, operation)
         let core = try usableCore(operation)
-        return try core.write(operation, DiskReserve.Demand.none) { (scope) throws(SpaceError) in
+        return try core.write(operation, .removing) { (scope) throws(SpaceError) in
             guard try scope.snapshot.object(name, .dictionary) != nil else { return false }
-            scope.demand = scope.demand + .removing(1, bytes: 1024)
-            try core.removeEntries(ofDictionary: name, in: scope)
+            try scope.removeEntries(ofDictionary: name)
             try scope.removeObject(name)
             try scope.note(.discard, name: name)
             return true

@@ -152,15 +152,17 @@ extension SharedDictionary {
         switch place {
         case .namespace(let namespace):
             let core = try namespace.usableCore(operation)
-            try core.write(operation, DiskReserve.Demand.none) { (scope) throws(SpaceError) in
+            try core.write(operation, .removing) { (scope) throws(SpaceError) in
                 try scope.snapshot.checkDictionary(name, number)
-                try core.removeEntries(ofDictionary: name, in: scope)
+                try scope.removeEntries(ofDictionary: name)
             }
         case .transaction(let state):
-            let (keys, demand) = try read(operation) { (snapshot) throws(SpaceError) in
+            let (keys, bytes) = try read(operation) { (snapshot) throws(SpaceError) in
                 try snapshot.cells(ofDictionary: name)
             }
-            try state.change(demand) { (scope) throws(SpaceError) in for key in keys { try scope.unset(key) } }
+            try state.change(.removing, count: keys.count, bytes: bytes) { (scope) throws(SpaceError) in
+                for key in keys { try scope.unset(key) }
+            }
         }
     }
 
@@ -190,21 +192,18 @@ extension SharedDictionary {
         _ body: (WriteScope, _ cell: String) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         let cell = try cellKey(key, operation)
-        var demand = bytes.map { DiskReserve.Demand.adding(1, bytes: $0 + cell.utf8.count + 16) } ?? .removing(1)
+        let purpose: WritePurpose = bytes == nil ? .removing : .adding
         switch place {
         case .namespace(let namespace):
-            return try namespace.usableCore(operation).write(operation, demand.replacing(cell: cell)) {
-                (scope) throws(SpaceError) in
+            return try namespace.usableCore(operation).write(operation, purpose) { (scope) throws(SpaceError) in
                 try scope.snapshot.checkDictionary(name, number)
                 return try body(scope, cell)
             }
         case .transaction(let state):
-            // The old value is measured now, because the journal keeps a copy of it.
-            demand.cells = 1
-            demand.removedBytes += try read(operation) { (snapshot) throws(SpaceError) in
-                try snapshot.cell(cell)?.count ?? 0
+            return try state.change(purpose, bytes: try state.cellSize(cell) + (bytes ?? 0)) {
+                (scope) throws(SpaceError) in
+                try body(scope, cell)
             }
-            return try state.change(demand) { (scope) throws(SpaceError) in try body(scope, cell) }
         }
     }
 }

@@ -36,29 +36,23 @@ extension Snapshot {
         return count
     }
 
-    /// The cells of a dictionary, and the disk space that removing them may need.
-    package func cells(ofDictionary name: String) throws(SpaceError) -> (keys: [String], demand: DiskReserve.Demand) {
+    /// The cells of a dictionary, and the size of their keys and values.
+    package func cells(ofDictionary name: String) throws(SpaceError) -> (keys: [String], bytes: Int) {
         let prefix = name + "/"
         var keys: [String] = []
         var bytes = 0
         try forEachEntry(ofDictionary: name) { (key, value) throws(SpaceError) in
             keys.append(prefix + key)
-            // The journal keeps both the key and the value.
             bytes += prefix.utf8.count + key.utf8.count + value.count
             return true
         }
-        var demand = DiskReserve.Demand.removing(keys.count, removed: bytes)
-        demand.cells = keys.count
-        return (keys, demand)
+        return (keys, bytes)
     }
 }
 
-extension NamespaceCore {
-    /// Unsets all cells of a dictionary, as part of a transaction.
-    func removeEntries(ofDictionary name: String, in scope: WriteScope) throws(SpaceError) {
-        let (keys, demand) = try scope.snapshot.cells(ofDictionary: name)
-        scope.demand = scope.demand + demand
-        try engine.ensureRoom(scope.demand)
-        for key in keys { try scope.unset(key) }
+extension WriteScope {
+    /// Unsets all cells of a dictionary.
+    func removeEntries(ofDictionary name: String) throws(SpaceError) {
+        for key in try snapshot.cells(ofDictionary: name).keys { try unset(key) }
     }
 }

@@ -133,7 +133,7 @@ public struct Election: Sendable {
     public func depose(term: UInt64? = nil) throws(SpaceError) -> Bool {
         let operation = "depose the leader"
         let core = try namespace.usableCore(operation)
-        return try core.write(operation, .removing(1)) { scope throws(SpaceError) in
+        return try core.write(operation, .removing) { scope throws(SpaceError) in
             guard let row = try scope.snapshot.firstHolder(name, .election), term == nil || term == row.ticket else {
                 return false
             }

@@ -28,13 +28,12 @@ package struct ObjectState: Sendable {
     ) throws(SpaceError) -> Result {
         try namespace.checkObjectName(name, operation)
         let core = try namespace.usableCore(operation)
-        let bytes = name.utf8.count + 512
         do throws(SpaceError) {
-            return try change(core, operation, .adding(1, bytes: bytes), body)
+            return try change(core, operation, .adding, body)
         } catch  where error.isOfStorage {
             // An existing object takes no more disk space when it changes or goes, so this may use the reserve that is
             // kept for removals.
-            return try change(core, operation, .removing(1, bytes: bytes), noRoomToMake: error, body)
+            return try change(core, operation, .removing, noRoomToMake: error, body)
         }
     }
 
@@ -42,11 +41,11 @@ package struct ObjectState: Sendable {
     private func change<Result>(
         _ core: NamespaceCore,
         _ operation: String,
-        _ demand: DiskReserve.Demand,
+        _ purpose: WritePurpose,
         noRoomToMake refusal: SpaceError? = nil,
         _ body: (inout Value?, Snapshot) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
-        try core.write(operation, demand) { scope throws(SpaceError) in
+        try core.write(operation, purpose) { scope throws(SpaceError) in
             let row = try scope.snapshot.object(name, kind)
             var value = row?.details
             let result = try body(&value, scope.snapshot)

@@ -29,75 +29,15 @@ package enum ElementEdit {
 }
 
 extension ElementList {
-    /// The disk space that an edit may need, including the old values that the journal keeps.
-    package func demand(of edit: ElementEdit, isJournaling: Bool) throws(SpaceError) -> DiskReserve.Demand {
-        // This counts the directory, and two chunks that are split or joined, with the rows of all their elements.
-        let overhead = directory.size + 64 + 4 * 4096
-        var demand = DiskReserve.Demand.adding(1, bytes: overhead)
-        demand.elements = 4
+    /// The size in bytes of the elements that an edit brings, replaces, removes or moves.
+    package func size(of edit: ElementEdit) throws(SpaceError) -> Int {
         switch edit {
-        case .insert(let elements, let index):
-            let bytes = elements.reduce(0) { $0 + $1.count + 64 }
-            let chunks = elements.count / (Self.chunkSize / 2) + 2
-            demand.bytes += bytes + chunks * 4096
-            demand.elements += elements.count + chunks
-            if !hasRoom(for: elements.count, at: index) { demand.elements += Self.chunkSize }
-        case .replace(let index, let new):
-            demand.bytes += new.count
-            if isJournaling { demand.removedBytes += try row(reference(at: index)).encoded.count }
-        case .remove(let indices):
-            demand = .removing(1, bytes: overhead)
-            demand.elements = rows(movedAlong: indices)
-            if isJournaling { demand.removedBytes = try size(of: indices) }
-        case .move(let indices, let target):
-            demand = .removing(1, bytes: overhead + indices.count / (Self.chunkSize / 2) * 4096)
-            demand.elements = rows(movedAlong: indices)
-            if indices.count > 1 || !hasRoom(for: 1, at: target) || !hasRoom(for: 1, at: target + 1) {
-                demand.elements += Self.chunkSize + indices.count
-            }
-            // A row is always written as a whole.
-            let size = try size(of: indices)
-            demand.bytes += size
-            if isJournaling { demand.removedBytes = size }
-        case .exchange(let first, let second):
-            demand = .removing(1, bytes: overhead)
-            let size = try size(of: [first, second])
-            demand.bytes += size
-            if isJournaling { demand.removedBytes = size }
-        case .sort:
-            demand = .removing(1, bytes: overhead + directory.chunks.count * 4096)
-            let size = try size(of: nil)
-            demand.bytes += size
-            demand.elements = count + directory.chunks.count + 1
+        case .insert(let elements, _): elements.reduce(0) { $0 + $1.count + 64 }
+        case .replace(let index, let new): try row(reference(at: index)).encoded.count + new.count
+        case .remove(let indices), .move(let indices, _): try size(of: indices)
+        case .exchange(let first, let second): try size(of: [first, second])
+        case .sort: try size(of: nil)
         }
-        // mdb.c, mdb_freelist_save: the list of pages that a transaction freed is one value, eight bytes for each page.
-        demand.bytes += 32 * demand.elements
-        return demand
-    }
-
-    /// Whether elements can be inserted at an index without splitting a chunk.
-    func hasRoom(for elements: Int, at index: Int) -> Bool {
-        let (position, offset) = directory.place(of: index)
-        func room(_ position: Int) -> Bool {
-            directory.chunks.indices.contains(position)
-                && directory.chunks[position].count + elements <= Self.chunkSize
-        }
-        // At a chunk's border no chunk is split, however many elements are inserted.
-        return offset == 0 || room(position)
-    }
-
-    /// The number of rows written when elements leave their chunks: their own, the chunks', and those of chunks that
-    /// are joined.
-    private func rows(movedAlong indices: [Int]) -> Int {
-        guard indices.count <= 16 else {
-            return indices.count + min(indices.count, directory.chunks.count) * (2 + Self.joinBelow) + 4
-        }
-        var rows = indices.count + 4
-        for index in indices {
-            let chunk = directory.chunks[directory.place(of: index).chunk]
-            rows += 2 + (chunk.count - indices.count < Self.joinBelow ? Self.joinBelow : 0)
-        }
-        return rows
     }
 
     /// The size of some elements in bytes, or of all if `indices` is `nil`.

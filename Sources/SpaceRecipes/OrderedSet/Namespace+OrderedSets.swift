@@ -40,13 +40,8 @@ extension Namespace {
         let operation = "remove an ordered set"
         try checkObjectName(name, operation)
         let core = try usableCore(operation)
-        return try core.write(operation, DiskReserve.Demand.none) { (scope) throws(SpaceError) in
+        return try core.write(operation, .removing) { (scope) throws(SpaceError) in
             guard let object = try scope.snapshot.object(name, .orderedSet) else { return false }
-            var demand = DiskReserve.Demand.removing(1, bytes: 1024)
-            demand.elements = try scope.snapshot.elementRows(object.number)
-            demand.bytes += 32 * demand.elements
-            scope.demand = scope.demand + demand
-            try core.engine.ensureRoom(scope.demand)
             try scope.removeOrderedSet(name, object.number)
             return true
         }

@@ -21,7 +21,7 @@ extension NamespaceCore {
         announceClaimant()
         if request.rules.countsWaiters { returnClaimsOfTheDead(at: request.name, timeout: timeout) }
         func add() throws(SpaceError) -> PlaceRow? {
-            try write(operation, request.demand) { scope throws(SpaceError) in
+            try write(operation, .removing) { scope throws(SpaceError) in
                 let holder = ClaimHolder.session(session.number)
                 guard let row = try request.rules.add(request, holder: holder, waits: waits, in: scope) else {
                     return nil
@@ -49,7 +49,7 @@ extension NamespaceCore {
 
     /// Gives the place up at the end of the time, unless it was served meanwhile; then returns it.
     func endWaiting(_ place: Place, _ operation: String) throws(SpaceError) -> Place? {
-        let row = try write(operation, place.endDemand) { scope throws(SpaceError) in
+        let row = try write(operation, .removing) { scope throws(SpaceError) in
             let row = try scope.see(place)
             if row?.isHolding == false { try scope.remove(place) }
             return row
@@ -61,7 +61,7 @@ extension NamespaceCore {
     /// Notes that this process has seen what another process's transaction served it: if this process ends from now on,
     /// that counts.
     func see(_ place: Place, _ operation: String) throws(SpaceError) {
-        guard try write(operation, .removing(1), { scope throws(SpaceError) in try scope.see(place) }) != nil else {
+        guard try write(operation, .removing, { scope throws(SpaceError) in try scope.see(place) }) != nil else {
             throw lost(place, operation)
         }
     }
@@ -80,7 +80,7 @@ extension NamespaceCore {
         _ operation: String,
         timeout: Duration? = nil
     ) throws(SpaceError) {
-        let row = try write(operation, place.endDemand, timeout: timeout) { scope throws(SpaceError) in
+        let row = try write(operation, .removing, timeout: timeout) { scope throws(SpaceError) in
             try scope.remove(place)
         }
         if row == nil { throw lost(place, operation) }

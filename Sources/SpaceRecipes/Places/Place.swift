@@ -10,9 +10,6 @@ package struct Place: Sendable {
 }
 
 extension Place {
-    /// The disk space that ending it may need.
-    var endDemand: DiskReserve.Demand { .removing(rules.servedRows, bytes: rules.servedBytes) }
-
     /// The text of a wait slot for tools that list waiters, as JSON.
     package var text: String { Value.string("\(kind.word) \(name)").json }
 }

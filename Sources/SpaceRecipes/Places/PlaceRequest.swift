@@ -1,6 +1,9 @@
 import TupleCoding
 
 /// A process's request for a place in the queue of a name.
+///
+/// It may use the disk reserve that is kept for removals, as claiming a tuple may: on a full disk it must be possible to
+/// empty a queue, also under a lock. The row goes when its session ends.
 package struct PlaceRequest: Sendable {
     package let name: String
     package let kind: SharedObjectKind
@@ -10,13 +13,4 @@ package struct PlaceRequest: Sendable {
     package var details = Value.null
     /// What the details count ("permits"), if all users of the name must give the same number.
     package var unit: String?
-
-    /// The disk space that a request may need: the row and its key, and the rows of what is served.
-    ///
-    /// The request may use the disk reserve that is kept for removals, as claiming a tuple may: on a full disk it must
-    /// be possible to empty a queue, also under a lock. The row goes when its session ends.
-    package var demand: DiskReserve.Demand {
-        let bytes = 2 * name.utf8.count + details.knownElement.count + 64
-        return .removing(rules.servedRows, bytes: bytes + rules.servedBytes)
-    }
 }

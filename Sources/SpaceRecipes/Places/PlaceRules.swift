@@ -23,12 +23,6 @@ package protocol QueueRules: PlaceRules {
     /// Whether places that only wait decide who is served, so that those of dead processes must be removed first.
     var countsWaiters: Bool { get }
 
-    /// How many rows a transaction may change that adds or removes one place.
-    var servedRows: Int { get }
-
-    /// How many bytes the rows of what is served may need beside the row of the place.
-    var servedBytes: Int { get }
-
     /// Puts a new place at the end of its queue, and returns the place as it then is.
     ///
     /// If the place would have to wait and `waits` is false, the result may be `nil`; then nothing was written.
@@ -42,6 +36,4 @@ package protocol QueueRules: PlaceRules {
 
 extension QueueRules {
     package var countsWaiters: Bool { false }
-    package var servedRows: Int { 1 }
-    package var servedBytes: Int { 0 }
 }

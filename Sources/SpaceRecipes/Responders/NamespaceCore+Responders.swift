@@ -8,8 +8,7 @@ extension NamespaceCore {
 
     func enrolResponder(_ name: String, key: String, isBase: Bool) throws(SpaceError) -> ResponderPosition {
         announceClaimant()
-        return try write("respond", .adding(1, bytes: 256 + name.utf8.count + key.utf8.count)) {
-            scope throws(SpaceError) in
+        return try write("respond", .adding) { scope throws(SpaceError) in
             try scope.enrol(name, key: key, isBase: isBase, session: session.number)
         }
     }
@@ -20,7 +19,7 @@ extension NamespaceCore {
         timeout: Duration? = nil,
         where isMeant: (ResponderRow) -> Bool
     ) throws(SpaceError) -> Bool {
-        try write("remove a responder", .removing(1, bytes: 4096), timeout: timeout) { scope throws(SpaceError) in
+        try write("remove a responder", .removing, timeout: timeout) { scope throws(SpaceError) in
             let rows = try scope.snapshot.responders(to: name).rows.filter { !$0.isRetired && isMeant($0) }
             for row in rows { try scope.retire(row, of: name) }
             return !rows.isEmpty
@@ -32,11 +31,7 @@ extension NamespaceCore {
         of name: String,
         timeout: Duration? = nil
     ) throws(SpaceError) {
-        let operation = "remove a responder"
-        let bytes = try read(operation) { snapshot throws(SpaceError) in
-            try snapshot.movedBytes(dropping: [position])
-        }
-        try write(operation, .removing(1, bytes: bytes), timeout: timeout) { scope throws(SpaceError) in
+        try write("remove a responder", .removing, timeout: timeout) { scope throws(SpaceError) in
             try scope.removeResponder(position, of: name)
         }
     }
@@ -74,8 +69,7 @@ extension NamespaceCore {
             return nil
         }
         announceClaimant()
-        let size = RequestRow.size(name: request.name, body: request.argument.count) + 9 * request.reached.count
-        return try write("request", .adding(2, bytes: size)) { scope throws(SpaceError) in
+        return try write("request", .adding) { scope throws(SpaceError) in
             try scope.ask(request, session: session.number)
         }
     }
@@ -96,7 +90,7 @@ extension NamespaceCore {
         unlessPending: Bool = false,
         timeout: Duration? = nil
     ) throws(SpaceError) -> RequestStanding {
-        try write("request", .removing(3, bytes: 4096), timeout: timeout) { scope throws(SpaceError) in
+        try write("request", .removing, timeout: timeout) { scope throws(SpaceError) in
             try scope.takeBack(ticket, unlessPending: unlessPending)
         }
     }
@@ -131,14 +125,14 @@ extension NamespaceCore {
         }
         guard let found else { return nil }
         if found.isAt { return found.request }
-        let hasBegun = try write("respond", .removing(1, bytes: 1024)) { scope throws(SpaceError) in
+        let hasBegun = try write("respond", .removing) { scope throws(SpaceError) in
             try scope.begin(asking, at: position)
         }
         return hasBegun ? found.request : nil
     }
 
     func pass(_ asking: Asking, from position: ResponderPosition, timeout: Duration? = nil) throws(SpaceError) {
-        try write("respond", .removing(1, bytes: 1024), timeout: timeout) { scope throws(SpaceError) in
+        try write("respond", .removing, timeout: timeout) { scope throws(SpaceError) in
             try scope.pass(asking, from: position)
         }
     }
@@ -151,8 +145,7 @@ extension NamespaceCore {
                 guard value.count <= Limits.valueBytes else {
                     throw SpaceError(.tooLarge, "respond", reason: "it has \(value.count) bytes")
                 }
-                let demand = DiskReserve.Demand.adding(2, bytes: RequestRow.size(name: request.name, body: value.count))
-                try write("respond", demand) { scope throws(SpaceError) in
+                try write("respond", .adding) { scope throws(SpaceError) in
                     try scope.answer(request.asking, at: request.position, .answered, value)
                 }
             case .failure(let failure): try fail(request, failure)
@@ -166,8 +159,7 @@ extension NamespaceCore {
     /// is full.
     private func fail(_ request: IncomingRequest, _ failure: ResponderFailure) throws(SpaceError) {
         let message = failure.encoded
-        let demand = DiskReserve.Demand.removing(2, bytes: RequestRow.size(name: request.name, body: message.count))
-        try write("respond", demand) { scope throws(SpaceError) in
+        try write("respond", .removing) { scope throws(SpaceError) in
             try scope.answer(request.asking, at: request.position, .failed, message)
         }
     }

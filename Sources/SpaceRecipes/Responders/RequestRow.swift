@@ -67,9 +67,6 @@ package struct RequestRow {
     package static func bodyKey(_ ticket: UInt64) -> [UInt8] {
         [0, 0, 0, 0, 0, 0, 0, 0] + Swift.withUnsafeBytes(of: ticket.bigEndian) { Array($0) }
     }
-
-    /// The approximate size of the two rows.
-    package static func size(name: String, body: Int) -> Int { 256 + name.utf8.count + body }
 }
 
 extension RequestRow {

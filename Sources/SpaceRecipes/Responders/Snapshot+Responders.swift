@@ -108,16 +108,6 @@ extension Snapshot {
         return made
     }
 
-    /// How many bytes are copied when responders are dropped, and outer requests take over what these have asked with
-    /// `next`.
-    func movedBytes(dropping responders: [ResponderPosition]) throws(SpaceError) -> Int {
-        var bytes = 0
-        for position in responders {
-            for request in try requests(madeBy: position) { bytes += try body(of: request.ticket).count + 1024 }
-        }
-        return bytes
-    }
-
     /// The process at work on a request: its responder's, or the innermost responder's if handlers have asked with
     /// `next`.
     private func worker(on request: RequestRow) throws(SpaceError) -> Int32? {

@@ -87,7 +87,7 @@ public struct QueueItem: ~Copyable, Sendable {
     ) throws(SpaceError) {
         let place = state.place
         try state.end(operation) { (core, operation) throws(SpaceError) in
-            let isOurs = try core.write(operation, .removing(16, bytes: 4096)) { scope throws(SpaceError) in
+            let isOurs = try core.write(operation, .removing) { scope throws(SpaceError) in
                 try scope.endItem(place) { (item, rows) throws(SpaceError) in try body(scope, item, rows, place.name) }
             }
             guard isOurs else { throw core.lost(place, operation) }

@@ -79,11 +79,6 @@ extension Snapshot {
         return value
     }
 
-    /// The size of an item's value, read without copying it.
-    func queueValueSize(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> Int {
-        try queueValues.get(rows.value(id))?.count ?? 0
-    }
-
     /// The ids of the rows under a prefix, in order, with the eight bytes before each id: a delayed item's time.
     ///
     /// If another group's name is this one's followed by a NUL and more, its keys begin with the same prefix; they are

@@ -36,7 +36,7 @@ struct QueueWait: Steps {
         case nil:
             guard let due, due <= core.clock.milliseconds else { break }
             // The first taker to notice serves all waiting takers.
-            try core.write(Self.operation, .removing(16, bytes: 4096)) { scope throws(SpaceError) in
+            try core.write(Self.operation, .removing) { scope throws(SpaceError) in
                 try scope.serveTakers(of: name)
             }
         }

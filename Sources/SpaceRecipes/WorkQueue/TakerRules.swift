@@ -7,10 +7,6 @@ struct TakerRules: QueueRules {
     /// If the taker has not looked at its row (`PlaceRow.isUnseen`), the return never counts.
     var wasDelivered = true
 
-    /// The rows of the items that return and are served.
-    var servedRows: Int { 16 }
-    var servedBytes: Int { 4096 }
-
     func add(
         _ request: PlaceRequest,
         holder: ClaimHolder,

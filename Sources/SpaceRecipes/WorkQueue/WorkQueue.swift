@@ -66,7 +66,7 @@ public struct WorkQueue: Sendable {
                 advice: "keep it to \(Limits.valueBytes) bytes"
             )
         }
-        return try core.write(operation, .adding(16, bytes: size + 4096)) { scope throws(SpaceError) in
+        return try core.write(operation, .adding) { scope throws(SpaceError) in
             let rows = try make(scope)
             return try scope.putItem(
                 rows,
@@ -177,7 +177,7 @@ public struct WorkQueue: Sendable {
 
     private func setAside(_ place: Place) {
         do throws(SpaceError) {
-            _ = try namespace.core.write("set an item aside", .removing(16, bytes: 4096)) { scope throws(SpaceError) in
+            _ = try namespace.core.write("set an item aside", .removing) { scope throws(SpaceError) in
                 try scope.endItem(place) { (item, rows) throws(SpaceError) in try scope.buryItem(item, rows, name) }
             }
         } catch {
@@ -224,13 +224,8 @@ public struct WorkQueue: Sendable {
             return try snapshot.queueIDs(QueueRows(number: object.number).key(.dead)).map(\.id)
         }
         for id in letters where kicked < max {
-            let size = try core.read(operation) { snapshot throws(SpaceError) -> Int in
-                guard let object = try snapshot.object(name, .queue) else { return 0 }
-                return try snapshot.queueValueSize(QueueRows(number: object.number), id)
-            }
-            let demand = DiskReserve.Demand.adding(16, bytes: size + 4096)
             do throws(SpaceError) {
-                let hasMoved = try core.write(operation, demand) { scope throws(SpaceError) in
+                let hasMoved = try core.write(operation, .adding) { scope throws(SpaceError) in
                     guard let (rows, _) = try scope.queue(name) else { return false }
                     return try scope.kickItem(id, rows, name)
                 }

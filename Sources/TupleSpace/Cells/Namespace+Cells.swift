@@ -127,7 +127,7 @@ extension Namespace {
         try check(key, operation)
         let core = try usableCore(operation)
         guard try core.cell(key) != nil else { return nil }
-        return try core.write(operation, .removing(1).replacing(cell: key)) { (scope) throws(SpaceError) in
+        return try core.write(operation, .removing) { (scope) throws(SpaceError) in
             try scope.unsetIfSet(key)
         }
     }
@@ -140,7 +140,7 @@ extension Namespace {
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
         let operation = "increment a cell"
         try check(key, operation)
-        return try usableCore(operation).write(operation, .adding(1, bytes: 16).replacing(cell: key)) {
+        return try usableCore(operation).write(operation, .adding) {
             (scope) throws(SpaceError) in
             try scope.increment(key, by: amount)
         }
@@ -160,20 +160,18 @@ extension Namespace {
         _ operation: String,
         if condition: (UnsafeRawBufferPointer?) -> Bool
     ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
-        let (encoded, demand) = try setting(key, value, operation)
-        return try usableCore(operation).write(operation, demand.replacing(cell: key)) {
-            (scope) throws(SpaceError) in
+        let encoded = try checked(key, value, operation)
+        return try usableCore(operation).write(operation, .adding) { (scope) throws(SpaceError) in
             try scope.set(key, encoded, if: condition)
         }
     }
 
-    /// The encoding of a value, and the disk space that setting a cell to it demands, not counting the old value.
-    func setting(_ key: String, _ value: Value, _ operation: String) throws(SpaceError) -> ([UInt8], DiskReserve.Demand)
-    {
+    /// The encoding of a value that a cell is set to.
+    func checked(_ key: String, _ value: Value, _ operation: String) throws(SpaceError) -> [UInt8] {
         try check(key, operation)
         let encoded = try encodedElement(of: value, operation)
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-        return (encoded, .adding(1, bytes: encoded.count + key.utf8.count + 16))
+        return encoded
     }
 
     package func check(_ key: String, _ operation: String) throws(SpaceError) {

@@ -25,7 +25,7 @@ extension Namespace {
         let operation = "change the history"
         let core = try usableCore(operation)
         let limit = Int(clamping: core.control.header.byteLimit)
-        try core.write(operation, .emptyingJournal) { (scope) throws(SpaceError) in
+        try core.write(operation, .removing) { (scope) throws(SpaceError) in
             let (rows, bytes) = try history?.words(limit: limit) ?? (0, 0)
             scope.counters.historyRows = rows
             scope.counters.historyBytes = bytes

@@ -91,7 +91,7 @@ extension Namespace {
     @discardableResult
     public func endSubscription(_ name: String) throws(SpaceError) -> Bool {
         let core = try usableCore("end a subscription")
-        return try core.write("end a subscription", .emptyingJournal) { (scope) throws(SpaceError) in
+        return try core.write("end a subscription", .removing) { (scope) throws(SpaceError) in
             guard let (number, _) = try scope.snapshot.watchers().first(where: { $0.row.subscription.isSame(as: name) })
             else {
                 return false
@@ -113,19 +113,19 @@ extension Namespace {
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
         let operation = "post a notification"
-        let (encoded, number, demand) = try posting(name, value, sender, operation)
-        try usableCore(operation).write(operation, demand) { (scope) throws(SpaceError) in
+        let (encoded, number) = try posting(name, value, sender, operation)
+        try usableCore(operation).write(operation, .adding) { (scope) throws(SpaceError) in
             try scope.notePost(name, encoded, sender: number)
         }
     }
 
-    /// Encodes a notification and its sender, and computes the disk space that posting it demands.
+    /// Encodes a notification and its sender.
     func posting(
         _ name: String,
         _ value: Value,
         _ sender: (any AnyObject & Sendable)?,
         _ operation: String
-    ) throws(SpaceError) -> (encoded: [UInt8], sender: [UInt8]?, demand: DiskReserve.Demand) {
+    ) throws(SpaceError) -> (encoded: [UInt8], sender: [UInt8]?) {
         guard (1...Limits.cellKeyBytes).contains(name.utf8.count) else {
             throw SpaceError.outOfRange("a name", bytes: name.utf8.count, most: Limits.cellKeyBytes)
                 .named(operation, self.name)
@@ -133,6 +133,6 @@ extension Namespace {
         let encoded = try encodedElement(of: value, operation)
         guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
         let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).knownElement }
-        return (encoded, number, .adding(1, bytes: encoded.count + name.utf8.count + (number?.count ?? 0)))
+        return (encoded, number)
     }
 }

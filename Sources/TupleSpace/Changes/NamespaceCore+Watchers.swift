@@ -67,7 +67,7 @@ extension NamespaceCore {
             )
         }
         let text = filter.text
-        return try write("watch", .adding(1, bytes: 1024)) { (scope) throws(SpaceError) in
+        return try write("watch", .adding) { (scope) throws(SpaceError) in
             let (present, nextTuple) = (scope.counters.sequence, scope.counters.nextTuple)
             var isOfOtherLife = life.map { $0 != control.header.life } ?? false
             func registration(_ number: UInt64, _ position: UInt64, tells: Bool) -> Registration {
@@ -137,7 +137,7 @@ extension NamespaceCore {
         position: UInt64 = 0,
         timeout: Duration? = nil
     ) throws(SpaceError) {
-        try write("stop watching", .emptyingJournal, timeout: timeout) { (scope) throws(SpaceError) in
+        try write("stop watching", .removing, timeout: timeout) { (scope) throws(SpaceError) in
             guard var row = try scope.watcherRows.getValid(number), row.session == session else { return }
             if isSubscription {
                 row.session = 0
@@ -151,7 +151,7 @@ extension NamespaceCore {
 
     /// Stores that a subscription has dealt with everything up to a change.
     package func acknowledge(_ number: UInt64, _ sequence: UInt64, timeout: Duration? = nil) throws(SpaceError) {
-        try write("acknowledge changes", .removing(1, bytes: 1024), timeout: timeout) { (scope) throws(SpaceError) in
+        try write("acknowledge changes", .removing, timeout: timeout) { (scope) throws(SpaceError) in
             // The position never exceeds the last change, because later changes must still be delivered.
             let sequence = min(sequence, scope.counters.sequence)
             guard var row = try scope.watcherRows.getValid(number), row.session == session.number,

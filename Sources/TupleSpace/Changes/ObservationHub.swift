@@ -190,11 +190,7 @@ extension NamespaceCore {
 
     /// Removes registrations of this process, all in one transaction.
     func removeWatchers(_ numbers: [UInt64], timeout: Duration?) throws(SpaceError) {
-        try write(
-            "stop observing",
-            .removing(numbers.count, bytes: 1024 * numbers.count),
-            timeout: timeout
-        ) { (scope) throws(SpaceError) in
+        try write("stop observing", .removing, timeout: timeout) { (scope) throws(SpaceError) in
             for number in numbers { try scope.remove(watcher: number) }
         }
     }

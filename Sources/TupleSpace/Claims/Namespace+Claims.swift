@@ -62,7 +62,7 @@ extension Namespace {
                 advice: "give a number from 1, or nil for no limit"
             ).named(operation, name)
         }
-        try usableCore(operation).write(operation, .removing(1)) { (scope) throws(SpaceError) in
+        try usableCore(operation).write(operation, .removing) { (scope) throws(SpaceError) in
             scope.counters.deliveryLimit = UInt64(limit ?? 0)
             scope.noteUpkeep()
         }

@@ -32,9 +32,7 @@ extension NamespaceCore {
         if match == nil, try returnEndedClaims("claim") { match = try look() }
         guard let match else { return nil }
         let tuple = try match.tuple()
-        let size = match.bytes.count
-        let made = try write("claim", .removing(1, bytes: size + 64, removed: size)) {
-            (scope) throws(SpaceError) -> ClaimMade? in
+        let made = try write("claim", .removing) { (scope) throws(SpaceError) -> ClaimMade? in
             guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return nil }
             return try scope.claim(id.rawValue, row, terms)
         }

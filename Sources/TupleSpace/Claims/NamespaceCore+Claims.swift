@@ -8,8 +8,7 @@ extension NamespaceCore {
     // MARK: By the holder
 
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
-        let bytes = claims.reduce(0) { $0 + $1.tuple.encoded.count }
-        try write("complete a claim", .removing(claims.count, removed: bytes)) { (scope) throws(SpaceError) in
+        try write("complete a claim", .removing) { (scope) throws(SpaceError) in
             for claim in claims {
                 try scope.complete(claim.id.rawValue, session: session.number, number: claim.number)
             }
@@ -23,9 +22,7 @@ extension NamespaceCore {
         wasDelivered: Bool = true,
         timeout: Duration? = nil
     ) throws(SpaceError) -> Int {
-        let bytes = claims.reduce(0) { $0 + $1.tuple.encoded.count + 64 }
-        return try write("release a claim", .removing(claims.count, bytes: bytes), timeout: timeout) {
-            (scope) throws(SpaceError) in
+        try write("release a claim", .removing, timeout: timeout) { (scope) throws(SpaceError) in
             var returned = 0
             for claim in claims where try scope.release(claim, session: session.number, wasDelivered: wasDelivered) {
                 returned += 1
@@ -36,14 +33,13 @@ extension NamespaceCore {
 
     package func extend(_ claim: HeldClaim, by duration: Duration) throws(SpaceError) {
         try checkNotNegative(duration, "an extension", "extend a claim")
-        try write("extend a claim", .removing(1, bytes: claim.tuple.encoded.count + 64)) { (scope) throws(SpaceError) in
+        try write("extend a claim", .removing) { (scope) throws(SpaceError) in
             try scope.extend(claim.id.rawValue, session: session.number, number: claim.number, by: duration)
         }
     }
 
     package func bury(_ claim: HeldClaim) throws(SpaceError) {
-        try write("set a tuple aside", .removing(1, bytes: claim.tuple.encoded.count + 64)) {
-            (scope) throws(SpaceError) in
+        try write("set a tuple aside", .removing) { (scope) throws(SpaceError) in
             try scope.bury(claim.id.rawValue, session: session.number, number: claim.number)
         }
     }
@@ -161,8 +157,7 @@ extension NamespaceCore {
         if isWanted: (UInt64, ClaimRow) -> Bool
     ) throws(SpaceError) -> Int {
         guard !slice.ids.isEmpty else { return 0 }
-        return try write(operation, .removing(slice.ids.count, bytes: slice.bytes), timeout: timeout) {
-            (scope) throws(SpaceError) in
+        return try write(operation, .removing, timeout: timeout) { (scope) throws(SpaceError) in
             var moved = 0
             for id in slice.ids {
                 guard let row = try scope.claimRow(id), isWanted(id, row) else { continue }
@@ -251,7 +246,7 @@ extension NamespaceCore {
         if isDue,
             try write(
                 operation,
-                .removing(0),
+                .removing,
                 { (scope) throws(SpaceError) in
                     guard !scope.hasRemovedDue else { return true }
                     return try !scope.snapshot.due(limit: 1).contains { $0.kind == .claim }

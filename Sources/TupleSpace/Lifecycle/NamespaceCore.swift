@@ -95,7 +95,7 @@ package final class NamespaceCore: ListeningNamespace {
     @inline(__always)
     package func write<R>(
         _ operation: String,
-        _ demand: DiskReserve.Demand,
+        _ purpose: WritePurpose,
         timeout: Duration? = nil,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
@@ -104,7 +104,7 @@ package final class NamespaceCore: ListeningNamespace {
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
         var result: R?
         do throws(SpaceError) {
-            try engine.write(demand, timeout: timeout) { (scope) throws(SpaceError) in result = try body(scope) }
+            try engine.write(purpose, timeout: timeout) { (scope) throws(SpaceError) in result = try body(scope) }
         } catch {
             throw error.named(operation, name.text)
         }

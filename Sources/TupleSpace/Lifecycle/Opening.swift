@@ -234,7 +234,7 @@ package struct Opening {
             core.dropAllWatchers()
             // This write finds out how far the blocks are reserved. If there is no disk space, the next writer gets
             // the error.
-            try? core.write("reserve its blocks", .removing(0), timeout: timeout) { (_) throws(SpaceError) in }
+            try? core.write("reserve its blocks", .removing, timeout: timeout) { (_) throws(SpaceError) in }
             control.isAdopted.store(0)
         }
         core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))

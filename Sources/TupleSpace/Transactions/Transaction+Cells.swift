@@ -63,7 +63,7 @@ extension Transaction {
     @discardableResult
     public func unset(_ key: String) throws(SpaceError) -> Value? {
         try state.namespace.check(key, "unset a cell")
-        return try state.change(try replacing(key, .removing(1))) { (scope) throws(SpaceError) in
+        return try state.change(.removing, bytes: try state.cellSize(key)) { (scope) throws(SpaceError) in
             try scope.unsetIfSet(key)
         }
     }
@@ -76,7 +76,7 @@ extension Transaction {
     @discardableResult
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
         try state.namespace.check(key, "increment a cell")
-        return try state.change(try replacing(key, .adding(1, bytes: 16))) { (scope) throws(SpaceError) in
+        return try state.change(.adding, bytes: try state.cellSize(key)) { (scope) throws(SpaceError) in
             try scope.increment(key, by: amount)
         }
     }
@@ -86,19 +86,9 @@ extension Transaction {
         to value: Value,
         if condition: (UnsafeRawBufferPointer?) -> Bool
     ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
-        let (encoded, demand) = try state.namespace.setting(key, value, "set a cell")
-        return try state.change(try replacing(key, demand)) { (scope) throws(SpaceError) in
+        let encoded = try state.namespace.checked(key, value, "set a cell")
+        return try state.change(.adding, bytes: try state.cellSize(key) + encoded.count) { (scope) throws(SpaceError) in
             try scope.set(key, encoded, if: condition)
         }
-    }
-
-    /// Adds the size of the old value, of which the journal keeps a copy; it is measured before the cell changes.
-    private func replacing(_ key: String, _ demand: DiskReserve.Demand) throws(SpaceError) -> DiskReserve.Demand {
-        var demand = demand
-        demand.cells = 1
-        demand.removedBytes += try state.look { (scope) throws(SpaceError) in
-            try scope.snapshot.cell(key)?.count ?? 0
-        }
-        return demand
     }
 }

@@ -29,9 +29,11 @@ public struct Transaction: ~Copyable {
     /// - Returns: The tuple's id.
     @discardableResult
     public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
-        let demand = try state.namespace.demand(of: tuple.encoded.count)
+        try state.namespace.check(size: tuple.encoded.count)
         let expiry = try Expiry(expires, state.namespace.core)
-        return try state.change(demand) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
+        return try state.change(.adding, bytes: tuple.encoded.count) { (scope) throws(SpaceError) in
+            try scope.insert(tuple, expiry)
+        }
     }
 
     /// Writes a `Codable` value as a record.
@@ -56,8 +58,8 @@ public struct Transaction: ~Copyable {
     /// Posts a notification, which reaches watchers together with the other changes.
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
-        let (encoded, number, demand) = try state.namespace.posting(name, value, sender, "post a notification")
-        try state.change(demand) { (scope) throws(SpaceError) in
+        let (encoded, number) = try state.namespace.posting(name, value, sender, "post a notification")
+        try state.change(.adding, bytes: encoded.count + name.utf8.count) { (scope) throws(SpaceError) in
             try scope.notePost(name, encoded, sender: number)
         }
     }

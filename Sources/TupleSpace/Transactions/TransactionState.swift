@@ -4,10 +4,9 @@ import TupleCoding
 
 /// A transaction's body, run under the gate.
 ///
-/// Guarantees: the body's changes are committed together or not at all, and the body runs once. The disk never fills up
-/// halfway through a change: the body's changes are not known in advance, so before each change disk space is ensured
-/// for it and for all earlier changes of the transaction. An error in the middle of a change undoes the whole
-/// transaction, even if the body catches the error. Meanwhile, the namespace's own operations are refused on this
+/// Guarantees: the body's changes are committed together or not at all, and the body runs once. An error in
+/// the middle of a change, such as that of a full disk, undoes the whole transaction, even if the body catches the
+/// error. Meanwhile, the namespace's own operations are refused on this
 /// thread: they would wait for the gate that the thread holds, or see the namespace as it was before the transaction.
 package final class TransactionState {
     package static let operation = "run a transaction"
@@ -15,9 +14,6 @@ package final class TransactionState {
     package let namespace: Namespace
     private let core: NamespaceCore
     private let scope: WriteScope
-    private var demand: DiskReserve.Demand
-    /// The demand for which disk space is ensured.
-    private var ensured: DiskReserve.Demand
     private var changes = 0
     private var bytes = 0
     private var isOpen = true
@@ -32,8 +28,6 @@ package final class TransactionState {
         self.namespace = namespace
         self.core = core
         self.scope = scope
-        demand = scope.demand
-        ensured = scope.demand
     }
 
     package func close() { isOpen = false }
@@ -63,15 +57,15 @@ package final class TransactionState {
         do throws(SpaceError) { return try body() } catch { throw error.named(Self.operation, namespace.name) }
     }
 
-    /// Makes a change, after ensuring disk space for it.
+    /// Makes a change, or as many as `count` says; `bytes` is the size of the values that come and go.
     package func change<Result>(
-        _ more: DiskReserve.Demand,
+        _ purpose: WritePurpose,
+        count: Int = 1,
+        bytes more: Int,
         _ body: (WriteScope) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
         try check()
-        let whole = demand + more
-        let changes = changes + more.additions + more.removals
-        let bytes = bytes + more.bytes + more.removedBytes
+        let (changes, bytes) = (changes + count, bytes + more)
         guard changes <= Limits.transactionChanges, bytes <= Limits.transactionBytes else {
             throw SpaceError(
                 .transactionTooLarge,
@@ -82,9 +76,8 @@ package final class TransactionState {
                 advice: "do the work in several transactions"
             )
         }
-        try named { () throws(SpaceError) in try makeRoom(for: whole) }
-        demand = whole
         (self.changes, self.bytes) = (changes, bytes)
+        scope.meter.use(purpose)
         do throws(SpaceError) {
             return try named { () throws(SpaceError) in try body(scope) }
         } catch {
@@ -93,19 +86,9 @@ package final class TransactionState {
         }
     }
 
-    /// Ensures disk space for the demand and, if there is enough, for about as much again.
-    ///
-    /// So a long transaction measures the tables a few times, and not at each change.
-    private func makeRoom(for whole: DiskReserve.Demand) throws(SpaceError) {
-        guard !whole.isCovered(by: ensured) else { return }
-        let ahead = whole + whole.bounded(bytes: 1 << 18)
-        do throws(SpaceError) {
-            try core.engine.ensureRoom(ahead)
-            ensured = ahead
-        } catch {
-            try core.engine.ensureRoom(whole)
-            ensured = whole
-        }
+    /// The size of a cell's value; 0 if the cell is not set.
+    package func cellSize(_ key: String) throws(SpaceError) -> Int {
+        try look { (scope) throws(SpaceError) in try scope.snapshot.cell(key)?.count ?? 0 }
     }
 
     // MARK: Searching
@@ -144,7 +127,7 @@ package final class TransactionState {
     /// Removes tuples that a search has just found.
     package func take(_ matches: [Match]) throws(SpaceError) {
         for match in matches {
-            try change(.removing(1, removed: match.bytes.count + 64)) { (scope) throws(SpaceError) in
+            try change(.removing, bytes: match.bytes.count) { (scope) throws(SpaceError) in
                 guard let row = try scope.snapshot.tupleRow(match.id.rawValue) else { return }
                 try scope.remove(match.id.rawValue, row)
             }
@@ -155,9 +138,7 @@ package final class TransactionState {
     package func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
         try core.checkNotNegative(deadline, "a deadline", "claim")
         let terms = ClaimTerms(holder: .session(core.session.number), deadline: deadline)
-        let size = match.bytes.count
-        let made = try change(.removing(1, bytes: size + 64, removed: size)) {
-            (scope) throws(SpaceError) -> ClaimMade? in
+        let made = try change(.removing, bytes: 2 * match.bytes.count) { (scope) throws(SpaceError) -> ClaimMade? in
             guard let row = try scope.snapshot.tupleRow(match.id.rawValue) else { return nil }
             return try scope.claim(match.id.rawValue, row, terms)
         }
@@ -166,13 +147,13 @@ package final class TransactionState {
     }
 
     package func complete(_ claim: HeldClaim) throws(SpaceError) {
-        try change(.removing(1, removed: claim.tuple.encoded.count)) { (scope) throws(SpaceError) in
+        try change(.removing, bytes: claim.tuple.encoded.count) { (scope) throws(SpaceError) in
             try scope.complete(claim.id.rawValue, session: core.session.number, number: claim.number)
         }
     }
 
     package func release(_ claim: HeldClaim) throws(SpaceError) -> Bool {
-        try change(.removing(1, bytes: claim.tuple.encoded.count + 64)) { (scope) throws(SpaceError) in
+        try change(.removing, bytes: claim.tuple.encoded.count) { (scope) throws(SpaceError) in
             try scope.release(claim, session: core.session.number)
         }
     }
@@ -189,23 +170,6 @@ package final class TransactionState {
     func followUp() {
         if hasClaimed { core.announceClaimant() }
         for search in searches { core.engine.followUp(search.shape, search.table, examined: search.examined) }
-    }
-}
-
-extension DiskReserve.Demand {
-    fileprivate func isCovered(by other: DiskReserve.Demand) -> Bool {
-        // A demand without additions may draw on the reserve, so the two kinds are not comparable.
-        isRemoval == other.isRemoval && additions <= other.additions && removals <= other.removals
-            && bytes <= other.bytes && cells <= other.cells && elements <= other.elements
-            && removedBytes <= other.removedBytes
-    }
-
-    fileprivate func bounded(bytes limit: Int) -> DiskReserve.Demand {
-        var demand = self
-        demand.bytes = min(bytes, limit)
-        demand.removedBytes = min(removedBytes, limit)
-        demand.replaced = nil
-        return demand
     }
 }
 
@@ -228,7 +192,7 @@ extension NamespaceCore {
         defer { state?.askForTheDead() }
         do throws(SpaceError) {
             try engine.underGate { () throws(SpaceError) in
-                try engine.commit(DiskReserve.Demand.none) { (scope) throws(SpaceError) in
+                try engine.commitOnce(.removing) { (scope) throws(SpaceError) in
                     let current = TransactionState(namespace, self, scope)
                     state = current
                     scope.beginNet()

@@ -70,17 +70,16 @@ extension Namespace {
     private func insert(_ tuple: EncodedTuple, expires: Duration?) throws(SpaceError) -> TupleID {
         let core = try usableCore("write")
         let expiry = try Expiry(expires, core)
-        let demand = try demand(of: tuple.bytes.count)
-        return try core.write("write", demand) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
+        try check(size: tuple.bytes.count)
+        return try core.write("write", .adding) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
     }
 
     private func insert(_ tuples: [Tuple], expires: Duration?) throws(SpaceError) -> [TupleID] {
         let core = try usableCore("write")
         let expiry = try Expiry(expires, core)
         guard !tuples.isEmpty else { return [] }
-        var bytes = 0
-        for tuple in tuples { bytes += try storedBytes(tuple.encoded.count) }
-        return try core.write("write", .adding(tuples.count, bytes: bytes)) { (scope) throws(SpaceError) in
+        for tuple in tuples { try check(size: tuple.encoded.count) }
+        return try core.write("write", .adding) { (scope) throws(SpaceError) in
             var ids: [TupleID] = []
             ids.reserveCapacity(tuples.count)
             var cursors: TupleCursors? = try TupleCursors(scope)
@@ -102,15 +101,9 @@ extension Namespace {
         }
     }
 
-    /// The disk space that a write demands for an encoded tuple of `count` bytes.
-    package func demand(of count: Int) throws(SpaceError) -> DiskReserve.Demand {
-        .adding(1, bytes: try storedBytes(count))
-    }
-
-    /// The bytes that the rows of an encoded tuple of `count` bytes take.
-    private func storedBytes(_ count: Int) throws(SpaceError) -> Int {
+    /// Throws `tooLarge` for an encoded tuple of too many bytes.
+    func check(size count: Int) throws(SpaceError) {
         guard count <= Limits.valueBytes else { throw tooLarge("write", count) }
-        return count + TupleRow.headerSize + 24
     }
 
     package func tooLarge(_ operation: String, _ count: Int) -> SpaceError {

@@ -113,15 +113,8 @@ extension NamespaceCore {
             }
             let content = try decode(candidate)
             attempt += 1
-            // Disk space is reserved for this candidate only, so a tuple found instead under the gate must not be
-            // larger.
-            let underGate = attempt > Self.optimisticAttempts && !template.usesPattern && !isMoving
-            let demand = DiskReserve.Demand.removing(
-                1,
-                bytes: isMoving ? candidate.bytes.count + 64 : 0,
-                removed: candidate.bytes.count
-            )
-            let taken = try write(operation, demand) { (scope) throws(SpaceError) -> Taken<T, R>? in
+            let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
+            let taken = try write(operation, .removing) { (scope) throws(SpaceError) -> Taken<T, R>? in
                 if scope.isUnchanged(since: commit) || !Safeguard.secondLook.stands {
                     return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
                         // The tuple may have expired since it was found.
@@ -171,10 +164,8 @@ extension NamespaceCore {
             var contents: [T] = []
             contents.reserveCapacity(candidates.count)
             for candidate in candidates { contents.append(try decode(candidate)) }
-            let bytes = candidates.reduce(0) { $0 + $1.bytes.count + 64 }
-            let demand = DiskReserve.Demand.removing(candidates.count, bytes: isMoving ? bytes : 0, removed: bytes)
             var transaction = 0
-            let taken = try write(operation, demand) { (scope) throws(SpaceError) in
+            let taken = try write(operation, .removing) { (scope) throws(SpaceError) in
                 transaction = scope.snapshot.commit
                 var taken: [Taken<T, R>] = []
                 for (candidate, content) in zip(candidates, contents) {

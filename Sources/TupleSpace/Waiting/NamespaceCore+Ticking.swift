@@ -177,8 +177,8 @@ extension NamespaceCore {
             return try !snapshot.due(limit: 1).isEmpty
         }
         guard isDue ?? false else { return }
-        // The transaction itself first removes what is due, and demands the disk space for that.
-        try? write(operation, .removing(0), timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
+        // The transaction itself first removes what is due, as far as there is disk space for that.
+        try? write(operation, .removing, timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
     }
 
     /// Has all waiters and watchers look, without counting as news.

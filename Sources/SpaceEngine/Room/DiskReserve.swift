@@ -1,0 +1,323 @@
+package import LMDB
+import SpaceSystem
+import SystemPackage
+
+/// The disk space for writing: the data file's blocks, reserved before they are used.
+///
+/// Guarantees: if the disk is full, a write fails with an error that leaves everything as it was, never by SIGBUS. With
+/// a writable map the kernel raises SIGBUS if it can't provide a page. So every page that a transaction could touch has
+/// its block before the transaction touches it: ``RoomMeter`` counts the changes, and this class turns the counts into
+/// pages. The last 4 MiB are for takes and deletes alone, so a full namespace can still be emptied.
+///
+/// LMDB does not tell how many pages a transaction could add (inside a write transaction `mdb_env_info` shows the last
+/// *committed* page). So the number is bounded. Each change of a row copies at most the path to it and splits every
+/// page on that path: `2·(depth + 1)` pages per tree, the trees of the free pages and the main database included. Large
+/// values and the list of freed pages are added. No tree counts for more pages than it has and can get. The reserve
+/// asks for twice that bound, except for large values, which need exactly as many pages as they have. The usual case is
+/// one comparison with a still more generous bound, which needs no statistics.
+///
+/// Everything here happens under the gate.
+package final class DiskReserve {
+    private let pageSize: Int
+    private static let deepestTree = 8
+    /// How many lists of free pages LMDB searches for contiguous pages, per page (mdb.c, mdb_page_alloc).
+    private static let listsLookedThrough = 60
+    /// How much is reserved at once: an eighth of the file, within these bounds. (On tmpfs, 1 GiB takes 285 ms, under
+    /// the gate.)
+    private static let steps = (1 << 20)...(64 << 20)
+
+    private let environment: Environment
+    private let control: ControlFile
+    private let pagesAhead: PagesAhead?
+    /// The first page after LMDB's last one as the transaction began.
+    private var end = 0
+    /// Whether the transaction has looked for space beyond the usual, so that the following properties are its own.
+    private var hasLooked = false
+    /// How many pages were refused, and why.
+    private var refused: (pages: Int, error: SpaceError)?
+    /// Whether the free pages were counted in this transaction.
+    private var isCounted = false
+    private var areFreePagesKnown = false
+    /// How many of the free pages the transaction may use.
+    private var taken = 0
+    /// The free list's pages that can be used without growing, as last counted, less what transactions have used since.
+    private var freePages = FreePages(count: 0, longestRun: 0, lists: 0)
+    /// The transaction in which they were last counted or used.
+    private var countedFor = -1
+    /// The first transaction in which reserving ahead of need may be tried again.
+    private var growsAheadFrom = 0
+    /// How many transactions pass after a failure to reserve ahead.
+    private static let aheadPause = 1024
+
+    package init(environment: Environment, control: ControlFile) {
+        self.environment = environment
+        self.control = control
+        pageSize = max(512, environment.pageSize)
+        pagesAhead =
+            control.header.mode == .durable
+            ? PagesAhead(descriptor: environment.descriptor, pageSize: pageSize) : nil
+    }
+
+    /// Begins a transaction, and returns whether there are the blocks for what a usual one changes.
+    ///
+    /// If there are not, the transaction ensures each change as it comes.
+    @inline(__always)
+    func begin(_ purpose: WritePurpose, rows: Int, _ transaction: Int) -> Bool {
+        end = environment.info.lastPage + 1
+        hasLooked = false
+        let pages = cheapBound(rows: rows, bytes: 0) + reserve(for: purpose)
+        return pages * pageSize <= Int(clamping: control.reserved.loadRelaxed()) || growAhead(to: pages, transaction)
+    }
+
+    /// Writes pages ahead of their use for a transaction that is about to be committed and has stored `bytes`.
+    @inline(__always)
+    func prepareCommit(_ bytes: Int) {
+        pagesAhead?.prepare(for: bytes, from: end, reserved: Int(clamping: control.reserved.loadRelaxed()))
+    }
+
+    private func reserve(for purpose: WritePurpose) -> Int {
+        purpose == .removing ? 0 : Limits.removalReserve / pageSize
+    }
+
+    /// A bound for the last page that needs no statistics: the deepest trees, and an allowance for the rest.
+    @inline(__always)
+    private func cheapBound(rows: Int, bytes: Int) -> Int {
+        end + 2 * rows * 2 * (Self.deepestTree + 1) + 4 * (bytes / pageSize) + 64 + end / 64
+    }
+
+    /// Reserves so much that the next transactions need no statistics, which cost as much as a write.
+    ///
+    /// Without it, the usual case's bound would hardly ever be met in a namespace that grows. The result is `false` if
+    /// the blocks can't be reserved; the existing ones may be enough even so.
+    private func growAhead(to pages: Int, _ transaction: Int) -> Bool {
+        guard transaction >= growsAheadFrom, pages * pageSize <= Int(control.header.byteLimit) else { return false }
+        try? environment.forgetDeadReaders()
+        do throws(SpaceError) {
+            try grow(to: pages)
+            return true
+        } catch {
+            growsAheadFrom = transaction + Self.aheadPause
+            return false
+        }
+    }
+
+    /// The bound for a transaction, in pages.
+    private struct Need {
+        /// Pages of the trees; each of them can lie anywhere.
+        var single: Int
+        /// Pages of values that have pages of their own; those of one value are contiguous.
+        var large: Int
+        /// How many such values there can be.
+        var rows: Int
+
+        var all: Int { single + large }
+    }
+
+    /// Makes sure that all that a transaction changes according to a plan, from its start on, has its blocks.
+    ///
+    /// It throws before anything of what is not yet ensured has changed. `isLast` is whether the transaction fails if
+    /// this does; only then the error names a reader that is in the way. `changesMuch` is for the error alone.
+    func ensure(
+        _ plan: RoomMeter.Plan,
+        of trees: [RoomMeter.Tree?],
+        for purpose: WritePurpose,
+        changesMuch: @autoclosure () -> Bool,
+        _ access: Access,
+        isLast: Bool
+    ) throws(SpaceError) {
+        let reserve = reserve(for: purpose)
+        var rows = 2
+        for count in plan.counts { rows += count.ensuredScattered + count.ensuredEnds }
+        let cheap = cheapBound(rows: rows, bytes: plan.bytesAhead) + plan.valuePages + reserve
+        if cheap * pageSize <= Int(clamping: control.reserved.loadRelaxed()) { return }
+        let need = try lmdb { () throws(LMDBError) in try self.need(for: plan, of: trees, access) }
+        let wanted = end + need.all + reserve
+        if wanted * pageSize <= Int(clamping: control.reserved.load()) { return }
+        if !hasLooked { beginLooking(access.id) }
+        do throws(SpaceError) {
+            if let refused, wanted >= refused.pages { throw refused.error }
+            do throws(SpaceError) {
+                try grow(to: wanted)
+            } catch {
+                refused = (wanted, error)
+                throw error
+            }
+        } catch  where error.code == .limitReached || error.code == .storageFull {
+            // There are no more blocks to reserve. But the reserved blocks contain pages that were freed.
+            let tail = max(0, Int(clamping: control.reserved.load()) / pageSize - end)
+            if !isCounted, !areFreePagesKnown || !suffices(tail, for: need, reserve: reserve) {
+                do throws(LMDBError) {
+                    freePages = try countReusablePages(lastPage: end - 1)
+                } catch .readersFull {
+                    throw explain(error)
+                } catch {
+                    throw SpaceError(error)
+                }
+                (isCounted, areFreePagesKnown) = (true, true)
+            }
+            guard suffices(tail, for: need, reserve: reserve) else {
+                if !isLast { throw error }
+                throw explain(purpose == .removing && error.code == .limitReached && changesMuch() ? tooMuch : error)
+            }
+            (taken, countedFor) = (need.all, access.id)
+        }
+    }
+
+    /// Forgets what held for the last transaction that found no usual space.
+    private func beginLooking(_ transaction: Int) {
+        hasLooked = true
+        isCounted = false
+        refused = nil
+        // The slots of dead readers pin every page that was freed since, until a process checks the readers.
+        try? environment.forgetDeadReaders()
+        // They are counted anew if another process has written since, because it uses the same pages.
+        areFreePagesKnown = transaction == countedFor &+ 1
+        freePages.count -= taken
+        freePages.longestRun -= taken
+        taken = 0
+    }
+
+    /// Whether freed pages, and pages with blocks after the last one, are enough.
+    ///
+    /// The bound for single pages is doubled once more, because LMDB takes them from wherever it looks first. The count
+    /// for large values is exact: a namespace that was emptied has space for as many as it had when it was new.
+    ///
+    /// A large value needs contiguous pages. LMDB looks for them among all freed pages, the lowest first; if it finds
+    /// none, it goes beyond the last page. So there must be a free run that is long enough, even if single pages are
+    /// taken from it, or there must be as many pages after the last one.
+    ///
+    /// The number of the last page never falls, so pages that are taken after it are gone from there for good. An
+    /// addition goes beyond the last page only if the whole reserve is left there. Otherwise there must be a free run,
+    /// and the pages after the last one are for the case that LMDB does not find it. Besides, a run must stay free
+    /// somewhere into which a tuple of the same size can be moved when it is claimed.
+    private func suffices(_ tail: Int, for need: Need, reserve: Int) -> Bool {
+        guard freePages.count + tail >= need.single + need.all + reserve else { return false }
+        // LMDB searches a limited number of lists for each page of a value, and then goes beyond the last page.
+        let row = tail >= need.rows * (freePages.lists / Self.listsLookedThrough) ? freePages.longestRun : 0
+        if reserve == 0 { return need.large == 0 || tail >= need.large || row >= need.all }
+        if tail >= need.large + reserve { return true }
+        let spare = max(reserve / 3, need.all)
+        return row >= need.large && tail >= need.large + spare || row >= need.all && tail >= spare
+            || row >= need.all + spare
+    }
+
+    /// Counts free pages in a read transaction of its own, because LMDB shows the list of free pages in no other.
+    ///
+    /// Nothing has been changed yet, so it is the list with which the write transaction began.
+    private func countReusablePages(lastPage: Int) throws(LMDBError) -> FreePages {
+        let oldest = oldestReader() ?? environment.lastTransaction
+        let reader = try environment.beginRead()
+        return try reader.access.reusableFreePages(oldestReader: oldest, lastPage: lastPage)
+    }
+
+    /// The bound for the pages of a plan.
+    func pages(for plan: RoomMeter.Plan, _ trees: [RoomMeter.Tree?], _ access: Access) throws(SpaceError) -> Int {
+        try lmdb { () throws(LMDBError) in try need(for: plan, of: trees, access).all }
+    }
+
+    private func need(for plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], _ access: Access) throws(LMDBError) -> Need
+    {
+        let free = try access.freeListStatistics()
+        var changed = touched(free, rows: 1, bytes: 0)
+        for place in trees.indices {
+            let count = plan.counts[place]
+            guard let tree = trees[place], count.ensuredScattered + count.ensuredEnds + tree.atCommit > 0 else {
+                continue
+            }
+            let statistics = try access.statistics(tree.database)
+            let bytes = count.bytes + plan.bytesAhead
+            changed += touched(statistics, rows: count.ensuredScattered + tree.atCommit, bytes: bytes)
+            // Rows at the ends share their paths. LMDB's pages are at least a quarter full.
+            let path = 2 * (statistics.depth + 1)
+            changed += min(count.ensuredEnds * path, 4 * bytes / pageSize + 2 * path)
+        }
+        return Need(
+            single: 2 * (changed + changed / 500 + 1) + 2 * free.pages,
+            large: plan.valuePages,
+            rows: plan.values
+        )
+    }
+
+    /// How many pages of a table a number of changes can touch.
+    ///
+    /// Each change touches a path and splits each of its levels. There are never more than the pages that the table has
+    /// and can get.
+    private func touched(_ table: Statistics, rows: Int, bytes: Int) -> Int {
+        let path = 2 * (table.depth + 1)
+        return rows == 0 ? 0 : min(rows * path, table.pages + 4 * bytes / pageSize + path)
+    }
+
+    private func grow(to pages: Int) throws(SpaceError) {
+        let limit = Int(control.header.byteLimit)
+        let start = Int(clamping: control.reserved.load())
+        let wanted = pages * pageSize
+        let step = min(max(start / 8, Self.steps.lowerBound), Self.steps.upperBound)
+        guard wanted <= limit else {
+            // The little that the limit leaves is useful all the same. If the disk has not even that much, the disk is
+            // what is full.
+            let rest = limit / pageSize * pageSize
+            if start < rest, rest - start <= step {
+                do throws(Errno) {
+                    try reserve(from: start, to: rest)
+                } catch {
+                    throw SpaceError(error, subject: "the data file")
+                }
+            }
+            throw SpaceError(
+                .limitReached,
+                reason: "the namespace has reached its limit of \(limit) bytes",
+                advice: "take or delete tuples, or create it with a larger limit"
+            )
+        }
+        let target = min(limit, max(wanted, start + step) + pageSize - 1) / pageSize * pageSize
+        do throws(Errno) {
+            try reserve(from: start, to: target)
+        } catch {
+            guard error == .noSpace, target > wanted else { throw SpaceError(error, subject: "the data file") }
+            do throws(Errno) {
+                try reserve(from: start, to: wanted)
+            } catch {
+                throw SpaceError(error, subject: "the data file")
+            }
+        }
+    }
+
+    private var tooMuch: SpaceError {
+        SpaceError(
+            .limitReached,
+            reason: "to move or remove so much at once takes more room than the namespace's limit of "
+                + "\(control.header.byteLimit) bytes leaves",
+            advice: "take fewer at once"
+        )
+    }
+
+    private func reserve(from start: Int, to end: Int) throws(Errno) {
+        // Without a writable map, the file ends where something was last written, and the blocks after the end are only
+        // reserved.
+        try Blocks.reserve(environment.descriptor, from: start, to: end, keepSize: control.header.mode != .fast)
+        control.reserved.store(UInt64(end))
+    }
+
+    /// The oldest snapshot that is being read, or `nil` if none is.
+    private func oldestReader() -> Int? {
+        (try? environment.readers())?.compactMap(\.transaction).min()
+    }
+
+    /// Names the living reader that pins freed pages, if there is one: then the limit is not reached by living data.
+    private func explain(_ error: SpaceError) -> SpaceError {
+        let readers = (try? environment.readers()) ?? []
+        let last = environment.lastTransaction
+        guard
+            let oldest = readers.filter({ $0.transaction.map { last &- $0 > 64 } ?? false })
+                .min(by: { ($0.transaction ?? 0) < ($1.transaction ?? 0) })
+        else { return error }
+        return SpaceError(
+            error.code,
+            error.operation,
+            holder: oldest.pid,
+            reason: "\(error.reason), and process \(oldest.pid) has been reading the same snapshot for "
+                + "\(last &- (oldest.transaction ?? last)) transactions, which keeps freed pages from being used",
+            advice: "let process \(oldest.pid) go on, or end it"
+        )
+    }
+}

@@ -1,0 +1,273 @@
+import LMDB
+import SpaceSystem
+
+/// Counts what a write transaction stores and deletes, and makes sure of its disk space.
+///
+/// Guarantees: every page that a change of a row could touch has its block before the change. Each change is charged
+/// here by the one place that makes it (``Table``, ``Rows``), before LMDB sees it, so no caller estimates anything. If
+/// there is no space, the charge throws, and the transaction is undone as it is for any other error.
+///
+/// A charge is two additions and two comparisons with what is ensured. Most transactions stay within ``usual``, which
+/// one comparison ensures at their beginning. If a transaction goes beyond what is ensured, the meter ensures what is
+/// counted and as much ahead as there is space for. So a long transaction measures the tables a few times, and not at
+/// each change.
+package final class RoomMeter {
+    /// The counts of one of LMDB's trees; the sections of the main database share its tree.
+    struct TableCount {
+        /// The rows changed anywhere, and how many of them are ensured.
+        var scattered = 0
+        var ensuredScattered = 0
+        /// The rows added at the end, or dropped at the beginning, and how many of them are ensured.
+        var ends = 0
+        var ensuredEnds = 0
+        /// The bytes of these rows within the tree's own pages.
+        var bytes = 0
+    }
+
+    /// One of LMDB's trees, and what a usual transaction changes in it.
+    struct Tree {
+        let database: Database
+        /// Rows anywhere.
+        var scattered = 0
+        /// Rows added at the end or dropped at the beginning.
+        var ends = 0
+        /// Whether there is one more row anywhere for each indexed shape.
+        var isIndex = false
+        /// Rows that each transaction changes when it is committed.
+        var atCommit = 0
+    }
+
+    /// What is to be ensured: for each tree the number of rows, and for all together their bytes.
+    struct Plan {
+        /// The meter's own, in the order of its trees.
+        let counts: UnsafeMutableBufferPointer<TableCount>
+        /// The bytes of rows to come, of whichever tree.
+        var bytesAhead = 0
+        /// Values with pages of their own, and all these pages.
+        var values: Int
+        var valuePages: Int
+    }
+
+    /// The trees; the place of each is LMDB's number for it, as in `counts`.
+    private let trees: [Tree?]
+    private let index: Int
+    private let room: DiskReserve?
+    private let counts: UnsafeMutablePointer<TableCount>
+    /// The counts of a plan, which is made too often to be allocated each time.
+    private let planned: UnsafeMutableBufferPointer<TableCount>
+    private let usualCounts: [TableCount]
+    private let usualRows: Int
+    private let pageSize: Int
+    /// A row of more bytes may have its value in pages of its own (mdb.c: me_nodemax).
+    private let largestInTree: Int
+
+    @exclusivity(unchecked) private var access: Access
+    @exclusivity(unchecked) private(set) var purpose = WritePurpose.removing
+    /// The bytes of all rows that were stored.
+    @exclusivity(unchecked) private(set) var bytes = 0
+    @exclusivity(unchecked) private var ensuredBytes = Int.max
+    @exclusivity(unchecked) private var values = 0
+    @exclusivity(unchecked) private var valuePages = 0
+
+    /// LMDB's header of a row, and the row's entry in its page.
+    private static let rowOverhead = 16
+    /// The bytes that a usual transaction stores.
+    static let usualBytes = 64 << 10
+    /// How many rows are ensured at once in a tree that is changed more than usual.
+    private static let fewestAhead = 32
+    /// How many bytes at most are ensured ahead.
+    private static let mostAhead = 256 << 10
+
+    /// Without `room`, the meter only counts: for a new file, whose blocks are there.
+    init(_ known: [Tree], _ room: DiskReserve?, idle access: Access, pageSize: Int) {
+        self.room = room
+        self.access = access
+        self.pageSize = max(512, pageSize)
+        largestInTree = (self.pageSize - 16) / 2 - 16
+        let last = known.map(\.place).max() ?? 0
+        var trees = [Tree?](repeating: nil, count: last + 1)
+        for tree in known { trees[tree.place] = tree }
+        self.trees = trees
+        index = known.first(where: \.isIndex)?.place ?? 0
+        usualRows = known.reduce(0) { $0 + $1.scattered + $1.ends }
+        let usual = trees.map { TableCount(ensuredScattered: $0?.scattered ?? 0, ensuredEnds: $0?.ends ?? 0) }
+        usualCounts = usual
+        counts = .allocate(capacity: usual.count)
+        counts.initialize(from: usual, count: usual.count)
+        planned = .allocate(capacity: usual.count)
+        planned.initialize(repeating: TableCount())
+        allowAll()
+    }
+
+    deinit {
+        counts.deallocate()
+        planned.deallocate()
+    }
+
+    private func allowAll() {
+        for place in trees.indices { (counts[place].ensuredScattered, counts[place].ensuredEnds) = (.max, .max) }
+        ensuredBytes = .max
+    }
+
+    private func allowNothing() {
+        for place in trees.indices { (counts[place].ensuredScattered, counts[place].ensuredEnds) = (0, 0) }
+        ensuredBytes = 0
+    }
+
+    /// Begins a transaction; called under the gate.
+    @inline(__always)
+    func begin(_ purpose: WritePurpose, shapes: Int, _ access: Access) {
+        self.purpose = purpose
+        self.access = access
+        (bytes, values, valuePages) = (0, 0, 0)
+        usualCounts.withUnsafeBufferPointer { counts.update(from: $0.baseAddress!, count: $0.count) }
+        guard Safeguard.room.stands, let room else { return allowAll() }
+        if room.begin(purpose, rows: usualRows + shapes, access.id) {
+            counts[index].ensuredScattered = shapes
+            ensuredBytes = Self.usualBytes
+        } else {
+            allowNothing()
+        }
+    }
+
+    /// Notes that the transaction adds: from now on it leaves the space for removals alone.
+    package func use(_ purpose: WritePurpose) {
+        guard purpose == .adding, self.purpose == .removing else { return }
+        self.purpose = .adding
+        if ensuredBytes != .max { allowNothing() }
+    }
+
+    // MARK: Charging
+
+    /// Charges a row that is stored or deleted anywhere in a table; `size` is that of its key and value, or 0.
+    ///
+    /// The result is whether it is ensured; otherwise the caller calls ``makeRoom()`` before the change.
+    @inline(__always)
+    func charge(_ database: Database, _ size: Int) -> Bool {
+        let count = counts + Int(database.handle)
+        count.pointee.scattered &+= 1
+        let size = note(size, in: count)
+        return count.pointee.scattered <= count.pointee.ensuredScattered && size <= ensuredBytes
+    }
+
+    /// Charges a row that is added at the end of a table or dropped at its beginning.
+    @inline(__always)
+    func chargeEnd(_ database: Database, _ size: Int) -> Bool {
+        let count = counts + Int(database.handle)
+        count.pointee.ends &+= 1
+        let size = note(size, in: count)
+        return count.pointee.ends <= count.pointee.ensuredEnds && size <= ensuredBytes
+    }
+
+    /// Adds a row's bytes, and returns the sum.
+    @inline(__always)
+    private func note(_ size: Int, in count: UnsafeMutablePointer<TableCount>) -> Int {
+        if size > largestInTree {
+            noteValue(size, in: count)
+        } else {
+            count.pointee.bytes &+= size &+ Self.rowOverhead
+        }
+        bytes &+= size
+        return bytes
+    }
+
+    @inline(never)
+    private func noteValue(_ size: Int, in count: UnsafeMutablePointer<TableCount>) {
+        count.pointee.bytes += 512 + Self.rowOverhead
+        values += 1
+        valuePages += pages(ofValue: size)
+    }
+
+    private func pages(ofValue size: Int) -> Int { (size + 16 + pageSize - 1) / pageSize }
+
+    // MARK: Ensuring
+
+    /// Makes sure of the disk space for all that is counted; throws if there is not enough.
+    @inline(never)
+    func makeRoom() throws(SpaceError) {
+        if (try? ensure(plan(ahead: 1))) != nil || (try? ensure(plan(ahead: 4))) != nil { return }
+        try ensure(plan(ahead: nil), isLast: true)
+    }
+
+    /// What is counted and some ahead: as much again, or a part of it, or nothing.
+    private func plan(ahead share: Int?) -> Plan {
+        var plan = Plan(counts: planned, values: values, valuePages: valuePages)
+        func rows(_ count: Int, _ fewest: Int) -> Int {
+            guard let share else { return count }
+            if share > 1 { return count + count / share }
+            return max(count <= 64 ? 4 * count : 2 * count, count > 0 ? Self.fewestAhead : fewest)
+        }
+        for place in trees.indices {
+            var count = counts[place]
+            guard let tree = trees[place] else { continue }
+            // A tree that is not changed yet may stay so, and need not be measured.
+            count.ensuredScattered = rows(count.scattered, tree.atCommit > 0 ? tree.scattered : 0)
+            count.ensuredEnds = rows(count.ends, 0)
+            planned[place] = count
+        }
+        switch share {
+        case nil: break
+        case 1?: plan.bytesAhead = min(max(bytes, Self.usualBytes / 4), Self.mostAhead)
+        case let share?: plan.bytesAhead = min(bytes / share, Self.mostAhead / share)
+        }
+        if plan.bytesAhead > 0 {
+            plan.values += plan.bytesAhead / largestInTree + 1
+            // A value in pages of its own fills them at least to the half.
+            plan.valuePages += 2 * plan.bytesAhead / pageSize + 1
+        }
+        return plan
+    }
+
+    private func ensure(_ plan: Plan, isLast: Bool = false) throws(SpaceError) {
+        guard let room else { return }
+        try room.ensure(plan, of: trees, for: purpose, changesMuch: changesMuch, access, isLast: isLast)
+        for place in trees.indices {
+            counts[place].ensuredScattered = plan.counts[place].ensuredScattered
+            counts[place].ensuredEnds = plan.counts[place].ensuredEnds
+        }
+        ensuredBytes = bytes + plan.bytesAhead
+    }
+
+    /// Whether more rows than usual are changed somewhere.
+    private var changesMuch: Bool {
+        trees.indices.contains { place in
+            guard let tree = trees[place], tree.scattered > 0 else { return false }
+            return counts[place].scattered > tree.scattered
+        }
+    }
+
+    /// Makes sure of the space for rows to come, which are charged as they are stored; `sizes` are those of the rows
+    /// with a value.
+    func expect(_ rows: [Tree], sizes: [Int]) throws(SpaceError) {
+        guard ensuredBytes != .max else { return }
+        var plan = plan(ahead: nil)
+        for tree in rows {
+            plan.counts[tree.place].ensuredScattered += tree.scattered
+            plan.counts[tree.place].ensuredEnds += tree.ends
+        }
+        for size in sizes {
+            plan.bytesAhead += size
+            guard size > largestInTree else { continue }
+            plan.values += 1
+            plan.valuePages += pages(ofValue: size)
+        }
+        try ensure(plan, isLast: true)
+    }
+
+    // MARK: For tests
+
+    /// How many changes of rows were charged to a table's tree since the transaction began.
+    func changes(of database: Database) -> Int {
+        let count = counts[Int(database.handle)]
+        return count.scattered + count.ends
+    }
+
+    /// The bound for the pages of the last transaction, given a snapshot of what it left.
+    func pages(_ access: Access) throws(SpaceError) -> Int {
+        try room?.pages(for: plan(ahead: nil), trees, access) ?? 0
+    }
+}
+
+extension RoomMeter.Tree {
+    var place: Int { Int(database.handle) }
+}

@@ -1,0 +1,7 @@
+/// What a write transaction is for, which decides whether it may use the disk space kept back for removals.
+package enum WritePurpose: Sendable {
+    /// The transaction may add; it leaves the last 4 MiB alone.
+    case adding
+    /// The transaction takes, moves, changes or deletes; it may use the last 4 MiB too.
+    case removing
+}
