@@ -57,7 +57,7 @@ extension Engine {
         try body(scope)
         guard scope.hasChanges else { return }
         try scope.finish()
-        room.prepareCommit(scope.meter.bytes)
+        diskReserve.prepareCommit(scope.meter.bytes)
         CrashPoint.reach(.beforeCommit)
         do throws(LMDBError) {
             try transaction.commit()
@@ -121,7 +121,7 @@ extension Engine {
     }
 
     /// Sends the change signal, whether or not a process waits for it.
-    package func signalChange() { bell.ring { (try? self.openFolder("ring the bell")) ?? nil } }
+    package func signalChange() { changeSignal.send { (try? self.openFolder("signal a change")) ?? nil } }
 
     /// Asks the next writer with news to signal.
     ///

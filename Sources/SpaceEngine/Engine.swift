@@ -9,7 +9,7 @@ import Synchronization
 /// that this process inherited over fork. The engine knows rows and slots; the targets above it know what they are for.
 ///
 /// Unchecked Sendable: mutable state is atomic, or behind a Mutex, or touched only by the holder of the gate (`scope`,
-/// `room`, `wakes`). The gate is a mutex between threads as well as between processes.
+/// `diskReserve`, `wakes`). The gate is a mutex between threads as well as between processes.
 package final class Engine: @unchecked Sendable {
     package let name: NamespaceName
     package let root: SpaceRoot
@@ -34,10 +34,10 @@ package final class Engine: @unchecked Sendable {
     /// The write transaction in progress, for the holder of the gate.
     package let scope: WriteScope
     /// The disk reserve, for the holder of the gate.
-    package let room: DiskReserve
+    package let diskReserve: DiskReserve
     /// The waiters that the holder of the gate has found and has to wake.
     package let wakes = WakeList()
-    package let bell = ChangeSignal()
+    package let changeSignal = ChangeSignal()
     let combiner = WriteCombiner()
     /// Whether a commit has passed a multiple of 4,096 changes since the last call of `takePassedMark()`.
     private let hasPassedMark = Atomic<Bool>(false)
@@ -62,14 +62,13 @@ package final class Engine: @unchecked Sendable {
         self.tables = tables
         self.timeout = timeout
         clock = NamespaceClock(control.header)
-        let room = DiskReserve(environment: use.environment, control: control)
-        self.room = room
+        diskReserve = DiskReserve(environment: use.environment, control: control)
         scope = WriteScope(
             tables: tables,
             clock: clock,
             namespace: name.text,
             byteLimit: control.header.byteLimit,
-            meter: RoomMeter(tables.usualChanges, room, idle: access, pageSize: use.environment.pageSize),
+            meter: RoomMeter(tables.usualChanges, diskReserve, idle: access, pageSize: use.environment.pageSize),
             idle: access
         )
     }

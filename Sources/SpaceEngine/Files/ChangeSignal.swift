@@ -16,7 +16,7 @@ package final class ChangeSignal: Sendable {
     }
 
     /// Sends the signal; `folder` opens the namespace's folder for the first one.
-    func ring(in folder: () -> NamespaceFolder?) {
+    func send(in folder: () -> NamespaceFolder?) {
         let descriptor = file.withLock { file in
             if file == nil { file = Self.open(in: folder) }
             return file
@@ -27,8 +27,8 @@ package final class ChangeSignal: Sendable {
 
     private static func open(in folder: () -> NamespaceFolder?) -> CInt? {
         guard let folder = folder(),
-            let bell = try? folder.files.open(NamespaceFolder.bell, flags: O_WRONLY)
+            let signal = try? folder.files.open(NamespaceFolder.bell, flags: O_WRONLY)
         else { return nil }
-        return bell.release()
+        return signal.release()
     }
 }

@@ -203,7 +203,7 @@ package final class DiskReserve {
 
     /// Counts free pages in a read transaction of its own, because LMDB shows the list of free pages in no other.
     ///
-    /// Nothing has been changed yet, so it is the list with which the write transaction began.
+    /// It is the list with which the write transaction began; the plan counts all that the transaction changes.
     private func countReusablePages(lastPage: Int) throws(LMDBError) -> FreePages {
         let oldest = oldestReader() ?? environment.lastTransaction
         let reader = try environment.beginRead()

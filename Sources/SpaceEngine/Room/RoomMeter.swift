@@ -51,7 +51,7 @@ package final class RoomMeter {
     /// The trees; the place of each is LMDB's number for it, as in `counts`.
     private let trees: [Tree?]
     private let index: Int
-    private let room: DiskReserve?
+    private let reserve: DiskReserve?
     private let counts: UnsafeMutablePointer<TableCount>
     /// The counts of a plan, which is made too often to be allocated each time.
     private let planned: UnsafeMutableBufferPointer<TableCount>
@@ -78,9 +78,9 @@ package final class RoomMeter {
     /// How many bytes at most are ensured ahead.
     private static let mostAhead = 256 << 10
 
-    /// Without `room`, the meter only counts: for a new file, whose blocks are there.
-    init(_ known: [Tree], _ room: DiskReserve?, idle access: Access, pageSize: Int) {
-        self.room = room
+    /// Without a reserve, the meter only counts: for a new file, whose blocks are there.
+    init(_ known: [Tree], _ reserve: DiskReserve?, idle access: Access, pageSize: Int) {
+        self.reserve = reserve
         self.access = access
         self.pageSize = max(512, pageSize)
         largestInTree = (self.pageSize - 16) / 2 - 16
@@ -121,8 +121,8 @@ package final class RoomMeter {
         self.access = access
         (bytes, values, valuePages) = (0, 0, 0)
         usualCounts.withUnsafeBufferPointer { counts.update(from: $0.baseAddress!, count: $0.count) }
-        guard Safeguard.room.stands, let room else { return allowAll() }
-        if room.begin(purpose, rows: usualRows + shapes, access.id) {
+        guard Safeguard.room.stands, let reserve else { return allowAll() }
+        if reserve.begin(purpose, rows: usualRows + shapes, access.id) {
             counts[index].ensuredScattered = shapes
             ensuredBytes = Self.usualBytes
         } else {
@@ -219,8 +219,8 @@ package final class RoomMeter {
     }
 
     private func ensure(_ plan: Plan, isLast: Bool = false) throws(SpaceError) {
-        guard let room else { return }
-        try room.ensure(plan, of: trees, for: purpose, changesMuch: changesMuch, access, isLast: isLast)
+        guard let reserve else { return }
+        try reserve.ensure(plan, of: trees, for: purpose, changesMuch: changesMuch, access, isLast: isLast)
         for place in trees.indices {
             counts[place].ensuredScattered = plan.counts[place].ensuredScattered
             counts[place].ensuredEnds = plan.counts[place].ensuredEnds
@@ -264,7 +264,7 @@ package final class RoomMeter {
 
     /// The bound for the pages of the last transaction, given a snapshot of what it left.
     func pages(_ access: Access) throws(SpaceError) -> Int {
-        try room?.pages(for: plan(ahead: nil), trees, access) ?? 0
+        try reserve?.pages(for: plan(ahead: nil), trees, access) ?? 0
     }
 }
 

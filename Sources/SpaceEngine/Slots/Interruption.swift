@@ -12,6 +12,7 @@ package final class Interruption: Sendable {
 
     /// Ends the wait; async-signal-safe, because it is one atomic store.
     ///
-    /// The wait notices it when the signal interrupts it, or at its next tick.
+    /// The wait notices it when a signal interrupts its sleep. A signal just before the sleep leaves it asleep, so the
+    /// handler repeats the signal until the wait has ended.
     package func trigger() { word.value.store(1) }
 }

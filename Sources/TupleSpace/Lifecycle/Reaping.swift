@@ -41,7 +41,7 @@ enum Reaping {
         timeout: Duration
     ) throws(SpaceError) -> RemovedFolder {
         // Opened before anything is marked: if the graveyard can't be made, the namespace stays as it is.
-        let grave = try Grave.open(in: rootFolder, of: root)
+        let graveyard = try Graveyard.open(in: rootFolder, of: root)
         var isGateHeld = false
         do throws(ProcessLock.Failure) {
             if try control.gate.acquire(timeout: timeout, of: folder) { control.gateNeedsRecovery.store(1) }
@@ -57,7 +57,7 @@ enum Reaping {
         control.dead.store(1)
         CrashPoint.reach(.markedDead)
         // If the rename fails, the namespace stays in place and its users continue.
-        let removed = try grave.receive(folder, from: rootFolder) { control.dead.store(wasDead) }
+        let removed = try graveyard.receive(folder, from: rootFolder) { control.dead.store(wasDead) }
         CrashPoint.reach(.buried)
         let wakes = WakeList()
         control.slots.wakeEverybody(into: wakes)
@@ -77,21 +77,21 @@ enum Reaping {
         in rootFolder: borrowing OwnedDescriptor,
         of root: SpaceRoot
     ) throws(SpaceError) -> RemovedFolder {
-        try Grave.open(in: rootFolder, of: root).receive(folder, from: rootFolder)
+        try Graveyard.open(in: rootFolder, of: root).receive(folder, from: rootFolder)
     }
 
-    /// A free place in the graveyard.
-    private struct Grave: ~Copyable {
-        let graveyard: OwnedDescriptor
+    /// The folder that deleted namespaces are moved into.
+    private struct Graveyard: ~Copyable {
+        let folder: OwnedDescriptor
         let process: ProcessIdentity
 
         static func open(
             in rootFolder: borrowing OwnedDescriptor,
             of root: SpaceRoot
-        ) throws(SpaceError) -> Grave {
+        ) throws(SpaceError) -> Graveyard {
             let process = try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current }
             let graveyard = try root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
-            return Grave(graveyard: graveyard, process: process)
+            return Graveyard(folder: graveyard, process: process)
         }
 
         consuming func receive(
@@ -102,16 +102,16 @@ enum Reaping {
             let number = counter.add(1, ordering: .relaxed).newValue
             let name = folder.name
             let removed = "\(name.encoded).\(process.pid).\(process.startTime).\(number)"
-            let (root, yard) = (rootFolder.raw, graveyard.raw)
+            let (root, graveyard) = (rootFolder.raw, self.folder.raw)
             do throws(SpaceError) {
                 try system(operation, "moving it to the graveyard", namespace: name.text) { () throws(Errno) in
-                    try Directory.renameNoReplace(from: root, name.encoded, to: yard, removed)
+                    try Directory.renameNoReplace(from: root, name.encoded, to: graveyard, removed)
                 }
             } catch {
                 undo()
                 throw error
             }
-            return RemovedFolder(graveyard: graveyard, name: removed)
+            return RemovedFolder(graveyard: self.folder, name: removed)
         }
     }
 
