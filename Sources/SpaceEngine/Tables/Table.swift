@@ -136,6 +136,8 @@ package struct Table<Key: TableKey, Row: TableRow> {
 
 extension Unmanaged<RoomMeter>? {
     /// Charges a row that is about to be changed.
+    ///
+    /// A snapshot's table has no meter, and storing through it traps: only a mistake of the library's own can do that.
     @inline(__always)
     func charge(_ database: Database, _ size: Int, _ flags: PutFlags) throws(SpaceError) {
         guard let self else { preconditionFailure("a snapshot's tables are only read") }

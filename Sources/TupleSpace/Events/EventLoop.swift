@@ -37,7 +37,7 @@ package final class EventLoop: Sendable {
         }
     }
 
-    /// The event loop if this process has one: who only ends something, or leaves, needs none, and may have no
+    /// The event loop if this process has one: a caller that only ends something, or leaves, needs none, and may have no
     /// descriptor to spare.
     private static var existing: EventLoop? {
         current.withLock { $0?.forkGeneration == ForkGuard.generation ? $0 : nil }
@@ -55,7 +55,10 @@ package final class EventLoop: Sendable {
     private let exits = ProcessExits<ObjectIdentifier>(firstToken: HandlerThreads.firstExitToken)
     private let state = Mutex(State())
     private let notifier = Mutex<Notifier?>(nil)
-    /// The time of the next tick, in monotonic nanoseconds; changed under the lock of the state.
+    /// The time of the next tick, in monotonic nanoseconds.
+    ///
+    /// It is set under the lock of the state. Only the thread that takes a tick moves it on without the lock, by
+    /// compare-and-exchange, and sets it anew under the lock at the tick's end.
     private let nextTick = Atomic<Int64>(.max)
     private let forkGeneration = ForkGuard.generation
 
