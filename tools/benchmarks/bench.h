@@ -1,4 +1,4 @@
-// Shared by the C programs of the benchmarks: time, medians, processes that start together, memory between them.
+// Shared by the C programs of the benchmarks: time, percentiles, processes that start together, memory between them.
 //
 // Every program prints lines of a name and nanoseconds, and stops at any error: readers would believe a number that was
 // measured past an error.
@@ -23,10 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-// One run is timed in so many parts, and the median part is reported, which leaves out disturbances by other work of
-// the machine.
-enum { PARTS = 20 };
-
 static inline _Noreturn void fail(const char *what) {
     fprintf(stderr, "%s: %s\n", what, errno ? strerror(errno) : "failed");
     exit(70);
@@ -48,26 +44,90 @@ static int compare_doubles(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static inline double median(double *values, int count) {
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 static inline void tell(const char *name, double nanoseconds) {
     printf("%s %.1f\n", name, nanoseconds);
     fflush(stdout);
 }
 
-// Times `count` calls, numbered from 0, in PARTS parts.
-static inline void measure(const char *name, long count, void (*operation)(long, void *), void *context) {
-    double parts[PARTS];
-    long each = count / PARTS ? count / PARTS : 1, number = 0;
-    for (int part = 0; part < PARTS; part++) {
+// MARK: Latencies
+
+// How much a read of the clock adds to a time between two reads: the mean of many, without the fastest and the slowest
+// quarter. The median alone would be a step of the clock, which on some processors is 10 ns.
+static inline double clock_cost(void) {
+    enum { READS = 2000 };
+    static double cost = -1;
+    if (cost >= 0) return cost;
+    double costs[READS], sum = 0;
+    for (int i = 0; i < READS; i++) {
         uint64_t start = now_ns();
-        for (long i = 0; i < each; i++) operation(number++, context);
-        parts[part] = (double)(now_ns() - start) / (double)each;
+        costs[i] = (double)(now_ns() - start);
     }
-    tell(name, median(parts, PARTS));
+    qsort(costs, READS, sizeof *costs, compare_doubles);
+    for (int i = READS / 4; i < READS * 3 / 4; i++) sum += costs[i];
+    return cost = sum / (READS / 2);
+}
+
+// The times of single operations. One read of the clock ends an operation and begins the next.
+struct latencies {
+    double *times;
+    long count, room;
+    uint64_t last;
+};
+
+static inline struct latencies new_latencies(long room) {
+    struct latencies latencies = {.times = malloc(sizeof(double) * (size_t)room), .room = room};
+    MUST(room > 0 && latencies.times);
+    // A page that the kernel provides during the measurement would cost an operation its time.
+    memset(latencies.times, 1, sizeof(double) * (size_t)room);
+    clock_cost();
+    return latencies;
+}
+
+// Begins an operation that does not follow the last one.
+static inline void begin_lap(struct latencies *latencies) { latencies->last = now_ns(); }
+
+// Ends an operation; `share` is how many operations of the row it counts for.
+static inline void end_lap(struct latencies *latencies, int share) {
+    uint64_t now = now_ns();
+    MUST(latencies->count < latencies->room);
+    latencies->times[latencies->count++] = (double)(now - latencies->last) / share;
+    latencies->last = now;
+}
+
+static inline void tell_part(const char *name, const char *part, double nanoseconds) {
+    char line[256];
+    snprintf(line, sizeof line, "%s, %s", name, part);
+    tell(line, nanoseconds);
+}
+
+// Tells the median under the name; under the name and `p99` and `p99.9` these percentiles, if at least one operation
+// was slower; under the name and `mean` the mean. `share` is that of all laps. What the clock costs is taken off.
+static inline void tell_latencies(const char *name, struct latencies *latencies, int share) {
+    double cost = clock_cost() / share, sum = 0;
+    long count = latencies->count;
+    MUST(count > 0);
+    for (long i = 0; i < count; i++) {
+        double *time = latencies->times + i;
+        *time = *time > cost ? *time - cost : 0;
+        sum += *time;
+    }
+    qsort(latencies->times, (size_t)count, sizeof(double), compare_doubles);
+    tell(name, latencies->times[(count - 1) / 2]);
+    if (count >= 100) tell_part(name, "p99", latencies->times[(count * 99 + 99) / 100 - 1]);
+    if (count >= 1000) tell_part(name, "p99.9", latencies->times[(count * 999 + 999) / 1000 - 1]);
+    tell_part(name, "mean", sum / (double)count);
+    free(latencies->times);
+}
+
+// Times `count` calls, numbered from 0.
+static inline void measure(const char *name, long count, void (*operation)(long, void *), void *context) {
+    struct latencies latencies = new_latencies(count);
+    begin_lap(&latencies);
+    for (long i = 0; i < count; i++) {
+        operation(i, context);
+        end_lap(&latencies, 1);
+    }
+    tell_latencies(name, &latencies, 1);
 }
 
 // Memory that children made by fork share.
@@ -158,16 +218,14 @@ static inline void measure_crowd(const char *name, struct crowd crowd) {
 static inline void measure_round_trips(long count, void (*there_and_back)(void)) {
     for (int sleeping = 0; sleeping < 2; sleeping++) {
         long rounds = sleeping ? count / 4 : count - count / 4;
-        double *times = malloc(sizeof *times * (size_t)rounds);
-        MUST(times && rounds > 0);
+        struct latencies latencies = new_latencies(rounds);
         for (long i = 0; i < rounds; i++) {
             if (sleeping) let_sleep();
-            uint64_t start = now_ns();
+            begin_lap(&latencies);
             there_and_back();
-            times[i] = (double)(now_ns() - start);
+            end_lap(&latencies, 1);
         }
-        tell(sleeping ? "hand-off sleeping" : "hand-off", median(times, (int)rounds));
-        free(times);
+        tell_latencies(sleeping ? "hand-off sleeping" : "hand-off", &latencies, 1);
     }
     wait_children();
 }

@@ -1,4 +1,4 @@
-"""Measures everything in one run, by turns, and reports medians: see tools/benchmark --help."""
+"""Measures everything in one run, by turns, and reports percentiles: see tools/benchmark --help."""
 
 import argparse
 import json
@@ -8,10 +8,14 @@ import sys
 import time
 
 import checks
+import idle
 import plots
 import report
-from running import Bench, say
-from works import CROWDS, GROWTH, LOCK, PEER_COUNTS, PEERS, TABLE
+from running import QUANTILES, Bench, say
+from works import CROWDS, GROWTH, IDLE, LOCK, PEER_COUNTS, PEERS, SERVED, TABLE
+
+# The programs whose numbers a row has, besides the peers.
+PROGRAMS = ("ours", "floor", "floor with upkeep", "ring")
 
 
 def arguments():
@@ -40,29 +44,45 @@ class Collection:
     def add(self, name, program, number):
         self.numbers.setdefault(name, {}).setdefault(program, []).append(number)
 
+    def add_line(self, name, program, found, line):
+        """Adds a line of a program's output, and the percentiles beside it."""
+        self.add(name, program, found[line])
+        for quantile in QUANTILES:
+            if f"{line}, {quantile}" in found:
+                self.add(name, (program, quantile), found[f"{line}, {quantile}"])
+
     def median(self, name, program):
         found = self.numbers.get(name, {}).get(program)
         return statistics.median(found) if found else None
+
+    def latencies(self, name, program):
+        """The percentiles of single operations by name; none for what is timed as a whole."""
+        found = {quantile: self.median(name, (program, quantile)) for quantile in QUANTILES}
+        if found["mean"] is None:
+            return {}
+        return {"p50": self.median(name, program), **{key: number for key, number in found.items() if number is not None}}
 
 
 def one_round(bench, works, peers, collection):
     """Each program does each work once; programs with the same work run one after the other."""
     done = set()
     for work in works:
-        if work.words not in done:
+        if work.words and work.words not in done:
             done.add(work.words)
             same = [other for other in works if other.words == work.words]
-            for program in ("ours", "floor") if work.has_floor and not work.floor_line else ("ours",):
+            for program in ("ours", "floor", "ring"):
+                if program == "floor" and (not work.has_floor or work.floor_line) or program == "ring" and not work.has_ring:
+                    continue
                 found = bench.space(program, *work.words, disk=work.on_disk)
                 for other in same:
-                    collection.add(other.name, program, found[other.line])
+                    collection.add_line(other.name, program, found, other.line)
                     if other.floor_line:
-                        collection.add(other.name, "floor", found[other.floor_line])
+                        collection.add_line(other.name, "floor", found, other.floor_line)
             if work.has_upkeep:
                 name, *more = work.words
                 found = bench.space("floor", f"+{name}", *more)
                 for other in same:
-                    collection.add(other.name, "upkeep", found[other.line])
+                    collection.add_line(other.name, "floor with upkeep", found, other.line)
         key = (work.peer_work, *work.peer_words)
         if not work.peer_work or key in done:
             continue
@@ -77,21 +97,26 @@ def one_round(bench, works, peers, collection):
                     say(str(error))
                     continue
                 for other in same:
-                    collection.add(other.name, peer, found[other.peer_line])
+                    collection.add_line(other.name, peer, found, other.peer_line)
 
 
 def entry(collection, work):
-    ours, floor = collection.median(work.name, "ours"), collection.median(work.name, "floor")
+    numbers = {program: collection.median(work.name, program) for program in PROGRAMS}
     peers = {peer: collection.median(work.name, peer) for peer in PEERS}
+    latencies = {program: collection.latencies(work.name, program) for program in (*PROGRAMS, *PEERS)}
     return {
-        "ours": ours,
-        "floor": floor,
-        "floor with upkeep": collection.median(work.name, "upkeep"),
+        **numbers,
         "peers": {peer: number for peer, number in peers.items() if number is not None},
-        "ratio": ours / floor if ours and floor else None,
+        "ratio": numbers["ours"] / numbers["floor"] if numbers["ours"] and numbers["floor"] else None,
+        "latencies": {program: found for program, found in latencies.items() if found},
         "target": work.target,
         "peer_targets": work.peer_targets,
     }
+
+
+def number_alone(number, **more):
+    """The entry of a number that stands by itself."""
+    return {"ours": number, "floor": None, "peers": {}, "ratio": None, **more}
 
 
 def fits(kind, size):
@@ -103,7 +128,8 @@ def fits(kind, size):
 
 
 def growth(bench, quick, rounds):
-    """kind → size → line → median; the sizes by turns, because the machine's pace changes. Large ones have one turn."""
+    """kind → size → the collection of its lines; the sizes by turns, because the machine's pace changes. Large ones
+    have one turn."""
     found = {}
     for kind, (sizes, more) in GROWTH.items():
         sizes = [size for size in (sizes if quick else sizes + more) if fits(kind, size)]
@@ -112,15 +138,25 @@ def growth(bench, quick, rounds):
         for number in range(rounds):
             for size, collection in collections.items():
                 if size < 1_000_000 or number == 0:
-                    for line, value in bench.space("ours", kind, size).items():
-                        collection.add(line, "ours", value)
+                    lines = bench.space("ours", kind, size)
+                    for line in lines:
+                        if line.rpartition(", ")[2] not in QUANTILES:
+                            collection.add_line(line, "ours", lines, line)
         if collections:
-            found[kind] = {
-                size: {line: collection.median(line, "ours") for line in collection.numbers}
-                for size, collection in collections.items()
-            }
+            found[kind] = collections
             say(f"growth: {kind} {', '.join(map(str, sizes))} ({time.monotonic() - start:.1f} s)")
     return found
+
+
+def medians(grown):
+    """kind → size → line → median."""
+    return {
+        kind: {
+            size: {line: collection.median(line, "ours") for line in collection.numbers}
+            for size, collection in collections.items()
+        }
+        for kind, collections in grown.items()
+    }
 
 
 def main():
@@ -129,7 +165,8 @@ def main():
     programs = {name: [os.path.join(options.bin, name)] for name in PEERS}
     programs["rinda"] = ["ruby", os.path.join(options.source, "peers", "rinda.rb")]
     programs["ours"] = options.ours
-    programs["floor"] = os.path.join(options.bin, "floor")
+    for name in ("floor", "ring"):
+        programs[name] = os.path.join(options.bin, name)
     begun = time.monotonic()
     bench = Bench(programs)
     peers = [peer for peer in PEERS if peer not in missing]
@@ -141,26 +178,31 @@ def main():
             missing.append(peer)
             peers.remove(peer)
 
-    works = [work for work in [*TABLE, LOCK, *CROWDS] if options.only in work.name]
+    works = [work for work in [*TABLE, LOCK, *CROWDS, *SERVED, IDLE] if options.only in work.name]
     rounds = 2 if options.quick else 7
     collection = Collection()
     for number in range(rounds):
         one_round(bench, works, peers, collection)
         say(f"round {number + 1} of {rounds}: {time.monotonic() - begun:.0f} s")
 
+    if IDLE in works:
+        collection.add(IDLE.name, "ours", idle.measure(bench, 2 if options.quick else 10))
+
     results = {work.name: entry(collection, work) for work in works}
-    grown = growth(bench, options.quick, 1 if options.quick else 3) if not options.only else {}
-    for kind, sizes in grown.items():
+    collected = growth(bench, options.quick, 1 if options.quick else 3) if not options.only else {}
+    for kind, sizes in collected.items():
         for size, lines in sizes.items():
-            for line, number in lines.items():
-                results[f"growth: {kind} {size}: {line}"] = {"ours": number, "floor": None, "peers": {}, "ratio": None}
+            for line in lines.numbers:
+                latencies = lines.latencies(line, "ours")
+                results[f"growth: {kind} {size}: {line}"] = number_alone(
+                    lines.median(line, "ours"), latencies={"ours": latencies} if latencies else {}
+                )
+    grown = medians(collected)
     verdicts = checks.of_growth(grown) + checks.of_locks(results)
     if not options.only:
         verdicts.append(checks.herd(bench, 20 if options.quick else 60))
     for verdict in verdicts:
-        results[f"check: {verdict.name}"] = {
-            "ours": verdict.value, "floor": None, "peers": {}, "ratio": None, "target": verdict.limit,
-        }
+        results[f"check: {verdict.name}"] = number_alone(verdict.value, target=verdict.limit)
     bench.end()
 
     print(report.text(works, results, peers, missing, verdicts))

@@ -149,7 +149,7 @@ def draw(folder, works, results, grown):
         for work in works:
             entry = results[work.name]
             if work.name in names if names else work.line == "crowd":
-                values = {"SharedSpace": entry["ours"], **entry["peers"]}
+                values = {"SharedSpace": entry["ours"], **entry["peers"], "a bare ring": entry["ring"]}
                 groups.append((work.name, {who: number for who, number in values.items() if number}))
         if groups:
             drawn.append(bars(folder, file, title, groups))

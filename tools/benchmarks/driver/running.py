@@ -14,6 +14,9 @@ import time
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG = 1
 
+# Beside the median of single operations, a program may tell these, each in a line that ends with its name.
+QUANTILES = ("p99", "p99.9", "mean")
+
 
 def say(message):
     print(f"benchmark: {message}", file=sys.stderr, flush=True)
@@ -82,7 +85,7 @@ class Bench:
             results[name] = float(number)
         return results
 
-    # The library, the floor and the peers, each with a fresh place of its own.
+    # The library, the floor, the ring and the peers, each with a fresh place of its own.
 
     def space(self, program, *words, disk=False):
         root = os.path.join(self.disk if disk else self.folder, "root")

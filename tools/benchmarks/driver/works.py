@@ -22,6 +22,8 @@ class Work:
     peer_targets: dict = field(default_factory=dict)
     on_disk: bool = False
     has_floor: bool = True
+    # Whether the ring does the same work: the least with which processes can hand anything over.
+    has_ring: bool = False
     # Whether the floor also reports its cost with the upkeep that every namespace needs.
     has_upkeep: bool = False
     # Where the library's program measures the floor too, by turns with itself: the line to read.
@@ -30,29 +32,47 @@ class Work:
 
 TABLE = [
     Work("write", "write", ("leading", 5000), 1.5, "one", "write", (), {"redis": 20, "sqlite": 5, "rinda": 100},
-         has_upkeep=True),
+         has_upkeep=True, has_ring=True),
     Work("take by the first field", "take leading", ("leading", 5000), 1.5, "one", "take", (),
-         {"redis": 20, "sqlite": 5, "rinda": 100}, has_upkeep=True),
+         {"redis": 20, "sqlite": 5, "rinda": 100}, has_upkeep=True, has_ring=True),
     Work("take by another field", "take other", ("other", 5000), 1.7, has_upkeep=True),
     Work("get a cell", "get", ("get", 100000), 2.0),
     Work("read a tuple", "read", ("read", 40000), 2.5),
     Work("write 100 in a batch, each", "batch", ("batch", 40000), 1.5),
-    Work("hand-off and back, spinning", "hand-off spinning", ("hand-off-spinning", 5000), 1.5, "ping-pong", "hand-off"),
+    *(
+        Work(f"{operation}, {length:,} tuples waiting", f"queue {operation}", ("queue", 2000, length), has_upkeep=True,
+             has_ring=True)
+        for length in (0, 10, 1000, 100_000)
+        for operation in ("write", "take")
+    ),
+    *(
+        Work(f"{name} {size} MiB{more}", f"value {line}", ("values", count, size << 20), has_upkeep=True)
+        for size, count in ((1, 100), (16, 8))
+        for name, line, more in (
+            ("write", "write", ""),
+            # The median leaves out the blocks that are reserved now and then.
+            ("write", "write, mean", ", on average"),
+            ("read", "read", ""),
+            ("take", "take", ""),
+            ("write", "write again", ", on freed pages"),
+        )
+    ),
+    Work("hand-off and back, spinning", "hand-off spinning", ("hand-off-spinning", 5000), 1.5, "ping-pong", "hand-off",
+         has_ring=True),
     Work("hand-off and back, sleeping", "hand-off sleeping", ("hand-off-sleeping", 300), 1.2, "ping-pong",
-         "hand-off sleeping", (), {"redis": 1, "sqlite": 1, "rinda": 1, "beanstalkd": 1, "mq": 1 / 1.2}),
+         "hand-off sleeping", (), {"redis": 1, "sqlite": 1, "rinda": 1, "beanstalkd": 1, "mq": 1 / 1.2}, has_ring=True),
     Work("claim and complete", "claim", ("claim", 5000), 2.0, "claim", "claim", (), {"beanstalkd": 10}),
     Work("durable write, 16 threads", "durable", ("durable", 3200), 0.1, on_disk=True),
     *(
-        Work(f"{name}, {where}", f"{line}, {placement}{tail}", (f"notice-{placement}", 100), target,
-             floor_line=f"bare, {placement}{tail}")
+        Work(f"{name}, {where}", f"{line}, {placement}", (f"notice-{placement}", 100), target,
+             floor_line=f"bare, {placement}")
         for placement, where in (("apart", "another processor"), ("together", "the same processor"))
-        for name, line, target, tail in (
-            ("commit to a watcher's callback", "callback", 1.5, ""),
-            ("commit to a callback, 99th percentile", "callback", None, ", p99"),
-            ("commit to a callback, one of 1,000", "callback, one of 1,000", None, ""),
-            ("commit to a callback on an actor", "callback on an actor", None, ""),
-            ("commit to a task that awaits changes", "sequence", None, ""),
-            ("a commit that nobody is told of", "commit alone", None, ""),
+        for name, line, target in (
+            ("commit to a watcher's callback", "callback", 1.5),
+            ("commit to a callback, one of 1,000", "callback, one of 1,000", None),
+            ("commit to a callback on an actor", "callback on an actor", None),
+            ("commit to a task that awaits changes", "sequence", None),
+            ("a commit without watchers", "commit alone", None),
         )
     ),
 ]
@@ -62,9 +82,21 @@ LOCK = Work("lock and unlock", "lock", ("lock", 5000), has_floor=False)
 
 CROWDS = [
     Work(f"{producers} to {takers} processes, a message", "crowd", ("crowd", 8000, producers, takers), None, "crowd",
-         "crowd", (producers, takers), {}, has_floor=False)
+         "crowd", (producers, takers), {}, has_floor=False, has_ring=True)
     for producers, takers in ((1, 1), (1, 4), (2, 2), (4, 1), (4, 4))
 ]
+
+# Waiters of one other process that are served one after the other.
+SERVED = [
+    Work(f"3,000 {kind} that match, {name}", f"served {kind}{line}", (f"served-{kind}", 3000), has_floor=False,
+         has_ring=kind == "threads")
+    for kind in ("threads", "tasks")
+    for name, line in (("the time of all ÷ 3,000", ", all"), ("from a tuple's write to the take's return", ""))
+]
+
+# Measured by the driver: it has no words. Processes that wait for what never comes.
+IDLERS = 200
+IDLE = Work(f"processor time of {IDLERS} idle waiting processes, in 10 s", "", (), has_floor=False)
 
 # How many operations a peer is asked for: enough for a median, no more than a second's worth.
 PEER_COUNTS = {

@@ -1,9 +1,10 @@
 // The floor: the least that each work costs with LMDB and futexes, without checks, wake-ups and upkeep.
 //
-//   floor FOLDER WORK COUNT     FOLDER on tmpfs, for `durable` on a disk; with a + before WORK, upkeep is done too
+//   floor FOLDER WORK COUNT [MORE]    FOLDER on tmpfs, for `durable` on a disk; with a + before WORK, upkeep is done too
 //
 // The rows are those of a namespace with one indexed shape: a tuple of 90 bytes under its id, and an index row of shape,
-// hash and id. LMDB runs as in a fast namespace (writable map, no sync), the file's blocks reserved ahead.
+// hash and id. LMDB runs as in a fast namespace (writable map, no sync), the file's blocks reserved ahead. `values` has
+// larger tuples, and reserves the blocks as it goes if upkeep is done.
 
 #include "../bench.h"
 #include <lmdb.h>
@@ -25,6 +26,19 @@ static MDB_env *env;
 static MDB_dbi tuples, index_table, cells, claims, main_table;
 static const char *folder;
 static uint64_t next_id = 1;
+static size_t reserved;
+
+// Reserves blocks up to `end`, from where they end now.
+static void reserve_blocks(size_t end) {
+    int file;
+    if (end <= reserved) return;
+    LMDB(mdb_env_get_fd(env, &file));
+    MUST(fallocate(file, 0, (off_t)reserved, (off_t)(end - reserved)) == 0);
+    reserved = end;
+}
+
+// The blocks that a writable map has from the beginning.
+static size_t ahead = 256 << 20;
 
 static void open_database(unsigned flags) {
     LMDB(mdb_env_create(&env));
@@ -32,11 +46,7 @@ static void open_database(unsigned flags) {
     LMDB(mdb_env_set_maxreaders(env, 2048));
     LMDB(mdb_env_set_maxdbs(env, 16));
     LMDB(mdb_env_open(env, folder, flags | MDB_NOTLS, 0600));
-    if (flags & MDB_WRITEMAP) {
-        int file;
-        LMDB(mdb_env_get_fd(env, &file));
-        MUST(fallocate(file, 0, 0, 256 << 20) == 0);
-    }
+    if (flags & MDB_WRITEMAP) reserve_blocks(ahead);
     MDB_txn *txn;
     LMDB(mdb_txn_begin(env, NULL, 0, &txn));
     LMDB(mdb_dbi_open(txn, "tuples", MDB_CREATE, &tuples));
@@ -60,17 +70,20 @@ static void index_key(unsigned char *key, uint64_t hash, uint64_t id) {
     memcpy(key + 10, &id, 8);
 }
 
-// One tuple row and one index row.
-static void put_tuple(MDB_txn *txn, uint64_t hash) {
+// Makes room for one tuple row, and stores one index row beforehand; the caller fills the room.
+static void *reserve_tuple(MDB_txn *txn, uint64_t hash, size_t size) {
     uint64_t id = next_id++, big = __builtin_bswap64(id);
     unsigned char bytes[INDEX_KEY];
-    MDB_val key = {8, &big}, value = {ROW, NULL};
-    LMDB(mdb_put(txn, tuples, &key, &value, MDB_APPEND | MDB_RESERVE));
-    memset(value.mv_data, 'x', ROW);
     index_key(bytes, hash, id);
     MDB_val entry = {INDEX_KEY, bytes}, nothing = {0, NULL};
     LMDB(mdb_put(txn, index_table, &entry, &nothing, 0));
+    MDB_val key = {8, &big}, value = {size, NULL};
+    LMDB(mdb_put(txn, tuples, &key, &value, MDB_APPEND | MDB_RESERVE));
+    return value.mv_data;
 }
+
+// One tuple row and one index row.
+static void put_tuple(MDB_txn *txn, uint64_t hash) { memset(reserve_tuple(txn, hash, ROW), 'x', ROW); }
 
 // The oldest tuple of a hash: its id and its row, or 0.
 static uint64_t find_tuple(MDB_cursor *cursor, MDB_txn *txn, uint64_t hash, MDB_val *row) {
@@ -89,13 +102,14 @@ static uint64_t find_tuple(MDB_cursor *cursor, MDB_txn *txn, uint64_t hash, MDB_
 }
 
 // Finds through the index, copies the row, deletes both; 0 if there is none.
-static int take_tuple(MDB_txn *txn, uint64_t hash, unsigned char *copy) {
+static int take_sized(MDB_txn *txn, uint64_t hash, unsigned char *copy, size_t size) {
     MDB_cursor *cursor;
     LMDB(mdb_cursor_open(txn, index_table, &cursor));
     MDB_val row;
     uint64_t id = find_tuple(cursor, txn, hash, &row);
     if (id) {
-        memcpy(copy, row.mv_data, ROW);
+        MUST(row.mv_size == size);
+        memcpy(copy, row.mv_data, size);
         LMDB(mdb_cursor_del(cursor, 0));
     }
     mdb_cursor_close(cursor);
@@ -105,6 +119,8 @@ static int take_tuple(MDB_txn *txn, uint64_t hash, unsigned char *copy) {
     LMDB(mdb_del(txn, tuples, &key, NULL));
     return 1;
 }
+
+static int take_tuple(MDB_txn *txn, uint64_t hash, unsigned char *copy) { return take_sized(txn, hash, copy, ROW); }
 
 // MARK: Upkeep
 
@@ -191,12 +207,36 @@ static void take_bare(long number, void *context) {
     LMDB(mdb_txn_commit(txn));
 }
 
-static void write_batch(long number, void *context) {
-    (void)number, (void)context;
+static void write_batch(int count) {
     MDB_txn *txn;
     LMDB(mdb_txn_begin(env, NULL, 0, &txn));
-    for (int i = 0; i < BATCH; i++) put_tuple(txn, 1);
+    for (int i = 0; i < count; i++) put_tuple(txn, 1);
     LMDB(mdb_txn_commit(txn));
+}
+
+static void batch(long count) {
+    struct latencies latencies = new_latencies(count / BATCH);
+    begin_lap(&latencies);
+    for (long i = 0; i < count / BATCH; i++) write_batch(BATCH), end_lap(&latencies, BATCH);
+    tell_latencies("batch", &latencies, BATCH);
+}
+
+// Writes and takes by turns, while `length` tuples wait.
+static void queue(long count, long length) {
+    for (long i = 0; i < length; i += 1000) write_batch(length - i < 1000 ? (int)(length - i) : 1000);
+    struct latencies writes = new_latencies(count), takes = new_latencies(count);
+    for (long i = 0; i < count; i++) {
+        begin_lap(&writes);
+        write_one(1);
+        end_lap(&writes, 1);
+        begin_lap(&takes);
+        MUST(take_one(1));
+        end_lap(&takes, 1);
+    }
+    tell_latencies("queue write", &writes, 1);
+    tell_latencies("queue take", &takes, 1);
+    for (long i = 0; i < length; i++) MUST(take_one(1));
+    MUST(!take_one(1));
 }
 
 static MDB_txn *reader;
@@ -233,6 +273,62 @@ static void read_tuple(long number, void *context) {
     MUST(find_tuple(reading, reader, scattered(number, *(uint64_t *)context), &row));
     memcpy(copy, row.mv_data, ROW);
     mdb_txn_reset(reader);
+}
+
+// MARK: Large values
+
+static unsigned char *payload, *copy_of_payload;
+static size_t value_size;
+
+// The library's steps: an eighth of the file, between 1 MiB and 64, and 4 MiB more than a write needs.
+static void reserve_on_the_way(void) {
+    MDB_envinfo info;
+    LMDB(mdb_env_info(env, &info));
+    size_t end = (info.me_last_pgno + 64) * 4096 + value_size + (4 << 20), step = reserved / 8;
+    if (end <= reserved) return;
+    step = step < 1 << 20 ? 1 << 20 : step > 64 << 20 ? 64 << 20 : step;
+    reserve_blocks(end > reserved + step ? end : reserved + step);
+}
+
+static void write_value(long number, void *context) {
+    (void)number, (void)context;
+    MDB_txn *txn = begin();
+    if (gate) reserve_on_the_way();
+    memcpy(reserve_tuple(txn, 1, value_size), payload, value_size);
+    commit(txn);
+}
+
+static void read_value(long number, void *context) {
+    (void)number, (void)context;
+    MDB_val row;
+    LMDB(mdb_txn_renew(reader));
+    LMDB(mdb_cursor_renew(reader, reading));
+    MUST(find_tuple(reading, reader, 1, &row) && row.mv_size == value_size);
+    memcpy(copy_of_payload, row.mv_data, value_size);
+    mdb_txn_reset(reader);
+}
+
+static void take_value(long number, void *context) {
+    (void)number, (void)context;
+    MDB_txn *txn = begin();
+    MUST(take_sized(txn, 1, copy_of_payload, value_size));
+    commit(txn);
+}
+
+static void values(long count, long size) {
+    value_size = (size_t)size;
+    MUST(size > 0 && (payload = malloc(value_size)) && (copy_of_payload = malloc(value_size)));
+    memset(payload, 'x', value_size);
+    memset(copy_of_payload, 0, value_size);
+    if (gate) ahead = 1 << 20;
+    if (!gate && ahead < (size_t)(count + 2) * (value_size + 65536)) ahead = (size_t)(count + 2) * (value_size + 65536);
+    open_fast();
+    begin_reading();
+    measure("value write", count, write_value, NULL);
+    measure("value read", count, read_value, NULL);
+    MUST(!memcmp(payload, copy_of_payload, value_size));
+    measure("value take", count, take_value, NULL);
+    measure("value write again", count, write_value, NULL);
 }
 
 static void set_cells(void) {
@@ -305,18 +401,17 @@ static void hand_off(long count, int sleeps) {
     rounds = count;
     start_child(answer, 0, NULL);
     open_fast();
-    double *times = malloc(sizeof *times * (size_t)count);
-    MUST(times);
+    struct latencies latencies = new_latencies(count);
     for (uint32_t i = 0; i < (uint32_t)count; i++) {
         if (sleeps) let_sleep();
-        uint64_t start = now_ns();
+        begin_lap(&latencies);
         next_id = (uint64_t)i * 2 + 1;
         serve(court, 0);
         receive(court, 1, i);
-        times[i] = (double)(now_ns() - start);
+        end_lap(&latencies, 1);
     }
     wait_children();
-    tell(sleeps ? "hand-off sleeping" : "hand-off spinning", median(times, (int)count));
+    tell_latencies(sleeps ? "hand-off sleeping" : "hand-off spinning", &latencies, 1);
 }
 
 // MARK: Many threads
@@ -342,15 +437,18 @@ static void durable(long count) {
     tell("durable", (double)(now_ns() - start) / (double)(each * THREADS));
 }
 
+static void do_nothing(long number, void *context) { (void)number, (void)context; }
+
 int main(int count, char **words) {
-    if (count != 4) {
-        fprintf(stderr, "usage: %s FOLDER WORK COUNT\n", words[0]);
+    if (count != 4 && count != 5) {
+        fprintf(stderr, "usage: %s FOLDER WORK COUNT [MORE]\n", words[0]);
         return 64;
     }
     folder = words[1];
     const char *work = words[2];
     long operations = atol(words[3]);
-    MUST(operations > 0);
+    long more = count == 5 ? atol(words[4]) : 0;
+    MUST(operations > 0 && more >= 0);
     if (*work == '+') {
         work++;
         keep_up();
@@ -370,14 +468,14 @@ int main(int count, char **words) {
         measure("take other", operations, take_other, NULL);
     } else if (!strcmp(work, "batch")) {
         open_fast();
-        long batches = operations / BATCH;
-        double parts[PARTS];
-        for (int part = 0; part < PARTS; part++) {
-            uint64_t start = now_ns();
-            for (long i = 0; i < batches / PARTS; i++) write_batch(i, NULL);
-            parts[part] = (double)(now_ns() - start) / (double)(batches / PARTS) / BATCH;
-        }
-        tell("batch", median(parts, PARTS));
+        batch(operations);
+    } else if (!strcmp(work, "queue")) {
+        open_fast();
+        queue(operations, more);
+    } else if (!strcmp(work, "values")) {
+        values(operations, more);
+    } else if (!strcmp(work, "nothing")) {
+        measure("nothing", operations, do_nothing, NULL);
     } else if (!strcmp(work, "get")) {
         open_fast();
         set_cells();

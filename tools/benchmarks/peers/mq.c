@@ -44,23 +44,16 @@ static void receive(int queue) {
 // As much as the queue holds, put and taken by turns.
 static void one(long count) {
     open_once();
-    double puts[PARTS], takes[PARTS];
-    long each = count / PARTS / DEPTH > 0 ? count / PARTS / DEPTH : 1;
-    for (int part = 0; part < PARTS; part++) {
-        uint64_t put_time = 0, take_time = 0;
-        for (long i = 0; i < each; i++) {
-            uint64_t start = now_ns(), middle;
-            for (int j = 0; j < DEPTH; j++) put(0);
-            middle = now_ns();
-            for (int j = 0; j < DEPTH; j++) receive(0);
-            put_time += middle - start;
-            take_time += now_ns() - middle;
-        }
-        puts[part] = (double)put_time / (double)(each * DEPTH);
-        takes[part] = (double)take_time / (double)(each * DEPTH);
+    long turns = count / DEPTH > 0 ? count / DEPTH : 1;
+    struct latencies puts = new_latencies(turns * DEPTH), takes = new_latencies(turns * DEPTH);
+    for (long i = 0; i < turns; i++) {
+        begin_lap(&puts);
+        for (int j = 0; j < DEPTH; j++) put(0), end_lap(&puts, 1);
+        begin_lap(&takes);
+        for (int j = 0; j < DEPTH; j++) receive(0), end_lap(&takes, 1);
     }
-    tell("write", median(puts, PARTS));
-    tell("take", median(takes, PARTS));
+    tell_latencies("write", &puts, 1);
+    tell_latencies("take", &takes, 1);
 }
 
 static void answer(int count, void *context) {

@@ -10,27 +10,29 @@ require "drb/unix"
 require "rinda/tuplespace"
 
 PAYLOAD = "x" * 64
-PARTS = 20
 
 def now = Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)
-
-def median(values)
-  sorted = values.sort
-  (sorted[(sorted.size - 1) / 2] + sorted[sorted.size / 2]) / 2.0
-end
 
 def tell(name, nanoseconds)
   puts format("%s %.1f", name, nanoseconds)
   $stdout.flush
 end
 
+# The median under the name; p99 and p99.9 under the name and theirs, if at least one operation was slower; the mean.
+def tell_latencies(name, times)
+  sorted = times.sort
+  tell(name, sorted[(sorted.size - 1) / 2])
+  tell("#{name}, p99", sorted[(sorted.size * 99 + 99) / 100 - 1]) if sorted.size >= 100
+  tell("#{name}, p99.9", sorted[(sorted.size * 999 + 999) / 1000 - 1]) if sorted.size >= 1000
+  tell("#{name}, mean", sorted.sum / sorted.size.to_f)
+end
+
 def measure(name, count)
-  each = [count / PARTS, 1].max
-  tell(name, median((1..PARTS).map do
+  tell_latencies(name, count.times.map do
     start = now
-    each.times { yield }
-    (now - start) / each.to_f
-  end))
+    yield
+    now - start
+  end)
 end
 
 def connect(uri)
@@ -47,7 +49,7 @@ def round_trips(count)
       yield
       now - start
     end
-    tell(sleeping ? "hand-off sleeping" : "hand-off", median(times))
+    tell_latencies(sleeping ? "hand-off sleeping" : "hand-off", times)
   end
 end
 

@@ -33,7 +33,7 @@ enum Growth {
             _ = try await changes.next(timeout: .seconds(10))
             times.append(Double(now() - start))
         }
-        tell("watch", median(times))
+        Latencies.tell("watch", times)
     }
 
     /// With `size` tasks of another process blocked in takes that don't match.
@@ -67,8 +67,8 @@ enum Growth {
         for number in 0..<size { all.append(try space.namespace("bench-\(number)")) }
         for namespace in all { try namespace.write("job", 0, OneProcess.payload) }
         try measure("write", 10_000) { try all[$0 % size].write("job", $0, OneProcess.payload) }
-        tell("RSS bytes", Double(try statusBytes("VmRSS:")))
-        tell("descriptors", Double(try openDescriptors()))
+        report("RSS bytes", Double(try statusBytes("VmRSS:")))
+        report("descriptors", Double(try openDescriptors()))
     }
 
     /// With payloads of `size` bytes.
@@ -102,7 +102,7 @@ enum Growth {
             }
             guard taken == number - alive else { throw Failure("\(taken) was taken instead of \(number - alive)") }
         }
-        tell("file bytes", Double(try namespace.status().bytes))
+        report("file bytes", Double(try namespace.status().bytes))
     }
 
     // MARK: Counts by the kernel

@@ -12,7 +12,7 @@ enum Main {
         }
         do {
             let space = try Space(root: words[1])
-            if ["notice-watcher", "tuples", "block"].contains(words[2]) {
+            if ["notice-watcher", "tuples", "block", "be-served-tasks"].contains(words[2]) {
                 awaitEnd(of: words[2]) { try await runTask(space, words[2], count) }
             }
             try run(space, words[2], count, Array(words.dropFirst(4)))
@@ -39,6 +39,7 @@ enum Main {
         switch work {
         case "notice-watcher": try await Noticing.watch(space)
         case "tuples": try await Growth.tuples(space, count)
+        case "be-served-tasks": try await Served.waitAsTasks(space, count)
         default: try await Growth.block(space, count)
         }
     }
@@ -47,6 +48,9 @@ enum Main {
         switch work {
         case "leading": try OneProcess(space).leading(count)
         case "write-only": try OneProcess(space).writeOnly(count)
+        case "queue" where more.count == 1: try OneProcess(space).queue(count, length: try number(more[0]))
+        case "values" where more.count == 1: try OneProcess(space).values(count, size: try number(more[0]))
+        case "nothing": measure("nothing", count) { _ in }
         case "other": try OneProcess(space).other(count)
         case "claim": try OneProcess(space).claim(count)
         case "batch": try OneProcess(space).batch(count)
@@ -61,8 +65,10 @@ enum Main {
         case "watchers": try Watchers.run(space, count)
         case "be-watched" where more.count == 1: try Watchers.watch(space, more[0], count)
         case "crowd" where more.count == 2:
-            guard let producers = Int(more[0]), let takers = Int(more[1]) else { throw Failure("how many of each?") }
-            try Processes.crowd(space, count, producers: producers, takers: takers)
+            try Processes.crowd(space, count, producers: try number(more[0]), takers: try number(more[1]))
+        case "served-threads": try Served.run(space, count, by: "threads")
+        case "served-tasks": try Served.run(space, count, by: "tasks")
+        case "be-served-threads": try Served.waitAsThreads(space, count)
         case "produce": try Processes.member(space, count, takes: false)
         case "consume": try Processes.member(space, count, takes: true)
         case "wait" where more.count == 1: try Processes.wait(space, more[0], count)
@@ -75,5 +81,9 @@ enum Main {
         case "ordered-set": try SharedObjects.orderedSet(space, count)
         default: throw Failure("no such work")
         }
+    }
+    private static func number(_ word: String) throws -> Int {
+        guard let number = Int(word), number >= 0 else { throw Failure("\(word) is no number") }
+        return number
     }
 }

@@ -53,8 +53,7 @@ enum Noticing {
         }
         try child.end()
         for (way, times) in zip(ways, times) {
-            tell("\(way), \(isApart ? "apart" : "together")", median(times))
-            tell("\(way), \(isApart ? "apart" : "together"), p99", times.sorted()[times.count * 99 / 100])
+            Latencies.tell("\(way), \(isApart ? "apart" : "together")", times)
         }
     }
 

@@ -49,6 +49,44 @@ struct OneProcess {
         try measure("write", count) { try namespace.write("job", $0, Self.payload) }
     }
 
+    /// Writes and takes by turns, while `length` tuples wait.
+    func queue(_ count: Int, length: Int) throws {
+        try indexLeading()
+        try fill(length)
+        var writes = Latencies(count)
+        var takes = Latencies(count)
+        for number in 0..<count {
+            writes.beginLap()
+            try namespace.write("job", length + number, Self.payload)
+            writes.endLap()
+            takes.beginLap()
+            let taken = try namespace.takeIfExists("job", any(Int.self), any(String.self))
+            takes.endLap()
+            guard let taken, taken.1 == number else { throw Failure("tuple \(number) was not taken") }
+        }
+        writes.tell("queue write")
+        takes.tell("queue take")
+        guard try namespace.count() == length else { throw Failure("miscounted") }
+    }
+
+    /// Writes, reads and takes tuples of so many bytes: the first time on pages that the file has not used yet, the
+    /// second time on freed ones.
+    func values(_ count: Int, size: Int) throws {
+        try indexLeading()
+        let payload = [UInt8](repeating: 0x78, count: size)
+        func found(_ tuple: (String, Int, [UInt8])?) throws {
+            guard let tuple, tuple.2.count == size, tuple.2.last == 0x78 else { throw Failure("not what was written") }
+        }
+        try measure("value write", count) { try namespace.write("job", $0, payload) }
+        try measure("value read", count) { _ in
+            try found(try namespace.readIfExists("job", any(Int.self), any([UInt8].self)))
+        }
+        try measure("value take", count) { _ in
+            try found(try namespace.takeIfExists("job", any(Int.self), any([UInt8].self)))
+        }
+        try measure("value write again", count) { try namespace.write("job", $0, payload) }
+    }
+
     func other(_ count: Int) throws {
         try indexOther()
         try measure("write other", count) { try namespace.write("job", $0, Self.payload) }
@@ -113,7 +151,7 @@ struct OneProcess {
         try Threads.run(threads) { _ in
             for number in 0..<each { try namespace.write("job", number, payload) }
         }
-        tell("durable", Double(now() - start) / Double(each * threads))
+        report("durable", Double(now() - start) / Double(each * threads))
     }
 }
 

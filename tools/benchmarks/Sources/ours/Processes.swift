@@ -11,18 +11,18 @@ enum Processes {
         let namespace = try space.namespace("bench")
         let child = try Child([space.root, "answer", "\(count)"])
         _ = try child.receive()
-        var times: [Double] = []
+        var latencies = Latencies(count)
         for number in 0..<count {
             if sleeping { letSleep() }
-            let start = now()
+            latencies.beginLap()
             try namespace.write("ping", number, OneProcess.payload)
             guard try namespace.take("pong", any(Int.self), any(String.self), timeout: patience) != nil else {
                 throw Failure("no answer")
             }
-            times.append(Double(now() - start))
+            latencies.endLap()
         }
         try child.wait()
-        tell(sleeping ? "hand-off sleeping" : "hand-off spinning", median(times))
+        latencies.tell(sleeping ? "hand-off sleeping" : "hand-off spinning")
     }
 
     static func answer(_ space: Space, _ count: Int) throws {
@@ -48,7 +48,7 @@ enum Processes {
         let start = now()
         try namespace.set("go", value: true)
         for child in children { try child.wait() }
-        tell("crowd", Double(now() - start) / Double(count))
+        report("crowd", Double(now() - start) / Double(count))
         let left = try namespace.count()
         guard left == 0 else { throw Failure("\(left) messages were left over") }
     }

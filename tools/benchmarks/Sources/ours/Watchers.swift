@@ -45,9 +45,9 @@ enum Watchers {
         }
         for child in children { try child.end() }
         for (kind, times) in zip(kinds, times) {
-            tell("write after a pause, \(kind.name)", median(times.paused))
-            tell("write after a pause, until it returns, \(kind.name)", median(times.returned))
-            tell("write in a burst, \(kind.name)", median(times.burst))
+            report("write after a pause, \(kind.name)", median(times.paused))
+            report("write after a pause, until it returns, \(kind.name)", median(times.returned))
+            report("write in a burst, \(kind.name)", median(times.burst))
         }
     }
 
