@@ -8,6 +8,7 @@ import sys
 import time
 
 import checks
+import comparing
 import idle
 import plots
 import report
@@ -24,6 +25,7 @@ def arguments():
     parser.add_argument("--only", default="")
     parser.add_argument("--output", default=".")
     parser.add_argument("--plots", default="")
+    parser.add_argument("--compare", default="")
     parser.add_argument("--missing", default="")
     parser.add_argument("--bin", required=True)
     parser.add_argument("--ours", required=True)
@@ -161,6 +163,8 @@ def medians(grown):
 
 def main():
     options = arguments()
+    former = comparing.load(options.compare) if options.compare else None
+    checks.prove_of_rows()
     missing = options.missing.split()
     programs = {name: [os.path.join(options.bin, name)] for name in PEERS}
     programs["rinda"] = ["ruby", os.path.join(options.source, "peers", "rinda.rb")]
@@ -198,11 +202,12 @@ def main():
                     lines.median(line, "ours"), latencies={"ours": latencies} if latencies else {}
                 )
     grown = medians(collected)
-    verdicts = checks.of_growth(grown) + checks.of_locks(results)
+    verdicts = [checks.of_nothing(bench), *checks.of_growth(grown), *checks.of_locks(results)]
     if not options.only:
         verdicts.append(checks.herd(bench, 20 if options.quick else 60))
     for verdict in verdicts:
         results[f"check: {verdict.name}"] = number_alone(verdict.value, target=verdict.limit)
+    results["about"] = comparing.about(options.source, options.quick, options.only)
     bench.end()
 
     print(report.text(works, results, peers, missing, verdicts))
@@ -214,7 +219,12 @@ def main():
     if options.plots:
         for plot in plots.draw(options.plots, works, results, grown):
             say(f"drew {plot}")
-    return 0
+    if former:
+        print("\n" + comparing.text(results, former, options.compare, options.only))
+    empty = checks.of_rows(works, results)
+    for line in empty:
+        say(line)
+    return 1 if empty else 0
 
 
 sys.exit(main())

@@ -1,5 +1,6 @@
-"""Figures that must stay small as a namespace grows."""
+"""Figures that must stay small as a namespace grows, and rows that must have measured something."""
 
+import math
 import os
 import random
 import shutil
@@ -8,9 +9,12 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from running import say
+from running import QUANTILES, say
+from works import Work
 
 MIB = 1 << 20
+# No operation of any program takes so few nanoseconds; one that does nothing takes at most a step of the clock.
+LEAST = 12
 
 
 @dataclass
@@ -57,6 +61,47 @@ def of_growth(grown):
 def of_locks(results):
     lock, *pair = (results.get(name, {}).get("ours") for name in ("lock and unlock", "write", "take by the first field"))
     return [Verdict("lock and unlock ÷ write and take", lock / sum(pair), 2)] if lock and all(pair) else []
+
+
+def of_rows(works, results):
+    """What is wrong with rows that measured nothing: a line for each number."""
+    found = []
+    for work in works:
+        entry = results.get(work.name, {})
+        wanted = {"ours": True, "floor": work.has_floor, "ring": work.has_ring, "floor with upkeep": work.has_upkeep}
+        numbers = {program: entry.get(program) for program, is_wanted in wanted.items() if is_wanted}
+        numbers.update(entry.get("peers", {}))
+        for program, number in numbers.items():
+            if number is None or not math.isfinite(number) or number < LEAST:
+                found.append(f"{work.name}: {program} measured nothing ({number} ns)")
+        for program, latencies in entry.get("latencies", {}).items():
+            rising = [latencies[name] for name in ("p50", *QUANTILES[:2]) if name in latencies]
+            if rising != sorted(rising):
+                found.append(f"{work.name}: the percentiles of {program} fall ({rising})")
+    for name, entry in results.items():
+        if name.startswith("growth: ") and not (entry["ours"] and entry["ours"] > 0):
+            found.append(f"{name}: nothing was measured ({entry['ours']})")
+    return found
+
+
+def prove_of_rows():
+    """Shows that `of_rows` finds what it has to find."""
+    work = Work("made up", "", (), has_ring=True)
+    good = {"ours": 90.0, "floor": 60.0, "ring": 30.0, "peers": {"peer": 900.0}, "latencies": {"ours": {"p50": 1, "p99": 2}}}
+    bad = [
+        {**good, "ours": None}, {**good, "ours": 0.0}, {**good, "floor": math.nan}, {**good, "ring": LEAST / 2},
+        {**good, "peers": {"peer": 0.0}}, {**good, "latencies": {"ours": {"p50": 2, "p99": 1}}}, {},
+    ]
+    if of_rows([work], {work.name: good}) or not all(of_rows([work], {work.name: entry}) for entry in bad):
+        raise RuntimeError("the check of rows that measured nothing does not find them")
+    if not of_rows([], {"growth: made up": {"ours": 0.0}}):
+        raise RuntimeError("the check of growth that measured nothing does not find it")
+
+
+def of_nothing(bench):
+    """How long an operation takes that does nothing: a row with such a number is to be found by `of_rows`."""
+    times = [bench.space(program, "nothing", 5000)["nothing"] for program in ("ours", "floor")]
+    return Verdict("ns of an operation that does nothing", max(times), LEAST)
 
 
 def switches(pid):
