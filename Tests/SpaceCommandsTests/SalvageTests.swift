@@ -154,7 +154,7 @@ struct SalvageTests {
         _ = try fill()
         let writer = try Agent(root, "jobs")
         try writer.send("churn 0 1000000")
-        for _ in 0..<15 {
+        for _ in 0..<4 {
             let check = try runner.dump("--check", "jobs")
             #expect(check.status == 0, "\(check.output)\(check.errors)")
             let result = try salvage()

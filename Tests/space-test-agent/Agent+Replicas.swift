@@ -168,14 +168,15 @@ extension Agent {
         return "\(tuples.count) \(cells.count)"
     }
 
-    /// Writes, takes, claims, returns, sets and unsets, in turn.
+    /// Writes, takes, claims, returns, sets and unsets, in turn; of its own tuples at most 200 are there at a time.
     private func churn(_ seed: Int, count: Int) throws -> Int {
         let namespace = try namespace()
+        let age = 6 * 200
         for round in 0..<count {
             let number = (round &* 7919 &+ seed &* 104_729) % 4000
             switch round % 6 {
             case 0: try namespace.write("job", 10_000 + round)
-            case 1: _ = try namespace.takeIfExists("job", number)
+            case 1: _ = try namespace.takeIfExists("job", round < age ? number : 10_000 + round - 1 - age)
             case 2: try namespace.release(try namespace.claimAll(matching: ["job", .any], order: .newestFirst, max: 1))
             case 3:
                 try namespace.complete(try namespace.claimAll(matching: ["job", number], max: 1))
