@@ -49,6 +49,7 @@ struct DamagePart {
             {
                 try walker.kill()
             }
+            if round.hasFound { break }
         }
         try subject.restore()
         try subject.end()

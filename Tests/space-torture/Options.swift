@@ -28,6 +28,8 @@ struct Options: Sendable {
     var parts = Part.allCases
     var plant: Plant?
     var leftOut: Safeguard?
+    /// The only scene to play; `nil` for all of a part's.
+    var scene: String?
     var isToFail: Bool { plant != nil || leftOut != nil }
     /// Seconds without progress that count as a lost wake-up.
     var patience = 10
@@ -44,6 +46,7 @@ struct Options: Sendable {
             case "--seed": seed = UInt64(try Self.number(option, value, 0...Int.max))
             case "--patience": patience = try Self.number(option, value, 1...1000)
             case "--folder": folder = value
+            case "--scene": scene = value
             case "--part":
                 guard let part = Part(rawValue: value) else {
                     throw UsageError(text: "no part \(value); there are \(Part.allCases.map(\.rawValue))")

@@ -29,7 +29,12 @@ struct Rounds {
     let options: Options
 
     /// Plays the scenes in an order of the seed's until the time has passed, or until a planted fault was found.
-    func report(_ scenes: [Scene], prepare: (Round) throws -> Void = { _ in }) -> Report {
+    func report(_ all: [Scene], prepare: (Round) throws -> Void = { _ in }) -> Report {
+        let scenes = all.filter { options.scene == nil || options.scene == $0.name }
+        if scenes.isEmpty {
+            note("no such scene; there are \(all.map(\.name))")
+            exit(64)
+        }
         var generator = SeededGenerator(seed: options.seed)
         let start = MonotonicInstant.now
         var played = [Int](repeating: 0, count: scenes.count)
@@ -108,6 +113,9 @@ final class Round {
     deinit { atEnd() }
 
     func fault(_ text: String) { faults.append(text) }
+
+    /// Whether a planted fault was found, which ends the run.
+    var hasFound: Bool { options.isToFail && !faults.isEmpty }
 
     func check(_ holds: Bool, _ text: @autoclosure () -> String) {
         if !holds { fault(text()) }
