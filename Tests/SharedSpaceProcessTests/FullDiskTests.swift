@@ -63,7 +63,7 @@ struct FullDiskTests {
     /// it can be taken out while nothing is free.
     @Test(arguments: StorageMode.allCases, ["transactions", "set", "queue"])
     func whateverFillsTheDisk(_ mode: StorageMode, _ filling: String) throws {
-        let agent = try agent(onMebibytes: 12)
+        let agent = try agent(onMebibytes: 9)
         try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
         // A watcher's journal takes space too, as long as there is any.
         for (size, isWatched) in [(700, false), (9000, true)] {
@@ -134,9 +134,9 @@ struct FullDiskTests {
     /// A value needs many pages in a row, and the free pages lie scattered.
     @Test(arguments: StorageMode.allCases)
     func largeValuesOnAFullDisk(_ mode: StorageMode) throws {
-        let agent = try agent(onMebibytes: 12)
+        let agent = try agent(onMebibytes: 9)
         try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
-        for size in [4000, 100_000, 700, 900_000, 9000] {
+        for size in [4000, 100_000, 1400, 900_000, 9000] {
             let count = try full(try agent.ask("fill \(size) 1000000"))
             // Every other tuple goes, so that the free pages lie between used ones.
             try agent.run("thin \(min(count, 400))")

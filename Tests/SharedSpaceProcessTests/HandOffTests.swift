@@ -77,14 +77,14 @@ struct HandOffTests {
         #expect(try namespace.count() == 0)
     }
 
-    /// In twenty thousand hand-offs, with the waiting side asleep or about to be and others that may come first, no
+    /// In eight thousand hand-offs, with the waiting side asleep or about to be and others that may come first, no
     /// waiter is served by a tick, so no wake-up was lost.
     ///
     /// (A first waiter that is never granted anything, for instance, fails this.)
     @Test func noWakeUpIsLost() throws {
         let namespace = try SpaceTest.namespace("balls")
         let players = try (0..<4).map { _ in try Agent(root, "balls") }
-        let count = 5000
+        let count = 2000
         // Two pairs play: the tuples of both pairs have the same shape, and the tuples of one pair have the same names.
         try players[0].send("echo-loop ping pong \(count)")
         try players[1].send("echo-loop pong ping \(count)")

@@ -5,6 +5,6 @@ import Testing
 struct OutsiderTortureTests {
     @Test(arguments: ["churn", "hostile", "surroundings", "damage"])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {
-        try await TortureRun().expectGood(part, seconds: 2)
+        try await TortureRun().expectGood(part, seconds: 1)
     }
 }

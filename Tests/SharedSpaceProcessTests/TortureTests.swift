@@ -1,6 +1,6 @@
 import Testing
 
-/// Short runs of the torture, and runs with a fault planted in the workers.
+/// Short runs of the torture, and runs with a fault planted in the workers; `SlowTortureTests` runs it for longer.
 ///
 /// An audit that finds nothing must be one that finds a fault if there is one.
 @Suite(.serialized, .timeLimit(.minutes(5)))
@@ -14,7 +14,7 @@ struct TortureTests {
         "objects",
     ])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {
-        try await torture.expectGood(part, seconds: 2)
+        try await torture.expectGood(part, seconds: 1)
     }
 
     /// Parts that have a fault to find end when they have found it; `kill` looks when enough workers were killed.

@@ -11,8 +11,20 @@ import Testing
 @testable import SpaceRecipes
 @testable import TupleSpace
 
-/// Threads of one process that open, use and leave the same namespace at once.
+/// Threads of one process that open, use and leave the same namespace at once; `SlowOpeningTogetherTests` repeats it for
+/// longer.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct OpeningTogetherTests {
+    @Test func fourThreadsOpenWriteTakeAndLeave() async throws {
+        try await OpeningTogether().openWriteTakeAndLeave(rounds: 500)
+    }
+
+    @Test func aHandleThatIsOpenedWhileTheLastOneGoesKeepsItsReaders() async throws {
+        try await OpeningTogether().openWhileTheLastHandleGoes(rounds: 20)
+    }
+}
+
+/// The checks of the two suites, in a root of their own.
+struct OpeningTogether {
     let root: TemporaryRoot
     let options = NamespaceOptions(isPersistent: true)
 
@@ -20,12 +32,12 @@ import Testing
 
     /// No written tuple is lost, and no call fails, although the process's last handle often goes while another thread
     /// opens the next.
-    @Test func fourThreadsOpenWriteTakeAndLeave() async throws {
+    func openWriteTakeAndLeave(rounds: Int) async throws {
         let (space, options) = (root.space, options)
         _ = try space.namespace("jobs", options: options)
         let kept = Mutex<Set<Int>>([])
         let failures = await together(4) { number in
-            for round in 0..<1500 {
+            for round in 0..<rounds {
                 let namespace = try space.namespace("jobs", options: options)
                 let job = number * 10_000 + round
                 try namespace.write("job", job)
@@ -44,13 +56,13 @@ import Testing
     }
 
     /// Closing takes longer the larger the map that it removes: the new handle's reader slot must survive it.
-    @Test func aHandleThatIsOpenedWhileTheLastOneGoesKeepsItsReaders() async throws {
+    func openWhileTheLastHandleGoes(rounds: Int) async throws {
         let (space, options) = (root.space, options)
         let ballast = [UInt8](repeating: 1, count: 1 << 20)
         var namespace = try space.namespace("jobs", options: options)
         for number in 0..<40 { try namespace.set("ballast \(number)", value: .bytes(ballast)) }
         let opened = Mutex<Namespace?>(nil)
-        for round in 0..<60 {
+        for round in 0..<rounds {
             // Pages are mapped as they are read.
             for number in 0..<40 { #expect(try namespace.get("ballast \(number)") != nil) }
             let last = Mutex<Namespace?>(namespace)

@@ -20,7 +20,7 @@ struct RoomTests {
         let namespace = try SpaceTest.namespace(mode, byteLimit: limit)
         let body = [UInt8](repeating: 7, count: 4000)
         var counts: [Int] = []
-        for _ in 0..<4 {
+        for _ in 0..<3 {
             let refused = try refusal {
                 for number in 0..<10_000 { try namespace.write("page", number, body) }
             }
@@ -57,7 +57,7 @@ struct RoomTests {
         let namespace = try root.namespace(mode, byteLimit: Limits.smallestByteLimit)
         let body = [UInt8](repeating: 7, count: size)
         var counts: [Int] = []
-        for round in 0..<6 {
+        for round in 0..<4 {
             let refused = try refusal { while true { try namespace.write("large", body) } }
             #expect(refused.code == .limitReached)
             counts.append(try namespace.count())
@@ -80,12 +80,12 @@ struct RoomTests {
         #expect(try namespace.verify() == [])
     }
 
-    /// Tuples of a hundred times the limit are written and taken, and the file does not grow with them.
+    /// Tuples of five times the limit are written and taken, and the file does not grow with them.
     @Test func whatIsTakenMakesRoom() throws {
         let root = try SpaceTest.root()
         let namespace = try SpaceTest.namespace(.fast, byteLimit: Limits.smallestByteLimit)
-        let body = [UInt8](repeating: 7, count: 4000)
-        for number in 0..<20_000 {
+        let body = [UInt8](repeating: 7, count: 8000)
+        for number in 0..<10_000 {
             try namespace.write("page", number, body)
             if number >= 100 { #expect(try namespace.takeIfExists("page", number - 100, any([UInt8].self)) != nil) }
         }
