@@ -8,6 +8,8 @@ import Synchronization
 /// time until all have theirs, divided by their number.
 enum Served {
     private static let patience = Duration.seconds(60)
+    /// Longer than a tick, in microseconds: a waiter publishes itself before it sleeps, and has its first tick then.
+    private static let settling: UInt32 = 300_000
 
     static func run(_ space: Space, _ count: Int, by kind: String) throws {
         let namespace = try space.namespace("bench")
@@ -17,6 +19,7 @@ enum Served {
             guard ContinuousClock.now < deadline else { throw Failure("not all of them wait") }
             usleep(10_000)
         }
+        usleep(settling)
         let start = now()
         for _ in 0..<count { try namespace.write("job", Int(now()), OneProcess.payload) }
         let last = try child.receive()
