@@ -5,19 +5,6 @@ package struct PartyRules: QueueRules {
     /// The last party to come completes a barrier at once.
     package var countsWaiters: Bool { true }
 
-    package func add(
-        _ request: PlaceRequest,
-        holder: ClaimHolder,
-        waits: Bool,
-        in scope: WriteScope
-    ) throws(SpaceError) -> PlaceRow? {
-        let keys = PlaceKeys(request.name)
-        let row = try scope.newPlace(request, keys, holder: holder)
-        try scope.add(row, keys)
-        try settle(request.name, in: scope)
-        return try scope.snapshot.place(keys, row.ticket)
-    }
-
     package func settle(_ name: String, in scope: WriteScope) throws(SpaceError) {
         let keys = PlaceKeys(name)
         var waiting: [PlaceRow] = []

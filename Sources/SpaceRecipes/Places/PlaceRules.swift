@@ -32,8 +32,28 @@ package protocol QueueRules: PlaceRules {
         waits: Bool,
         in scope: WriteScope
     ) throws(SpaceError) -> PlaceRow?
+
+    /// Settles a name to which the place with the ticket was added; the place's process sees at once whether it holds.
+    func settle(_ name: String, seenBy ticket: UInt64, in scope: WriteScope) throws(SpaceError)
 }
 
 extension QueueRules {
     package var countsWaiters: Bool { false }
+
+    package func add(
+        _ request: PlaceRequest,
+        holder: ClaimHolder,
+        waits: Bool,
+        in scope: WriteScope
+    ) throws(SpaceError) -> PlaceRow? {
+        let keys = PlaceKeys(request.name)
+        let row = try scope.newPlace(request, keys, holder: holder)
+        try scope.add(row, keys)
+        try settle(request.name, seenBy: row.ticket, in: scope)
+        return try scope.snapshot.place(keys, row.ticket)
+    }
+
+    package func settle(_ name: String, seenBy ticket: UInt64, in scope: WriteScope) throws(SpaceError) {
+        try settle(name, in: scope)
+    }
 }

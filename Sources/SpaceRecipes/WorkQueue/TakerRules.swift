@@ -7,25 +7,16 @@ struct TakerRules: QueueRules {
     /// If the taker has not looked at its row (`PlaceRow.isUnseen`), the return never counts.
     var wasDelivered = true
 
-    func add(
-        _ request: PlaceRequest,
-        holder: ClaimHolder,
-        waits: Bool,
-        in scope: WriteScope
-    ) throws(SpaceError) -> PlaceRow? {
-        let keys = PlaceKeys(request.name)
-        let row = try scope.newPlace(request, keys, holder: holder)
-        try scope.add(row, keys)
-        try scope.serveTakers(of: request.name, seenBy: row.ticket)
-        return try scope.snapshot.place(keys, row.ticket)
-    }
-
     func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError) {
         guard row.isHolding else { return }
         try scope.returnItem(row, of: name, wasDelivered: wasDelivered && !row.isUnseen)
     }
 
     func settle(_ name: String, in scope: WriteScope) throws(SpaceError) { try scope.serveTakers(of: name) }
+
+    func settle(_ name: String, seenBy ticket: UInt64, in scope: WriteScope) throws(SpaceError) {
+        try scope.serveTakers(of: name, seenBy: ticket)
+    }
 }
 
 extension Place {
