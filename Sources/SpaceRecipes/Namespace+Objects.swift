@@ -7,9 +7,8 @@ extension Namespace {
     /// - Complexity: O(objects + entries of dictionaries).
     public var objects: [SharedObjectInfo] {
         get throws(SpaceError) {
-            let operation = "list the objects"
-            return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
-                try snapshot.objectInfos()
+            try attempt("list the objects") { (core) throws(SpaceError) in
+                try core.read { (snapshot) throws(SpaceError) in try snapshot.objectInfos() }
             }
         }
     }

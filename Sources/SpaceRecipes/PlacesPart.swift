@@ -44,7 +44,7 @@ extension NamespaceCore {
 
     /// Ends the places of holders that have ended, and throws the first error of content once all others are ended.
     func dropPlaces(timeout: Duration?, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
-        let ended = try read(PlacesPart.operation) { snapshot throws(SpaceError) -> [EndedPlace] in
+        let ended = try read { snapshot throws(SpaceError) -> [EndedPlace] in
             guard try snapshot.counters().holds > 0 else { return [] }
             return try snapshot.allPlaces().filter { hasEnded($0.row.holder) }
         }
@@ -71,7 +71,7 @@ extension NamespaceCore {
         takesOver: Bool = true,
         timeout: Duration?
     ) throws(SpaceError) {
-        try write(PlacesPart.operation, .removing, timeout: timeout) { scope throws(SpaceError) in
+        try write(.removing, timeout: timeout) { scope throws(SpaceError) in
             var left: [(name: Name, rules: any PlaceRules)] = []
             for (name, row) in slice {
                 let rules = row.kind.rules(takesOver: takesOver)
@@ -100,10 +100,6 @@ extension NamespaceCore {
         }
         return refusal
     }
-}
-
-extension PlacesPart {
-    fileprivate static let operation = "let go of what the dead held"
 }
 
 private typealias EndedPlace = (name: String, row: PlaceRow)

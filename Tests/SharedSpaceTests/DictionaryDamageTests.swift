@@ -27,7 +27,7 @@ import Testing
 
     /// Changes rows directly, without the dictionary's code.
     private func cause(_ fault: Fault) throws {
-        try namespace.core.write("damage", .adding) { (scope) throws(SpaceError) in
+        try namespace.core.write(.adding) { (scope) throws(SpaceError) in
             func object(_ name: String, _ details: Value) throws(SpaceError) {
                 try scope.store(name, SharedObjectRow(kind: .dictionary, number: dictionary.number, details: details))
             }

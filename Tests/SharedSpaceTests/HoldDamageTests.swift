@@ -23,7 +23,7 @@ import Testing
 
     /// Changes a row directly in its table; `nil` deletes it.
     private func damage(_ place: Place, _ key: [UInt8], _ change: ([UInt8]) -> [UInt8]?) throws {
-        try namespace.core.write("damage", .adding) { (scope) throws(SpaceError) in
+        try namespace.core.write(.adding) { (scope) throws(SpaceError) in
             let database =
                 switch place {
                 case .main: scope.tables.main
@@ -73,7 +73,7 @@ import Testing
     /// Returns: Its ticket.
     private func lock() throws -> UInt64 {
         let request = PlaceRequest(name: "x", kind: .lock, rules: TurnRules())
-        return try #require(try namespace.core.enter("lock", request, waits: false)?.0.ticket)
+        return try #require(try namespace.core.enter(request, waits: false)?.0.ticket)
     }
 
     private static let bytes: [@Sendable ([UInt8]) -> [UInt8]] = [
@@ -151,7 +151,7 @@ import Testing
         try queue.put(2)
         let rows = QueueRows(
             number: try #require(
-                try namespace.core.read("look") { snapshot throws(SpaceError) in try snapshot.object("x", .queue) }
+                try namespace.core.read { snapshot throws(SpaceError) in try snapshot.object("x", .queue) }
             ).number
         )
         try damage(.elements, rows.value(first)) { _ in [0xEE] }

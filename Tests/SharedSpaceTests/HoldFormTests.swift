@@ -129,9 +129,9 @@ struct HoldFormTests {
     @Test func aPlaceThatHasGoneIsNotServed() throws {
         let hold = try namespace.lock("a").acquire(timeout: .zero)
         let request = PlaceRequest(name: "a", kind: .lock, rules: TurnRules())
-        let place = try #require(try namespace.core.enter("lock", request, waits: true)).0
-        try namespace.core.end(place, "take away")
-        let error = #expect(throws: SpaceError.self) { try namespace.core.endWaiting(place, "lock") }
+        let place = try #require(try namespace.core.enter(request, waits: true)).0
+        try namespace.core.end(place)
+        let error = #expect(throws: SpaceError.self) { try namespace.core.endWaiting(place) }
         #expect(error?.code == .holdLost)
         try hold.release()
     }

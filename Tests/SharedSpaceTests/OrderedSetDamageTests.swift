@@ -23,7 +23,7 @@ import Testing
 
     /// Changes a row directly, without the ordered set's code.
     private func damage(_ object: UInt64, _ row: ElementKey.Row, _ change: ([UInt8]) -> [UInt8]?) throws {
-        try namespace.core.write("damage", .adding) { (scope) throws(SpaceError) in
+        try namespace.core.write(.adding) { (scope) throws(SpaceError) in
             let new = change(try scope.snapshot.row(object, row).map { Array($0) } ?? [])
             let key = ElementKey(object, row)
             if let new { try scope.elements.put(key, new) } else { try scope.elements.delete(key) }
@@ -32,7 +32,7 @@ import Testing
     }
 
     private func element(_ number: Int) throws -> ElementKey.Row {
-        try set.read("look") { (list) throws(SpaceError) in .element(try list.reference(at: number)) }
+        try set.read { (list) throws(SpaceError) in .element(try list.reference(at: number)) }
     }
 
     private enum Fault: CaseIterable {

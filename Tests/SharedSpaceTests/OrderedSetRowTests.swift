@@ -14,7 +14,7 @@ import Testing
         let namespace = try SpaceTest.namespace("n")
         let set = try namespace.orderedSet("s", of: Int.self)
         func chunks() throws -> [Int] {
-            try set.read("look") { list throws(SpaceError) in list.directory.chunks.map(\.count) }
+            try set.read { list throws(SpaceError) in list.directory.chunks.map(\.count) }
         }
         try set.append(contentsOf: 0..<256)
         #expect(try chunks() == [ElementList.chunkSize])

@@ -24,7 +24,7 @@ struct RateLimitTests {
     /// The moment up to which the limit is reserved, in nanoseconds.
     private func end() throws -> Int {
         let state = ObjectState(namespace: namespace, name: "r", kind: .rateLimit)
-        guard let value = try state.value("look") else { return 0 }
+        guard let value = try state.look("look", { $0 }) else { return 0 }
         return try #require(RateMoments(value, .max)).last
     }
 

@@ -86,7 +86,7 @@ import Testing
     @Test func whatIsAskedWhileAProcessLeavesIsTakenOver() throws {
         let base = try core.enrolResponder("f", key: "base", isBase: true)
         let leaving = core.session.number + 1
-        let top = try core.write("respond", .adding) { scope throws(SpaceError) in
+        let top = try core.write(.adding) { scope throws(SpaceError) in
             try scope.enrol("f", key: "top", isBase: false, session: leaving)
         }
         let (asking, below) = try beginning(at: top)
@@ -94,7 +94,7 @@ import Testing
         try core.dropPlaces(timeout: nil) { holder in
             // What the process has is listed already; the transaction that removes the responder finds this request.
             if inner == nil {
-                inner = try? core.write("request", .adding) { scope throws(SpaceError) in
+                inner = try? core.write(.adding) { scope throws(SpaceError) in
                     try scope.ask(below, session: leaving)
                 }
             }

@@ -31,10 +31,10 @@ struct RoomMeterTests {
     }
 
     private func state() throws -> State {
-        let freeList = try namespace.core.read("look") { snapshot throws(SpaceError) in
+        let freeList = try namespace.core.read { snapshot throws(SpaceError) in
             try lmdb { () throws(LMDBError) in try snapshot.access.freedPages(by: snapshot.commit) }
         }
-        return try namespace.core.read("look") { snapshot throws(SpaceError) in
+        return try namespace.core.read { snapshot throws(SpaceError) in
             try lmdb { () throws(LMDBError) in
                 var state = State(commit: snapshot.commit, freed: freeList)
                 state.pages.append(try snapshot.access.freeListStatistics().pages)
@@ -62,7 +62,7 @@ struct RoomMeterTests {
             #expect(changes >= abs(after.rows[place] - before.rows[place]), "\(name), tree \(place)")
             #expect(changes > 0 || after.pages[place + 1] == before.pages[place + 1], "\(name), tree \(place)")
         }
-        let bound = try namespace.core.read("look") { snapshot throws(SpaceError) in try meter.pages(snapshot.access) }
+        let bound = try namespace.core.read { snapshot throws(SpaceError) in try meter.pages(snapshot.access) }
         // Each page that was used is either freed again or one more in the trees.
         let used = after.freed + after.pages.reduce(0, +) - before.pages.reduce(0, +)
         #expect(bound >= used, "\(name) used \(used) pages")
@@ -79,13 +79,13 @@ struct RoomMeterTests {
             try charged("a write") { try namespace.write("t", round, body) }
             try charged("a write that expires") { try namespace.write("e", round, body, expires: .seconds(3600)) }
             try charged("a batch") { try namespace.write(contentsOf: (0..<20).map { Tuple("b", $0, body) }) }
-            let found = try namespace.core.readAll("look", ["t", .any, .any], .oldestFirst, max: 1)
+            let found = try namespace.core.readAll(["t", .any, .any], .oldestFirst, max: 1)
             let terms = ClaimTerms(holder: .session(namespace.core.session.number), deadline: .seconds(3600))
             guard let first = found.first,
                 let claim = try charged("a claim", { try namespace.core.claim(id: first.id, terms) })
             else { throw Missing() }
-            try charged("an extension") { try namespace.core.extend(claim.claim, by: .seconds(7200)) }
-            try charged("a release") { try namespace.core.release([claim.claim]) }
+            try charged("an extension") { try namespace.core.extend(claim, by: .seconds(7200)) }
+            try charged("a release") { try namespace.core.release([claim]) }
             let buried = try charged("burying") { try namespace.bury(matching: ["t", .any, .any], max: 1) }
             #expect(buried == 1)
             let kicked = try charged("a kick") { try namespace.kick(matching: ["t", .any, .any], max: 1) }
@@ -159,7 +159,7 @@ struct RoomMeterTests {
     /// A row that is stored past the meter is found.
     @Test func whatIsNotChargedIsFound() throws {
         let before = try state()
-        try namespace.core.write("past the meter", .adding) { (scope) throws(SpaceError) in
+        try namespace.core.write(.adding) { (scope) throws(SpaceError) in
             let key: [UInt8] = [1]
             try lmdb { () throws(LMDBError) in
                 try key.withBytes { (key) throws(LMDBError) in try scope.access.put(scope.tables.elements, key, key) }
@@ -170,7 +170,7 @@ struct RoomMeterTests {
         #expect(try state().rows[place] == before.rows[place] + 1)
         #expect(engine.scope.meter.changes(of: engine.tables.elements) == 0)
         // The full check after the test would not like the row.
-        try namespace.core.write("tidy up", .removing) { (scope) throws(SpaceError) in
+        try namespace.core.write(.removing) { (scope) throws(SpaceError) in
             try scope.elementsByBytes.delete([1])
             scope.noteUpkeep()
         }

@@ -14,7 +14,7 @@ struct SpaceTestTests {
         try await withKnownIssue {
             try await inAnotherTest {
                 let namespace = try SpaceTest.namespace("n")
-                try namespace.core.write("damage", .adding) { (scope) throws(SpaceError) in
+                try namespace.core.write(.adding) { (scope) throws(SpaceError) in
                     scope.counters.claimed = 7
                     scope.noteUpkeep()
                 }

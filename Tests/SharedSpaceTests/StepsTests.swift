@@ -23,6 +23,7 @@ import Testing
     /// A wait for a cell that sleeps again after every time-out of its own, until it has slept three times.
     private struct CellWait: Steps {
         let core: NamespaceCore
+        let operation = "wait for a cell"
         let notes: Notes
         let sleeping: Duration?
         var isFailing = false
@@ -31,10 +32,10 @@ import Testing
 
         mutating func step() throws(SpaceError) -> Step<Value?> {
             if value != nil || sleeps == 3 { return .done(value) }
-            if isFailing, sleeps == 1 { throw core.cancelled("fail") }
+            if isFailing, sleeps == 1 { throw .cancelled }
             sleeps += 1
             let end = MonotonicInstant.deadline(after: sleeping)
-            return .sleep(Sleep("wait for a cell", Interest(cell: "x"), text: "x", until: end))
+            return .sleep(Sleep(Interest(cell: "x"), text: "x", until: end))
         }
 
         mutating func look() throws(SpaceError) -> Bool {

@@ -41,7 +41,7 @@ import Testing
 
     @Test func scansGoBothWaysFromAnyKey() throws {
         for key in ["a", "b/1", "b/2", "c"] { try namespace.set(key, value: .string(key)) }
-        try namespace.core.read("scan") { (snapshot) throws(SpaceError) in
+        try namespace.core.read { (snapshot) throws(SpaceError) in
             var rows = try snapshot.cells.scan(from: "b")
             var keys: [String] = []
             while let (key, _) = try rows.next() { keys.append(key) }
@@ -62,7 +62,7 @@ import Testing
 
     @Test func aWalkGoesOnBehindWhatItDeletes() throws {
         for key in ["a", "b", "c"] { try namespace.set(key, value: 1) }
-        try namespace.core.write("delete", .removing) { (scope) throws(SpaceError) in
+        try namespace.core.write(.removing) { (scope) throws(SpaceError) in
             var rows = try scope.cells.scan()
             while let (key, _) = try rows.next() { if key != "b" { try rows.delete() } }
             scope.noteUpkeep()
@@ -75,21 +75,21 @@ import Testing
     @Test func aRowThatDoesNotDecodeIsDamage() throws {
         let first = try namespace.write(tuple: ["a"])
         let second = try namespace.write(tuple: ["b"])
-        try namespace.core.write("damage", .adding) { (scope) throws(SpaceError) in
+        try namespace.core.write(.adding) { (scope) throws(SpaceError) in
             let tuples: Table<UInt64, UnsafeRawBufferPointer> = scope.table(scope.tables.tuples)
             try tuples.put(first.rawValue, [1, 2, 3])
             scope.noteUpkeep()
         }
         let error = #expect(throws: SpaceError.self) {
-            try namespace.core.read("look") { (snapshot) throws(SpaceError) in
-                _ = try snapshot.tuples.get(first.rawValue)
+            try namespace.attempt("look") { (core) throws(SpaceError) in
+                try core.read { (snapshot) throws(SpaceError) in _ = try snapshot.tuples.get(first.rawValue) }
             }
         }
         #expect(error?.code == .damaged)
         #expect(error?.operation == "look")
         #expect(error?.namespace == "n")
         #expect(error?.reason == "tuple \(first) is too short")
-        try namespace.core.read("look") { (snapshot) throws(SpaceError) in
+        try namespace.core.read { (snapshot) throws(SpaceError) in
             #expect(try snapshot.tuples.getValid(first.rawValue) == nil)
             #expect(try snapshot.tuples.contains(first.rawValue))
             var rows = try snapshot.tuples.scan()

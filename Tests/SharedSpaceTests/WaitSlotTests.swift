@@ -224,7 +224,7 @@ import TupleCoding
             let id = word.payload
             #expect(try namespace.takeIfExists(matching: ["job", .any]) != nil)
             #expect(
-                id + 1 == (try namespace.core.read("test") { (s) throws(SpaceError) in try s.counters().nextTuple })
+                id + 1 == (try namespace.core.read { (s) throws(SpaceError) in try s.counters().nextTuple })
             )
             #expect(waiting.slot.change(from: word, to: word.next(.active)))
         }

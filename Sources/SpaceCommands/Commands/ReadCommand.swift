@@ -40,26 +40,16 @@ struct ReadCommand: ParsableCommand {
         let order = ordering.order
         let access = try NamespaceAccess(common, namespace)
         let found = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> [Tuple]? in
+            func first(_ patience: Patience) throws -> Tuple? {
+                try namespace.read(template, order, patience) { (match) throws(SpaceError) in try match.tuple() }
+            }
             if !all {
-                guard let remaining else {
-                    return try namespace.readIfExists(matching: template, order: order).map { [$0] }
-                }
-                return try namespace.readBlocking(
-                    template,
-                    order,
-                    timeout: remaining,
-                    interruption: Signals.interruption
-                ).map { [try $0.tuple()] }
+                let patience = remaining.map { Patience.waiting($0, Signals.interruption) }
+                return try first(patience ?? .none).map { [$0] }
             }
             let tuples = try namespace.readAll(matching: template, order: order)
             guard tuples.isEmpty, let remaining else { return tuples.isEmpty ? nil : tuples }
-            let first = try namespace.readBlocking(
-                template,
-                order,
-                timeout: remaining,
-                interruption: Signals.interruption
-            )
-            guard let first = try first?.tuple() else { return nil }
+            guard let first = try first(.waiting(remaining, Signals.interruption)) else { return nil }
             // More tuples may have come with the first; and it may be gone again, but it was there.
             let rest = try namespace.readAll(matching: template, order: order)
             return rest.isEmpty ? [first] : rest

@@ -22,6 +22,35 @@ extension SpaceError {
         SpaceError(.invalidArgument, reason: reason, advice: advice)
     }
 
+    /// The error for a duration that can't be negative; `duty` says what it is for, with its article.
+    package static func negative(_ duty: String, _ duration: Duration) -> SpaceError {
+        badNumber("\(duty) of \(duration) is negative", advice: "give zero or more; check how it was reckoned")
+    }
+
+    /// The error for something that is used where it has no meaning.
+    package static func misuse(_ reason: String, advice: String) -> SpaceError {
+        SpaceError(.invalidArgument, reason: reason, advice: advice)
+    }
+
+    /// The error for a namespace that can't be used in this way, or not from here.
+    package static func incompatible(_ reason: String, advice: String) -> SpaceError {
+        SpaceError(.incompatible, reason: reason, advice: advice)
+    }
+
+    /// The error for a number that doesn't fit the 64 bits of an integer.
+    package static func overflow(_ number: Int, plus amount: Int) -> SpaceError {
+        SpaceError(.badData, reason: "\(number) and \(amount) make more than 64 bits hold")
+    }
+
+    /// The error for something that is larger than its kind may be; `what` names it, with its article.
+    package static func tooLarge(_ what: String, bytes: Int, most: Int, _ hint: String = "") -> SpaceError {
+        SpaceError(
+            .tooLarge,
+            reason: "\(what) of \(bytes) bytes is too large",
+            advice: "keep it to \(most) bytes\(hint)"
+        )
+    }
+
     /// The error for content that is larger than one value may be.
     package static func tooLarge(bytes: Int) -> SpaceError {
         SpaceError(
@@ -36,17 +65,22 @@ extension SpaceError {
         _ what: String,
         as type: Any.Type,
         _ error: TupleCodingError,
-        orElse remedy: String
+        orElse remedy: String?
     ) -> SpaceError {
         SpaceError(
             .badData,
             reason: "\(what) does not decode as \(type): \(error)",
-            advice: "see that all processes use the same type, or \(remedy)"
+            advice: "see that all processes use the same type" + (remedy.map { ", or \($0)" } ?? "")
         )
     }
 
-    /// The error for something that was ended before, and can be ended only once.
-    package static func endedBefore(_ reason: String, advice: String) -> SpaceError {
-        SpaceError(.invalidArgument, reason: reason, advice: advice)
+    /// The error for a handle that was left.
+    package static var leftHandle: SpaceError {
+        SpaceError(.closed, reason: "this handle was left", advice: "open another")
+    }
+
+    /// The error for a wait that was cancelled.
+    package static var cancelled: SpaceError {
+        SpaceError(.cancelled, reason: "the wait was cancelled; nothing was taken")
     }
 }

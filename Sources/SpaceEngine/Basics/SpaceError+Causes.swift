@@ -1,7 +1,7 @@
 package import LMDB
 package import SpaceSystem
 package import SystemPackage
-import TupleCoding
+package import TupleCoding
 
 // The one place where errors of the targets below become errors of the space.
 
@@ -132,6 +132,12 @@ extension SpaceError {
 @inline(__always)
 package func lmdb<R: ~Copyable>(_ body: () throws(LMDBError) -> R) throws(SpaceError) -> R {
     do throws(LMDBError) { return try body() } catch { throw SpaceError(lmdb: error) }
+}
+
+/// Encodes or decodes, and turns errors of the coding into errors of the space.
+@inline(__always)
+package func coding<R: ~Copyable>(_ body: () throws(TupleCodingError) -> R) throws(SpaceError) -> R {
+    do throws(TupleCodingError) { return try body() } catch { throw SpaceError(error) }
 }
 
 extension SpaceError {

@@ -299,11 +299,12 @@ extension Namespace {
     ///
     /// - Returns: The damage that was found, one sentence for each finding; empty if there is none.
     public func verify() throws(SpaceError) -> [String] {
-        let operation = "check the namespace"
-        return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
-            var check = IntegrityCheck(snapshot)
-            try check.run()
-            return check.damage
+        try attempt("check the namespace") { (core) throws(SpaceError) in
+            try core.read { (snapshot) throws(SpaceError) in
+                var check = IntegrityCheck(snapshot)
+                try check.run()
+                return check.damage
+            }
         }
     }
 }

@@ -48,27 +48,17 @@ extension Snapshot {
     }
 }
 
-extension Namespace {
+extension CollectionDump {
     /// Throws `invalidArgument` or `badData` if no collection can be as this dump says.
-    package func check(_ dump: CollectionDump, _ operation: String) throws(SpaceError) {
-        try checkObjectName(dump.name, operation)
-        guard (1...Limits.objectNameBytes).contains(dump.elementType.utf8.count) else {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: name,
-                reason: "the name of the element type of \(dump.name.quotedForPeople) has "
-                    + "\(dump.elementType.utf8.count) bytes",
-                advice: "it has 1 to \(Limits.objectNameBytes) bytes"
-            )
+    package func check() throws(SpaceError) {
+        try Limits.check(objectName: name)
+        let size = elementType.utf8.count
+        guard (1...Limits.objectNameBytes).contains(size) else {
+            let reason = "the name of the element type of \(name.quotedForPeople) has \(size) bytes"
+            throw .misuse(reason, advice: "it has 1 to \(Limits.objectNameBytes) bytes")
         }
-        guard dump.kind != .dictionary || !dump.name.utf8.contains(DictionaryKeys.separator) else {
-            throw SpaceError(
-                .badData,
-                operation,
-                namespace: name,
-                reason: "\(dump.name.quotedForPeople) has a slash, and no dictionary's name has one"
-            )
+        guard kind != .dictionary || !name.utf8.contains(DictionaryKeys.separator) else {
+            throw SpaceError(.badData, reason: "\(name.quotedForPeople) has a slash, and no dictionary's name has one")
         }
     }
 }
@@ -102,11 +92,7 @@ extension NamespaceCore {
             var part: [[UInt8]] = []
             var bytes = 0
             while next < elements.endIndex, part.count < 4096, bytes < 1 << 20 {
-                do throws(TupleCodingError) {
-                    part.append(try elements[next].encodedElement())
-                } catch {
-                    throw SpaceError(error)
-                }
+                part.append(try elements[next].uncheckedElement())
                 bytes += part[part.count - 1].count
                 next += 1
             }

@@ -12,33 +12,29 @@ extension Namespace {
         collections: [CollectionDump] = [],
         recipes: RecipesDump = RecipesDump()
     ) throws(SpaceError) {
-        let operation = "load"
-        let core = try usableCore(operation)
-        for loaded in tuples {
-            guard loaded.tuple.encoded.count <= Limits.valueBytes else {
-                throw tooLarge(operation, loaded.tuple.encoded.count)
+        try attempt("load") { (core) throws(SpaceError) in
+            for loaded in tuples { try Limits.check(size: loaded.tuple.encoded.count) }
+            var values: [(key: String, encoded: [UInt8])] = []
+            for cell in cells {
+                try Limits.check(cellKey: cell.key, "a cell's key")
+                values.append((cell.key, try cell.value.checkedElement()))
             }
+            for collection in collections { try collection.check() }
+            try recipes.check()
+            guard !tuples.isEmpty || !values.isEmpty || !collections.isEmpty || !recipes.isEmpty else { return }
+            try load(tuples, values, collections, recipes, core)
         }
-        var values: [(key: String, encoded: [UInt8])] = []
-        for cell in cells {
-            guard (1...Limits.cellKeyBytes).contains(cell.key.utf8.count) else {
-                throw SpaceError(
-                    .tooLarge,
-                    operation,
-                    namespace: name,
-                    reason: "a cell's key of \(cell.key.utf8.count) bytes is out of range",
-                    advice: "a key is 1 to \(Limits.cellKeyBytes) bytes of UTF-8"
-                )
-            }
-            let encoded = try encodedElement(of: cell.value, operation)
-            guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-            values.append((cell.key, encoded))
-        }
-        for collection in collections { try check(collection, operation) }
-        try recipes.check(for: self, operation)
-        guard !tuples.isEmpty || !values.isEmpty || !collections.isEmpty || !recipes.isEmpty else { return }
+    }
+
+    private func load(
+        _ tuples: [LoadedTuple],
+        _ values: [(key: String, encoded: [UInt8])],
+        _ collections: [CollectionDump],
+        _ recipes: RecipesDump,
+        _ core: NamespaceCore
+    ) throws(SpaceError) {
         let now = Clock.realtimeMilliseconds()
-        try core.write(operation, .adding) { (scope) throws(SpaceError) in
+        try core.write(.adding) { (scope) throws(SpaceError) in
             for loaded in tuples {
                 var expiry: Int64 = 0
                 if let expires = loaded.expires {

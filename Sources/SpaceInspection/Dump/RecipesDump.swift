@@ -72,19 +72,16 @@ extension SharedObjectKind {
 
 extension RecipesDump {
     /// Throws `badData` if no queue, counter, latch or rate limit can be as this dump says.
-    package func check(for namespace: Namespace, _ operation: String) throws(SpaceError) {
-        func bad(_ reason: String) -> SpaceError {
-            SpaceError(.badData, operation, namespace: namespace.name, reason: reason)
-        }
+    package func check() throws(SpaceError) {
+        func bad(_ reason: String) -> SpaceError { SpaceError(.badData, reason: reason) }
         for queue in queues {
-            try namespace.checkObjectName(queue.name, operation)
+            try Limits.check(objectName: queue.name)
             let counts = 0...Int(UInt32.max)
             guard counts.contains(queue.deliveries), queue.items.allSatisfy({ counts.contains($0.deliveries) }) else {
                 throw bad("\(queue.name.quotedForPeople) has numbers of deliveries that no queue has")
             }
             for item in queue.items {
-                let size = try namespace.encodedElement(of: item.value, operation).count
-                guard size <= Limits.valueBytes else { throw namespace.tooLarge(operation, size) }
+                _ = try item.value.checkedElement()
                 if let group = item.group, !(1...Limits.queueGroupBytes).contains(group.utf8.count) {
                     throw bad(
                         "a group's name of \(group.utf8.count) bytes in \(queue.name.quotedForPeople) is out of range"
@@ -93,7 +90,7 @@ extension RecipesDump {
             }
         }
         for state in states {
-            try namespace.checkObjectName(state.name, operation)
+            try Limits.check(objectName: state.name)
             guard state.state.isPossible else {
                 throw bad("\(state.name.quotedForPeople) has numbers that \(state.kind.phrase) can't have")
             }

@@ -158,21 +158,19 @@ extension Namespace {
     /// the gate can't be acquired for that, such a claim or hold is shown without a process.
     public func status() throws(SpaceError) -> NamespaceStatus {
         let operation = "look at the namespace"
-        let core = try usableCore(operation)
-        core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
-        guard let folder = try core.engine.openFolder(operation) else {
-            throw core.engine.goneError().named(operation, name)
-        }
-        let sightings: [SessionFolder.Sighting]
-        do throws(SpaceError) { sightings = try folder.sightings() } catch { throw error.named(operation, name) }
-        return try core.read(operation) { (snapshot) throws(SpaceError) in
-            try NamespaceStatus(
-                name: core.name.text,
-                control: core.control,
-                sightings: sightings,
-                snapshot: snapshot,
-                bytes: core.engine.bytesInUse
-            )
+        return try attempt(operation) { (core) throws(SpaceError) in
+            core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
+            guard let folder = try core.engine.openFolder(operation) else { throw core.engine.goneError() }
+            let sightings = try folder.sightings()
+            return try core.read { (snapshot) throws(SpaceError) in
+                try NamespaceStatus(
+                    name: core.name.text,
+                    control: core.control,
+                    sightings: sightings,
+                    snapshot: snapshot,
+                    bytes: core.engine.bytesInUse
+                )
+            }
         }
     }
 }

@@ -38,14 +38,16 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
     /// Throws `closed` if the collection has been removed. If the state does not decode, the observer gets that error
     /// in its turn.
     package func begin() throws(SpaceError) {
-        guard options.contains(.initial) else { return try source.checkIsThere() }
-        let initial: Result<(told: Source.Told, sequence: UInt64), SpaceError>
-        do throws(SpaceError) {
-            initial = .success(try source.reset(for: Change(presentCollection: source.name, at: 0)))
-        } catch  where error.code == .badData || error.code == .damaged {
-            initial = .failure(error)
+        try source.namespace.core.attempt(Self.operation) { () throws(SpaceError) in
+            guard options.contains(.initial) else { return try source.checkIsThere() }
+            let initial: Result<(told: Source.Told, sequence: UInt64), SpaceError>
+            do throws(SpaceError) {
+                initial = .success(try source.reset(for: Change(presentCollection: source.name, at: 0)))
+            } catch  where error.code == .badData || error.code == .damaged {
+                initial = .failure(error)
+            }
+            state.withLock { $0.initial = initial }
         }
-        state.withLock { $0.initial = initial }
     }
 
     /// The observer's form of a change, or `nil` if the observer knows the change already or does not want it.
@@ -53,6 +55,12 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
     /// Throws `badData` for a change that does not decode; later changes are reported all the same, after a reset if
     /// one is needed.
     package func tell(_ change: Change) throws(SpaceError) -> Source.Told? {
+        try source.namespace.core.attempt(Self.operation) { () throws(SpaceError) in try told(change) }
+    }
+
+    private static var operation: String { "observe" }
+
+    private func told(_ change: Change) throws(SpaceError) -> Source.Told? {
         let (position, mustReset, hasEnded) = state.withLock { ($0.position, $0.mustReset, $0.hasEnded) }
         if hasEnded { return nil }
         switch change.kind {
@@ -87,7 +95,7 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
         } catch  where error.code == .closed || error.code == .namespaceDeleted {
             // The namespace was deleted or the collection removed. But if this handle was left, the observer gets
             // nothing.
-            guard (try? source.namespace.usableCore("observe")) != nil else { return nil }
+            guard (try? source.namespace.usableCore()) != nil else { return nil }
             // A removal may lie in the gap that called for the reset, so the process that did it is not known.
             return end(Change(gone: change.lastSequence))
         }
@@ -105,7 +113,7 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
     fileprivate func initial() throws(SpaceError) -> Source.Told? {
         guard options.contains(.initial), state.withLock({ !$0.hasBegun }) else { return nil }
         // If the handle was left, the observer gets nothing.
-        guard (try? source.namespace.usableCore("observe")) != nil else { return nil }
+        guard (try? source.namespace.usableCore()) != nil else { return nil }
         return try tell(Change(presentCollection: source.name, at: 0))
     }
 

@@ -8,25 +8,20 @@ extension Namespace {
         elementType: String,
         _ make: (WriteScope, _ details: Value) throws(SpaceError) -> UInt64
     ) throws(SpaceError) -> UInt64 {
-        let operation = "open \(kind.phrase)"
-        try checkObjectName(name, operation)
-        guard (1...Limits.objectNameBytes).contains(elementType.utf8.count) else {
-            throw SpaceError(
-                .invalidArgument,
-                operation,
-                namespace: self.name,
-                reason: "the name of the element type has \(elementType.utf8.count) bytes",
-                advice: "give a schema of 1 to \(Limits.objectNameBytes) bytes"
-            )
-        }
-        let core = try usableCore(operation)
-        let found = try core.read(operation) { (snapshot) throws(SpaceError) in
-            try snapshot.collection(name, kind, elementType: elementType)
-        }
-        if let found { return found }
-        return try core.write(operation, .adding) { (scope) throws(SpaceError) in
-            if let found = try scope.snapshot.collection(name, kind, elementType: elementType) { return found }
-            return try make(scope, CollectionDetails(elementType: elementType).value)
+        try attempt("open \(kind.phrase)") { (core) throws(SpaceError) in
+            try Limits.check(objectName: name)
+            guard (1...Limits.objectNameBytes).contains(elementType.utf8.count) else {
+                let reason = "the name of the element type has \(elementType.utf8.count) bytes"
+                throw .misuse(reason, advice: "give a schema of 1 to \(Limits.objectNameBytes) bytes")
+            }
+            let found = try core.read { (snapshot) throws(SpaceError) in
+                try snapshot.collection(name, kind, elementType: elementType)
+            }
+            if let found { return found }
+            return try core.write(.adding) { (scope) throws(SpaceError) in
+                if let found = try scope.snapshot.collection(name, kind, elementType: elementType) { return found }
+                return try make(scope, CollectionDetails(elementType: elementType).value)
+            }
         }
     }
 }

@@ -24,7 +24,7 @@ struct DictionarySource<Value: Codable & Sendable>: CollectionSource {
         let old = change.old.flatMap { try? $0.decode(Value.self) }
         guard change.kind == .set else { return .told(DictionaryChange(.unset(key, old: old), change)) }
         do throws(SpaceError) {
-            guard let new = try dictionary.decode(change.new, key, "observe") else { return .reset }
+            guard let new = try dictionary.decode(change.new, key) else { return .reset }
             return .told(DictionaryChange(.set(key, new, old: old), change))
         } catch {
             return .failure(error)
@@ -32,12 +32,12 @@ struct DictionarySource<Value: Codable & Sendable>: CollectionSource {
     }
 
     func reset(for change: Change) throws(SpaceError) -> (told: DictionaryChange<Value>, sequence: UInt64) {
-        let (entries, sequence) = try dictionary.entries("observe", of: key)
+        let (entries, sequence) = try dictionary.entries(of: key)
         let reset = DictionaryChange<Value>.Event.reset(entries.asDictionary)
         return (DictionaryChange(reset, change, sequence: sequence, entries: entries), sequence)
     }
 
-    func checkIsThere() throws(SpaceError) { try dictionary.read("observe") { _ in } }
+    func checkIsThere() throws(SpaceError) { try dictionary.read { _ in } }
 
     func end(with change: Change) -> DictionaryChange<Value> { DictionaryChange(.removed, change) }
 }

@@ -20,13 +20,9 @@ extension Namespace {
         schema: String? = nil
     ) throws(SpaceError) -> SharedDictionary<Value> {
         guard !name.utf8.contains(DictionaryKeys.separator) else {
-            throw SpaceError(
-                .invalidArgument,
-                "open a dictionary",
-                namespace: self.name,
-                reason: "the name \(name.quotedForPeople) has a slash, which parts it from the keys",
-                advice: "give a name without one; keys may have some"
-            )
+            let reason = "the name \(name.quotedForPeople) has a slash, which parts it from the keys"
+            throw SpaceError.misuse(reason, advice: "give a name without one; keys may have some")
+                .named("open a dictionary", self.name)
         }
         let number = try collection(.dictionary, name, elementType: schema ?? "\(Value.self)") {
             (scope, details) throws(SpaceError) in
@@ -45,15 +41,15 @@ extension Namespace {
     /// - Complexity: O(n log n); all other writers wait meanwhile.
     @discardableResult
     public func removeDictionary(_ name: String) throws(SpaceError) -> Bool {
-        let operation = "remove a dictionary"
-        try checkObjectName(name, operation)
-        let core = try usableCore(operation)
-        return try core.write(operation, .removing) { (scope) throws(SpaceError) in
-            guard try scope.snapshot.object(name, .dictionary) != nil else { return false }
-            try scope.removeEntries(ofDictionary: name)
-            try scope.removeObject(name)
-            try scope.note(.discard, name: name)
-            return true
+        try attempt("remove a dictionary") { (core) throws(SpaceError) in
+            try Limits.check(objectName: name)
+            return try core.write(.removing) { (scope) throws(SpaceError) in
+                guard try scope.snapshot.object(name, .dictionary) != nil else { return false }
+                try scope.removeEntries(ofDictionary: name)
+                try scope.removeObject(name)
+                try scope.note(.discard, name: name)
+                return true
+            }
         }
     }
 }

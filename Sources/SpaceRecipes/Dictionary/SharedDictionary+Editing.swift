@@ -15,12 +15,13 @@ extension SharedDictionary {
     /// - Complexity: O(log n).
     @discardableResult
     public func updateValue(_ value: Value, forKey key: String) throws(SpaceError) -> Value? {
-        let operation = "set a value"
-        let encoded = try encode(value, operation)
-        let old = try edit(operation, key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
-            try scope.set(cell, encoded) { _ in true }.old
+        try place.attempt("set a value") { () throws(SpaceError) in
+            let encoded = try encode(value)
+            let old = try edit(key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
+                try scope.set(cell, encoded) { _ in true }.old
+            }
+            return try decode(old, key)
         }
-        return try decode(old, key, operation)
     }
 
     /// Sets the value of a key that has none.
@@ -30,12 +31,13 @@ extension SharedDictionary {
     /// - Complexity: O(log n).
     @discardableResult
     public func setDefault(_ value: Value, forKey key: String) throws(SpaceError) -> Value {
-        let operation = "set a default"
-        let encoded = try encode(value, operation)
-        let old = try edit(operation, key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
-            try scope.set(cell, encoded) { $0 == nil }.old
+        try place.attempt("set a default") { () throws(SpaceError) in
+            let encoded = try encode(value)
+            let old = try edit(key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
+                try scope.set(cell, encoded) { $0 == nil }.old
+            }
+            return try decode(old, key) ?? value
         }
-        return try decode(old, key, operation) ?? value
     }
 
     /// Removes the value of a key.
@@ -46,11 +48,10 @@ extension SharedDictionary {
     /// - Complexity: O(log n).
     @discardableResult
     public func removeValue(forKey key: String) throws(SpaceError) -> Value? {
-        let operation = "remove a value"
-        let old = try edit(operation, key, adding: nil) { (scope, cell) throws(SpaceError) in
-            try scope.unsetIfSet(cell)
+        try place.attempt("remove a value") { () throws(SpaceError) in
+            let old = try edit(key, adding: nil) { (scope, cell) throws(SpaceError) in try scope.unsetIfSet(cell) }
+            return try decode(old, key)
         }
-        return try decode(old, key, operation)
     }
 
     /// Sets or removes the value of a key, if the present value is the expected one.
@@ -65,18 +66,19 @@ extension SharedDictionary {
     /// - Throws: The same errors as ``updateValue(_:forKey:)``.
     /// - Complexity: O(log n).
     public func compareAndSet(expected: Value?, new: Value?, forKey key: String) throws(SpaceError) -> Bool {
-        let operation = "compare and set a value"
-        let expected = try expected.map { (value) throws(SpaceError) in try encode(value, operation) }
-        let new = try new.map { (value) throws(SpaceError) in try encode(value, operation) }
-        return try edit(operation, key, adding: new?.count) { (scope, cell) throws(SpaceError) in
-            let isExpected = try scope.snapshot.cell(cell).map { $0.elementsEqual(expected ?? []) } ?? (expected == nil)
-            guard isExpected else { return false }
-            if let new {
-                try scope.set(cell, new)
-            } else if expected != nil {
-                try scope.unset(cell)
+        try place.attempt("compare and set a value") { () throws(SpaceError) in
+            let expected = try expected.map { (value) throws(SpaceError) in try encode(value) }
+            let new = try new.map { (value) throws(SpaceError) in try encode(value) }
+            return try edit(key, adding: new?.count) { (scope, cell) throws(SpaceError) in
+                let old = try scope.snapshot.cell(cell)
+                guard old.map({ $0.elementsEqual(expected ?? []) }) ?? (expected == nil) else { return false }
+                if let new {
+                    try scope.set(cell, new)
+                } else if expected != nil {
+                    try scope.unset(cell)
+                }
+                return true
             }
-            return true
         }
     }
 
@@ -97,14 +99,15 @@ extension SharedDictionary {
     public func modify<Result>(_ key: String, _ body: (inout Value?) throws -> Result) throws -> Result {
         try inTransaction { dictionary in
             let operation = "modify a value"
-            let old = try dictionary.encodedValue(forKey: key, operation)
-            var value = try dictionary.decode(old, key, operation)
+            var (old, value) = try dictionary.present(key, operation)
             let result = try body(&value)
-            if let value {
-                let new = try dictionary.encode(value, operation)
-                if new != old?.knownElement { try dictionary.set(new, key, operation) }
-            } else if old != nil {
-                try dictionary.unset(key, operation)
+            try place.attempt(operation) { () throws(SpaceError) in
+                if let value {
+                    let new = try dictionary.encode(value)
+                    if new != old?.knownElement { try dictionary.set(new, key) }
+                } else if old != nil {
+                    try dictionary.edit(key, adding: nil) { (scope, cell) throws(SpaceError) in try scope.unset(cell) }
+                }
             }
             return result
         }
@@ -126,17 +129,18 @@ extension SharedDictionary {
     ) throws {
         guard !other.isEmpty else { return }
         try inTransaction { dictionary in
-            let operation = "merge values"
             // All values are combined before the first is set: if `combine` throws, a transaction of the caller goes on
             // unchanged.
             var changes: [(key: String, encoded: [UInt8])] = []
             for (key, new) in other {
-                let old = try dictionary.encodedValue(forKey: key, operation)
-                let current = try dictionary.decode(old, key, operation)
-                let merged = try dictionary.encode(try current.map { try combine($0, new) } ?? new, operation)
-                if merged != old?.knownElement { changes.append((key, merged)) }
+                let (old, current) = try dictionary.present(key, Self.merging)
+                let merged = try current.map { try combine($0, new) } ?? new
+                let encoded = try place.attempt(Self.merging) { () throws(SpaceError) in try dictionary.encode(merged) }
+                if encoded != old?.knownElement { changes.append((key, encoded)) }
             }
-            for change in changes { try dictionary.set(change.encoded, change.key, operation) }
+            try place.attempt(Self.merging) { () throws(SpaceError) in
+                for change in changes { try dictionary.set(change.encoded, change.key) }
+            }
         }
     }
 
@@ -148,20 +152,18 @@ extension SharedDictionary {
     ///   transaction.
     /// - Complexity: O(n log n).
     public func removeAll() throws(SpaceError) {
-        let operation = "remove all entries"
-        switch place {
-        case .namespace(let namespace):
-            let core = try namespace.usableCore(operation)
-            try core.write(operation, .removing) { (scope) throws(SpaceError) in
-                try scope.snapshot.checkDictionary(name, number)
-                try scope.removeEntries(ofDictionary: name)
-            }
-        case .transaction(let state):
-            let (keys, bytes) = try read(operation) { (snapshot) throws(SpaceError) in
-                try snapshot.cells(ofDictionary: name)
-            }
-            try state.change(.removing, count: keys.count, bytes: bytes) { (scope) throws(SpaceError) in
-                for key in keys { try scope.unset(key) }
+        try place.attempt("remove all entries") { () throws(SpaceError) in
+            switch place {
+            case .namespace(let namespace):
+                try namespace.usableCore().write(.removing) { (scope) throws(SpaceError) in
+                    try scope.snapshot.checkDictionary(name, number)
+                    try scope.removeEntries(ofDictionary: name)
+                }
+            case .transaction(let state):
+                let (keys, bytes) = try read { (snapshot) throws(SpaceError) in try snapshot.cells(ofDictionary: name) }
+                try state.change(.removing, count: keys.count, bytes: bytes) { (scope) throws(SpaceError) in
+                    for key in keys { try scope.unset(key) }
+                }
             }
         }
     }
@@ -174,28 +176,31 @@ extension SharedDictionary {
         return try namespace.transaction { try body(try $0.dictionary(self)) }
     }
 
-    private func set(_ encoded: [UInt8], _ key: String, _ operation: String) throws(SpaceError) {
-        try edit(operation, key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
-            try scope.set(cell, encoded)
+    private static var merging: String { "merge values" }
+
+    /// The value of a key as it is stored, and decoded.
+    private func present(_ key: String, _ operation: String) throws(SpaceError) -> (TupleCoding.Value?, Value?) {
+        try place.attempt(operation) { () throws(SpaceError) in
+            let stored = try encodedValue(forKey: key)
+            return (stored, try decode(stored, key))
         }
     }
 
-    private func unset(_ key: String, _ operation: String) throws(SpaceError) {
-        try edit(operation, key, adding: nil) { (scope, cell) throws(SpaceError) in try scope.unset(cell) }
+    private func set(_ encoded: [UInt8], _ key: String) throws(SpaceError) {
+        try edit(key, adding: encoded.count) { (scope, cell) throws(SpaceError) in try scope.set(cell, encoded) }
     }
 
     /// Changes one cell; `bytes` is the size of the value that may be set, or `nil` if none is set.
     private func edit<R>(
-        _ operation: String,
         _ key: String,
         adding bytes: Int?,
         _ body: (WriteScope, _ cell: String) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        let cell = try cellKey(key, operation)
+        let cell = try cellKey(key)
         let purpose: WritePurpose = bytes == nil ? .removing : .adding
         switch place {
         case .namespace(let namespace):
-            return try namespace.usableCore(operation).write(operation, purpose) { (scope) throws(SpaceError) in
+            return try namespace.usableCore().write(purpose) { (scope) throws(SpaceError) in
                 try scope.snapshot.checkDictionary(name, number)
                 return try body(scope, cell)
             }

@@ -117,7 +117,7 @@ extension SharedDictionary {
         _ key: String?,
         _ options: CollectionObservationOptions
     ) throws(SpaceError) -> CollectionFeed<DictionarySource<Value>> {
-        if let key { _ = try cellKey(key, "observe") }
+        if let key { _ = try place.attempt("observe") { () throws(SpaceError) in try cellKey(key) } }
         let dictionary = SharedDictionary(place: .namespace(namespace), name: name, number: number)
         return CollectionFeed(DictionarySource(dictionary, key: key), options)
     }

@@ -38,8 +38,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     ///   `closed`.
     /// - Complexity: O(log n), without a lock.
     public func value(forKey key: String) throws(SpaceError) -> Value? {
-        let operation = "read a value"
-        return try decode(try encodedValue(forKey: key, operation), key, operation)
+        try place.attempt("read a value") { () throws(SpaceError) in try decode(try encodedValue(forKey: key), key) }
     }
 
     /// The value of a key, or `nil` if there is none.
@@ -53,9 +52,10 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     ///
     /// - Complexity: O(log n), without a lock.
     public func contains(_ key: String) throws(SpaceError) -> Bool {
-        let operation = "look for a key"
-        let cell = try cellKey(key, operation)
-        return try read(operation) { (snapshot) throws(SpaceError) in try snapshot.cell(cell) != nil }
+        try place.attempt("look for a key") { () throws(SpaceError) in
+            let cell = try cellKey(key)
+            return try read { (snapshot) throws(SpaceError) in try snapshot.cell(cell) != nil }
+        }
     }
 
     /// The number of entries.
@@ -63,8 +63,8 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     /// - Complexity: O(n).
     public var count: Int {
         get throws(SpaceError) {
-            try read("count the entries") { (snapshot) throws(SpaceError) in
-                try snapshot.entryCount(ofDictionary: name)
+            try place.attempt("count the entries") { () throws(SpaceError) in
+                try read { (snapshot) throws(SpaceError) in try snapshot.entryCount(ofDictionary: name) }
             }
         }
     }
@@ -74,11 +74,13 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     /// - Complexity: O(log n).
     public var isEmpty: Bool {
         get throws(SpaceError) {
-            try read("look for an entry") { (snapshot) throws(SpaceError) in
+            try place.attempt("look for an entry") { () throws(SpaceError) in
                 var isEmpty = true
-                try snapshot.forEachEntry(ofDictionary: name) { (_, _) throws(SpaceError) in
-                    isEmpty = false
-                    return false
+                try read { (snapshot) throws(SpaceError) in
+                    try snapshot.forEachEntry(ofDictionary: name) { (_, _) throws(SpaceError) in
+                        isEmpty = false
+                        return false
+                    }
                 }
                 return isEmpty
             }
@@ -89,11 +91,13 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     ///
     /// - Complexity: O(n).
     public func keys() throws(SpaceError) -> [String] {
-        try read("read the keys") { (snapshot) throws(SpaceError) in
+        try place.attempt("read the keys") { () throws(SpaceError) in
             var keys: [String] = []
-            try snapshot.forEachEntry(ofDictionary: name) { (key, _) throws(SpaceError) in
-                keys.append(key)
-                return true
+            try read { (snapshot) throws(SpaceError) in
+                try snapshot.forEachEntry(ofDictionary: name) { (key, _) throws(SpaceError) in
+                    keys.append(key)
+                    return true
+                }
             }
             return keys
         }
@@ -105,35 +109,33 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     ///   UTF-8, so that a Swift dictionary can hold only one of them: ``entries()`` reads both.
     /// - Complexity: O(n).
     public func snapshot() throws(SpaceError) -> [String: Value] {
-        let operation = "read the entries"
-        let entries = try entries(operation).entries
-        let dictionary = entries.asDictionary
-        guard dictionary.count == entries.count else {
-            throw SpaceError(
-                .badData,
-                operation,
-                namespace: namespace.name,
-                reason:
-                    "\(title) has keys that a Swift dictionary takes for one, since they differ only in their Unicode form",
-                advice: "read them with entries(), or remove one of them"
-            )
+        try place.attempt("read the entries") { () throws(SpaceError) in
+            let entries = try entries(of: nil).entries
+            let dictionary = entries.asDictionary
+            guard dictionary.count == entries.count else {
+                throw SpaceError(
+                    .badData,
+                    reason: "\(title) has keys that a Swift dictionary takes for one, since they differ only in their "
+                        + "Unicode form",
+                    advice: "read them with entries(), or remove one of them"
+                )
+            }
+            return dictionary
         }
-        return dictionary
     }
 
     /// The entries of one moment, by keys that compare as UTF-8.
     ///
     /// - Throws: `badData` if a value does not decode as the type.
     /// - Complexity: O(n).
-    public func entries() throws(SpaceError) -> Entries { try entries("read the entries").entries }
+    public func entries() throws(SpaceError) -> Entries {
+        try place.attempt("read the entries") { () throws(SpaceError) in try entries(of: nil).entries }
+    }
 
     /// The entry of one key or all entries, with the number of the last change that they contain.
-    package func entries(
-        _ operation: String,
-        of key: String? = nil
-    ) throws(SpaceError) -> (entries: Entries, sequence: UInt64) {
-        let cell = try key.map { (key) throws(SpaceError) in try cellKey(key, operation) }
-        let (values, sequence) = try read(operation) { (snapshot) throws(SpaceError) in
+    package func entries(of key: String?) throws(SpaceError) -> (entries: Entries, sequence: UInt64) {
+        let cell = try key.map { (key) throws(SpaceError) in try cellKey(key) }
+        let (values, sequence) = try read { (snapshot) throws(SpaceError) in
             var values: [(key: String, value: TupleCoding.Value)] = []
             if let key, let cell {
                 if let bytes = try snapshot.cell(cell) { values.append((key, try snapshot.value(cell, bytes))) }
@@ -146,7 +148,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
             return (values, try snapshot.counters().sequence)
         }
         var entries = Entries()
-        for (key, value) in values { entries[key] = try decode(value, key, operation) }
+        for (key, value) in values { entries[key] = try decode(value, key) }
         return (entries, sequence)
     }
 
@@ -155,35 +157,33 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     /// The dictionary's name in errors.
     package var title: String { "the dictionary \(name.quotedForPeople)" }
 
-    package func read<R>(_ operation: String, _ body: (Snapshot) throws(SpaceError) -> R) throws(SpaceError) -> R {
+    package func read<R>(_ body: (Snapshot) throws(SpaceError) -> R) throws(SpaceError) -> R {
         func read(_ snapshot: Snapshot) throws(SpaceError) -> R {
             try snapshot.checkDictionary(name, number)
             return try body(snapshot)
         }
         switch place {
         case .namespace(let namespace):
-            return try namespace.usableCore(operation).read(operation, read)
+            return try namespace.usableCore().read(read)
         case .transaction(let state):
             try state.checkRunsHere(title)
             return try state.look { (scope) throws(SpaceError) in try read(scope.snapshot) }
         }
     }
 
-    func encodedValue(forKey key: String, _ operation: String) throws(SpaceError) -> TupleCoding.Value? {
-        let cell = try cellKey(key, operation)
-        return try read(operation) { (snapshot) throws(SpaceError) in
+    func encodedValue(forKey key: String) throws(SpaceError) -> TupleCoding.Value? {
+        let cell = try cellKey(key)
+        return try read { (snapshot) throws(SpaceError) in
             try snapshot.cell(cell).map { (bytes) throws(SpaceError) in try snapshot.value(cell, bytes) }
         }
     }
 
     /// The key of an entry's cell.
-    func cellKey(_ key: String, _ operation: String) throws(SpaceError) -> String {
+    func cellKey(_ key: String) throws(SpaceError) -> String {
         let cell = "\(name)/\(key)"
         guard cell.utf8.count <= Limits.cellKeyBytes else {
             throw SpaceError(
                 .tooLarge,
-                operation,
-                namespace: namespace.name,
                 reason: "a key of \(key.utf8.count) bytes is too long for \(title)",
                 advice: "its keys have at most \(Limits.cellKeyBytes - name.utf8.count - 1) bytes of UTF-8: with the "
                     + "name and a slash they are keys of cells"
@@ -192,21 +192,10 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
         return cell
     }
 
-    func encode(_ value: Value, _ operation: String) throws(SpaceError) -> [UInt8] {
-        try namespace.encodedToStay(value, "a value", operation)
-    }
+    func encode(_ value: Value) throws(SpaceError) -> [UInt8] { try TupleCoding.Value.elementToStay(value, "a value") }
 
-    package func decode(_ value: TupleCoding.Value?, _ key: String, _ operation: String) throws(SpaceError) -> Value? {
+    package func decode(_ value: TupleCoding.Value?, _ key: String) throws(SpaceError) -> Value? {
         guard let value else { return nil }
-        do throws(TupleCodingError) {
-            return try value.decode(Value.self)
-        } catch {
-            throw SpaceError.doesNotDecode(
-                "the value of \(key.quotedForPeople) in \(title)",
-                as: Value.self,
-                error,
-                orElse: "set or remove the entry"
-            ).named(operation, namespace.name)
-        }
+        return try value.content("the value of \(key.quotedForPeople) in \(title)", orElse: "set or remove the entry")
     }
 }

@@ -23,16 +23,11 @@ public struct Election: Sendable {
     }
 
     private func request(_ value: Value) throws(SpaceError) -> PlaceRequest {
-        let operation = "acquire an election"
-        let size = try namespace.encodedElement(of: value, operation).count
-        guard size <= Limits.candidateBytes else {
-            throw SpaceError(
-                .tooLarge,
-                operation,
-                namespace: namespace.name,
-                reason: "a candidate's value of \(size) bytes is too large",
-                advice: "keep it to \(Limits.candidateBytes) bytes: a name, an address"
-            )
+        try namespace.core.attempt("acquire an election") { () throws(SpaceError) in
+            let size = try value.uncheckedElement().count
+            guard size <= Limits.candidateBytes else {
+                throw .tooLarge("a candidate's value", bytes: size, most: Limits.candidateBytes, ": a name, an address")
+            }
         }
         return PlaceRequest(name: name, kind: .election, rules: TurnRules(), details: value)
     }
@@ -118,10 +113,10 @@ public struct Election: Sendable {
     /// - Returns: The number of its term, its value and its process.
     /// - Throws: The errors of every read.
     public func leader() throws(SpaceError) -> Leader? {
-        let operation = "look who leads"
-        let core = try namespace.usableCore(operation)
-        guard let row = try core.firstLivingHolder(name, .election, operation) else { return nil }
-        return Leader(term: row.ticket, value: row.details, pid: core.pid(of: row.holder))
+        try namespace.attempt("look who leads") { (core) throws(SpaceError) in
+            guard let row = try core.firstLivingHolder(name, .election) else { return nil }
+            return Leader(term: row.ticket, value: row.details, pid: core.pid(of: row.holder))
+        }
     }
 
     /// Ends the term of the present leader, which may be stopped or stuck; the next candidate leads.
@@ -131,14 +126,13 @@ public struct Election: Sendable {
     /// - Throws: `typeMismatch` if the name belongs to another kind of object, and the errors of every write.
     @discardableResult
     public func depose(term: UInt64? = nil) throws(SpaceError) -> Bool {
-        let operation = "depose the leader"
-        let core = try namespace.usableCore(operation)
-        return try core.write(operation, .removing) { scope throws(SpaceError) in
-            guard let row = try scope.snapshot.firstHolder(name, .election), term == nil || term == row.ticket else {
-                return false
+        try namespace.attempt("depose the leader") { (core) throws(SpaceError) in
+            try core.write(.removing) { scope throws(SpaceError) in
+                guard let row = try scope.snapshot.firstHolder(name, .election), term == nil || term == row.ticket
+                else { return false }
+                try scope.remove(row.ticket, of: name, by: TurnRules())
+                return true
             }
-            try scope.remove(row.ticket, of: name, by: TurnRules())
-            return true
         }
     }
 }

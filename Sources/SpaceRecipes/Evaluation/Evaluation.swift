@@ -49,10 +49,16 @@ package final class Evaluation: Sendable {
     /// `signal` returns the number of a signal that asks the caller to end, once there is one; it is passed on to the
     /// child, once.
     package func run(timeout: Duration?, signal: () -> Int32? = { nil }) throws(SpaceError) -> Ending {
-        try namespace.core.checkUsable(Self.operation)
-        try namespace.core.checkMayWait(Self.operation)
+        try namespace.core.attempt(Self.operation) { () throws(SpaceError) in
+            try namespace.core.checkUsable()
+            try namespace.core.checkMayWait()
+            return try evaluate(timeout: timeout, signal)
+        }
+    }
+
+    private func evaluate(timeout: Duration?, _ signal: () -> Int32?) throws(SpaceError) -> Ending {
         let deadline = MonotonicInstant.deadline(after: timeout)
-        let ends = try system(Self.operation, "a pipe", namespace: namespace.name) { () throws(Errno) in
+        let ends = try system("a pipe") { () throws(Errno) in
             try OwnedDescriptor.pipe()
         }
         let output = OwnedDescriptor(adopting: ends.reading)
@@ -84,7 +90,7 @@ package final class Evaluation: Sendable {
         let status = reap(child)
         let bytes = try printed.get()
         guard status == 0 else {
-            if state.withLock({ $0.isStopped }) { throw namespace.core.cancelled(Self.operation) }
+            if state.withLock({ $0.isStopped }) { throw .cancelled }
             return .failed(status)
         }
         let tuple: Tuple
@@ -104,13 +110,13 @@ package final class Evaluation: Sendable {
         if let place = words.firstIndex(where: { $0.utf8.contains(0) }) {
             throw failure(.invalidArgument, "word \(place) has a NUL, and a program's words end there")
         }
-        let input = try system(Self.operation, "/dev/null", namespace: namespace.name) { () throws(Errno) in
+        let input = try system("/dev/null") { () throws(Errno) in
             try OwnedDescriptor.open("/dev/null", flags: O_RDONLY)
         }
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { pointers.forEach { free($0) } }
         let started = state.withLock { state -> Result<Guardian.Program, SpaceError> in
-            guard !state.isStopped else { return .failure(namespace.core.cancelled(Self.operation)) }
+            guard !state.isStopped else { return .failure(.cancelled) }
             guard let file = pointers[0] else { return .failure(failure(.inputOutput, "there is no memory")) }
             do throws(Errno) {
                 let program = try Guardian.spawn(
@@ -175,7 +181,7 @@ package final class Evaluation: Sendable {
         until deadline: MonotonicInstant?,
         _ attend: () -> Void
     ) throws(SpaceError) {
-        if state.withLock({ $0.isStopped }) { throw namespace.core.cancelled(Self.operation) }
+        if state.withLock({ $0.isStopped }) { throw .cancelled }
         attend()
         var requests = [
             pollfd(fd: output, events: Int16(POLLIN), revents: 0),
@@ -213,7 +219,7 @@ package final class Evaluation: Sendable {
         }
     }
 
-    private func failure(_ code: SpaceError.Code, _ reason: String) -> SpaceError {
+    fileprivate func failure(_ code: SpaceError.Code, _ reason: String) -> SpaceError {
         SpaceError(code, Self.operation, namespace: namespace.name, reason: reason)
     }
 
@@ -262,13 +268,7 @@ extension Namespace {
                         }
                     }
                 } catch {
-                    let refusal = SpaceError(
-                        .inputOutput,
-                        "evaluate a tuple",
-                        namespace: name,
-                        reason: "no thread is to be had"
-                    )
-                    continuation.resume(returning: .failure(refusal))
+                    continuation.resume(returning: .failure(evaluation.failure(.inputOutput, "no thread is to be had")))
                 }
             }
         } onCancel: {

@@ -7,8 +7,11 @@ import TupleCoding
 extension Namespace {
     /// Acquires a hold if that is possible now.
     func tryAcquire(_ request: PlaceRequest) throws(SpaceError) -> Hold? {
-        let wait = try acquiring(request, timeout: .zero)
-        guard let (place, _) = try wait.core.enter(wait.operation, request, waits: false) else { return nil }
+        let place = try attempt(request.operation) { (core) throws(SpaceError) in
+            try Limits.check(objectName: request.name)
+            return try core.enter(request, waits: false)?.0
+        }
+        guard let place else { return nil }
         return Hold(place, in: self)
     }
 
@@ -27,18 +30,24 @@ extension Namespace {
     /// Acquires a hold, suspending the task; throws `timedOut` or `cancelled` if it ends without one.
     func acquireSuspending(_ request: PlaceRequest, timeout: Duration?) async throws(SpaceError) -> Hold {
         let wait = try acquiring(request, timeout: timeout)
-        if Task.isCancelled { throw core.cancelled(wait.operation) }
+        if Task.isCancelled { throw SpaceError.cancelled.named(wait.operation, name) }
         return try hold(try await wait.suspend(), wait)
     }
 
     private func acquiring(_ request: PlaceRequest, timeout: Duration?) throws(SpaceError) -> PlaceWait {
-        let operation = "acquire \(request.kind.phrase)"
-        try checkObjectName(request.name, operation)
-        return PlaceWait(try usableCore(operation), operation, request, timeout: timeout)
+        try attempt(request.operation) { (core) throws(SpaceError) in
+            try Limits.check(objectName: request.name)
+            return PlaceWait(core, request.operation, request, timeout: timeout)
+        }
     }
 
     private func hold(_ place: Place?, _ wait: PlaceWait) throws(SpaceError) -> Hold {
-        guard let place else { throw core.timedOut(wait.operation, wait.request) }
+        guard let place else { throw core.timedOut(wait.request).named(wait.operation, name) }
         return Hold(place, in: self)
     }
+}
+
+extension PlaceRequest {
+    /// The name of the operation that acquires a hold, for errors.
+    fileprivate var operation: String { "acquire \(kind.phrase)" }
 }

@@ -50,12 +50,7 @@ public struct RateLimit: Sendable {
             try await Task.sleep(for: reserved.delay)
         } catch {
             giveBack(reserved)
-            throw SpaceError(
-                .cancelled,
-                Self.operation,
-                namespace: state.namespace.name,
-                reason: "the wait was cancelled"
-            )
+            throw SpaceError(.cancelled, reason: "the wait was cancelled").named(Self.operation, state.namespace.name)
         }
         return true
     }
@@ -106,13 +101,20 @@ public struct RateLimit: Sendable {
 
     // MARK: The next moment
 
-    private func checkRate() throws(SpaceError) {
+    /// Checks the limit, and whether `count` acquisitions at once are within it.
+    private func check(_ count: Int) throws(SpaceError) {
         let longest = Int(Self.longestInterval.saturatedNanoseconds)
         guard limit > 0, limit <= longest, interval > .zero, interval <= Self.longestInterval else {
-            throw SpaceError.badNumber(
+            throw .badNumber(
                 "\(limit) in \(interval) is no rate",
                 advice: "give at least 1, and at most \(longest), in an interval of at most a year"
-            ).named(Self.operation, state.namespace.name)
+            )
+        }
+        guard (1...limit).contains(count) else {
+            throw .badNumber(
+                "\(count) at once are never to be had of \(limit)",
+                advice: "ask for at least one, and no more than the limit"
+            )
         }
     }
 
@@ -125,13 +127,7 @@ public struct RateLimit: Sendable {
 
     /// Reserves the next moment; `nil` if that moment is later than the time-out.
     private func reserve(_ count: Int, within timeout: Duration?) throws(SpaceError) -> Reservation? {
-        try checkRate()
-        guard (1...limit).contains(count) else {
-            throw SpaceError.badNumber(
-                "\(count) at once are never to be had of \(limit)",
-                advice: "ask for at least one, and no more than the limit"
-            ).named(Self.operation, state.namespace.name)
-        }
+        try state.namespace.core.attempt(Self.operation) { () throws(SpaceError) in try check(count) }
         let longest = timeout.map { Int(max(.zero, $0).saturatedNanoseconds) } ?? .max
         return try state.change(Self.operation) { (value, snapshot) throws(SpaceError) -> Reservation? in
             let now = Int(snapshot.clock.milliseconds) * RateMoments.tick
@@ -158,11 +154,10 @@ public struct RateLimit: Sendable {
         let nanoseconds = Int(interval.saturatedNanoseconds)
         guard let value else { return RateMoments(limit: limit, interval: nanoseconds) }
         guard let moments = RateMoments(value, now) else {
-            throw .damaged(Self.operation, namespace: state.namespace.name, "the rate limit \(name.quotedForPeople)")
+            throw .damaged("the rate limit \(name.quotedForPeople)")
         }
         guard moments.limit == limit, moments.interval == nanoseconds else {
             throw state.mismatch(
-                Self.operation,
                 is: "\(moments.limit) in \(Duration.nanoseconds(moments.interval))",
                 wanted: "\(limit) in \(interval)"
             )

@@ -25,19 +25,18 @@ public struct SharedBarrier: Sendable {
     private static let operation = "wait at a barrier"
 
     private func waiting(timeout: Duration?) throws(SpaceError) -> PlaceWait {
-        try namespace.checkObjectName(name, Self.operation)
-        guard parties > 0 else {
-            throw SpaceError.badNumber("\(parties) parties never meet").named(Self.operation, namespace.name)
+        try namespace.attempt(Self.operation) { (core) throws(SpaceError) in
+            try Limits.check(objectName: name)
+            guard parties > 0 else { throw .badNumber("\(parties) parties never meet") }
+            let request = PlaceRequest(
+                name: name,
+                kind: .barrier,
+                rules: PartyRules(),
+                details: .int(parties),
+                unit: "parties"
+            )
+            return PlaceWait(core, Self.operation, request, timeout: timeout)
         }
-        let core = try namespace.usableCore(Self.operation)
-        let request = PlaceRequest(
-            name: name,
-            kind: .barrier,
-            rules: PartyRules(),
-            details: .int(parties),
-            unit: "parties"
-        )
-        return PlaceWait(core, Self.operation, request, timeout: timeout)
     }
 
     /// Waits until all parties are waiting.
@@ -49,7 +48,7 @@ public struct SharedBarrier: Sendable {
     @discardableResult
     public func wait(timeout: Duration? = nil) async throws(SpaceError) -> Bool {
         let wait = try waiting(timeout: timeout)
-        if Task.isCancelled { throw wait.core.cancelled(Self.operation) }
+        if Task.isCancelled { throw SpaceError.cancelled.named(Self.operation, namespace.name) }
         return wait.core.goOn(from: try await wait.suspend())
     }
 

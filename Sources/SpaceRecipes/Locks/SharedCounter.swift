@@ -20,7 +20,7 @@ public struct SharedCounter: Sendable {
     /// - Returns: The number; 0 if no process has changed it yet.
     /// - Throws: `typeMismatch` if the name belongs to another kind of object, and the errors of every read.
     /// - Complexity: O(log n), without a lock.
-    public func value() throws(SpaceError) -> Int { Self.number(try state.value("look at a counter")) }
+    public func value() throws(SpaceError) -> Int { try state.look("look at a counter", Self.number) }
 
     /// Adds to the number, in one step.
     ///
@@ -29,17 +29,9 @@ public struct SharedCounter: Sendable {
     /// - Throws: `badData` if the sum doesn't fit 64 bits; `typeMismatch`, and the errors of every write.
     @discardableResult
     public func add(_ amount: Int = 1) throws(SpaceError) -> Int {
-        let operation = "add to a counter"
-        return try state.change(operation) { (value, _) throws(SpaceError) in
+        try state.change("add to a counter") { (value, _) throws(SpaceError) in
             let (sum, overflow) = Self.number(value).addingReportingOverflow(amount)
-            guard !overflow else {
-                throw SpaceError(
-                    .badData,
-                    operation,
-                    namespace: state.namespace.name,
-                    reason: "\(Self.number(value)) and \(amount) make more than 64 bits hold"
-                )
-            }
+            guard !overflow else { throw .overflow(Self.number(value), plus: amount) }
             value = .int(sum)
             return sum
         }

@@ -28,8 +28,7 @@ public struct SharedLatch: Sendable {
     /// - Throws: `typeMismatch` if the name belongs to another kind of object, or to a latch with another count; and
     ///   the errors of every read.
     public func remaining() throws(SpaceError) -> Int {
-        let operation = "look at a latch"
-        return try remaining(try state.value(operation), operation)
+        try state.look("look at a latch") { (value) throws(SpaceError) in try remaining(value) }
     }
 
     /// Counts the latch down, in one step.
@@ -39,12 +38,9 @@ public struct SharedLatch: Sendable {
     /// - Throws: `invalidArgument`, `typeMismatch`, and the errors of every write.
     @discardableResult
     public func countDown(by amount: Int = 1) throws(SpaceError) -> Int {
-        let operation = "count a latch down"
-        guard amount > 0 else {
-            throw SpaceError.badNumber("\(amount) does not count down").named(operation, state.namespace.name)
-        }
-        return try state.change(operation) { (value, _) throws(SpaceError) in
-            let left = try remaining(value, operation)
+        try state.change("count a latch down") { (value, _) throws(SpaceError) in
+            guard amount > 0 else { throw .badNumber("\(amount) does not count down") }
+            let left = try remaining(value)
             let rest = amount >= left ? 0 : left - amount
             value = .array([.int(count), .int(rest)])
             return rest
@@ -75,9 +71,8 @@ public struct SharedLatch: Sendable {
     }
 
     private func opening(timeout: Duration?) throws(SpaceError) -> ObjectWait<Void> {
-        let operation = "wait for a latch"
-        return try state.wait(operation, timeout: timeout) { (value) throws(SpaceError) in
-            try remaining(value, operation) == 0 ? () : nil
+        try state.wait("wait for a latch", timeout: timeout) { (value) throws(SpaceError) in
+            try remaining(value) == 0 ? () : nil
         }
     }
 
@@ -88,14 +83,13 @@ public struct SharedLatch: Sendable {
         try state.change("remove a latch") { (value, _) throws(SpaceError) in value = nil }
     }
 
-    private func remaining(_ value: Value?, _ operation: String) throws(SpaceError) -> Int {
+    private func remaining(_ value: Value?) throws(SpaceError) -> Int {
         guard count >= 0 else {
-            throw SpaceError.badNumber("\(count) is no number of times", advice: "give a count from 0")
-                .named(operation, state.namespace.name)
+            throw .badNumber("\(count) is no number of times", advice: "give a count from 0")
         }
         guard let value else { return count }
-        let numbers = try state.integers(value, count: 2, operation)
-        guard numbers[0] == count else { throw state.mismatch(operation, is: "\(numbers[0])", wanted: "\(count)") }
+        let numbers = try state.integers(value, count: 2)
+        guard numbers[0] == count else { throw state.mismatch(is: "\(numbers[0])", wanted: "\(count)") }
         return numbers[1]
     }
 }

@@ -22,27 +22,23 @@ public struct SharedSemaphore: Sendable {
     }
 
     private func request(_ count: Int) throws(SpaceError) -> PlaceRequest {
-        let operation = "acquire a semaphore"
-        guard (1...Int(UInt32.max)).contains(permits) else {
-            throw SpaceError.badNumber(
-                "there can't be \(permits) permits",
-                advice: "a semaphore has 1 to \(UInt32.max)"
-            ).named(operation, namespace.name)
+        try namespace.core.attempt("acquire a semaphore") { () throws(SpaceError) in
+            guard (1...Int(UInt32.max)).contains(permits) else {
+                throw .badNumber("there can't be \(permits) permits", advice: "a semaphore has 1 to \(UInt32.max)")
+            }
+            guard (1...permits).contains(count) else {
+                let reason = "\(count) of \(permits) permits are never to be had"
+                throw .badNumber(reason, advice: "ask for at least one, and no more than there are")
+            }
+            return PlaceRequest(
+                name: name,
+                kind: .semaphore,
+                rules: TurnRules(),
+                weight: UInt32(count),
+                details: .int(permits),
+                unit: "permits"
+            )
         }
-        guard (1...permits).contains(count) else {
-            throw SpaceError.badNumber(
-                "\(count) of \(permits) permits are never to be had",
-                advice: "ask for at least one, and no more than there are"
-            ).named(operation, namespace.name)
-        }
-        return PlaceRequest(
-            name: name,
-            kind: .semaphore,
-            rules: TurnRules(),
-            weight: UInt32(count),
-            details: .int(permits),
-            unit: "permits"
-        )
     }
 
     /// Runs `body` while permits are held.

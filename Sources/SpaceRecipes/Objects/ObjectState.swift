@@ -15,10 +15,12 @@ package struct ObjectState: Sendable {
         self.kind = kind
     }
 
-    /// The value, or `nil` if no process has made it yet.
-    package func value(_ operation: String) throws(SpaceError) -> Value? {
-        try namespace.checkObjectName(name, operation)
-        return try read(try namespace.usableCore(operation), operation)
+    /// What `body` makes of the value, which is `nil` if no process has made it yet.
+    package func look<Result>(
+        _ operation: String,
+        _ body: (Value?) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result {
+        try attempt(operation) { (core) throws(SpaceError) in try body(try read(core)) }
     }
 
     /// Changes the value, or makes it from `nil`; if `body` leaves `nil`, the object is removed.
@@ -26,26 +28,25 @@ package struct ObjectState: Sendable {
         _ operation: String,
         _ body: (inout Value?, Snapshot) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
-        try namespace.checkObjectName(name, operation)
-        let core = try namespace.usableCore(operation)
-        do throws(SpaceError) {
-            return try change(core, operation, .adding, body)
-        } catch  where error.isOfStorage {
-            // An existing object takes no more disk space when it changes or goes, so this may use the reserve that is
-            // kept for removals.
-            return try change(core, operation, .removing, noRoomToMake: error, body)
+        try attempt(operation) { (core) throws(SpaceError) in
+            do throws(SpaceError) {
+                return try change(core, .adding, body)
+            } catch  where error.isOfStorage {
+                // An existing object takes no more disk space when it changes or goes, so this may use the reserve that
+                // is kept for removals.
+                return try change(core, .removing, noRoomToMake: error, body)
+            }
         }
     }
 
     /// Changes the value; if the object would have to be made, throws `noRoomToMake` instead.
     private func change<Result>(
         _ core: NamespaceCore,
-        _ operation: String,
         _ purpose: WritePurpose,
         noRoomToMake refusal: SpaceError? = nil,
         _ body: (inout Value?, Snapshot) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
-        try core.write(operation, purpose) { scope throws(SpaceError) in
+        try core.write(purpose) { scope throws(SpaceError) in
             let row = try scope.snapshot.object(name, kind)
             var value = row?.details
             let result = try body(&value, scope.snapshot)
@@ -69,32 +70,42 @@ package struct ObjectState: Sendable {
         timeout: Duration?,
         _ look: @escaping (Value?) throws(SpaceError) -> Found?
     ) throws(SpaceError) -> ObjectWait<Found> {
-        try namespace.checkObjectName(name, operation)
-        return ObjectWait(self, try namespace.usableCore(operation), operation, timeout: timeout, look)
+        try attempt(operation) { (core) throws(SpaceError) in
+            ObjectWait(state: self, core: core, operation: operation, timeout: timeout, find: look)
+        }
     }
 
-    fileprivate func read(_ core: NamespaceCore, _ operation: String) throws(SpaceError) -> Value? {
-        try core.read(operation) { snapshot throws(SpaceError) in try snapshot.object(name, kind)?.details }
+    /// Runs `body` as one operation on the object.
+    private func attempt<Result>(
+        _ operation: String,
+        _ body: (NamespaceCore) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result {
+        try namespace.attempt(operation) { (core) throws(SpaceError) in
+            try Limits.check(objectName: name)
+            return try body(core)
+        }
+    }
+
+    fileprivate func read(_ core: NamespaceCore) throws(SpaceError) -> Value? {
+        try core.read { snapshot throws(SpaceError) in try snapshot.object(name, kind)?.details }
     }
 
     /// The integers in the value; throws `damaged` if the value is not an array of `count` integers.
-    package func integers(_ value: Value, count: Int, _ operation: String) throws(SpaceError) -> [Int] {
+    package func integers(_ value: Value, count: Int) throws(SpaceError) -> [Int] {
         var integers: [Int] = []
         if case .array(let elements) = value {
             for case .int(let integer) in elements { integers.append(integer) }
         }
         guard integers.count == count else {
-            throw .damaged(operation, namespace: namespace.name, "\(kind.phrase), \(name.quotedForPeople)")
+            throw .damaged("\(kind.phrase), \(name.quotedForPeople)")
         }
         return integers
     }
 
     /// The error if an object of the same kind was made with other details than the caller's.
-    package func mismatch(_ operation: String = "", is stands: String, wanted: String) -> SpaceError {
+    package func mismatch(is stands: String, wanted: String) -> SpaceError {
         SpaceError(
             .typeMismatch,
-            operation,
-            namespace: namespace.name,
             reason: "\(kind.phrase), \(name.quotedForPeople), was made with \(stands), and is used with \(wanted)",
             advice: "use the same everywhere, or remove it first"
         )
@@ -105,18 +116,18 @@ package struct ObjectState: Sendable {
 struct ObjectWait<Found>: Steps {
     private let state: ObjectState
     let core: NamespaceCore
-    private let operation: String
+    let operation: String
     private let deadline: MonotonicInstant?
     private let find: (Value?) throws(SpaceError) -> Found?
     private var hasSlept = false
     private var found: Found?
 
     fileprivate init(
-        _ state: ObjectState,
-        _ core: NamespaceCore,
-        _ operation: String,
+        state: ObjectState,
+        core: NamespaceCore,
+        operation: String,
         timeout: Duration?,
-        _ find: @escaping (Value?) throws(SpaceError) -> Found?
+        find: @escaping (Value?) throws(SpaceError) -> Found?
     ) {
         self.state = state
         self.core = core
@@ -129,11 +140,11 @@ struct ObjectWait<Found>: Steps {
         guard !hasSlept else { return .done(found) }
         hasSlept = true
         let text = Value.string("\(state.kind.word) \(state.name)").json
-        return .sleep(Sleep(operation, Interest(object: state.name), text: text, until: deadline))
+        return .sleep(Sleep(Interest(object: state.name), text: text, until: deadline))
     }
 
     mutating func look() throws(SpaceError) -> Bool {
-        found = try find(try state.read(core, operation))
+        found = try find(try state.read(core))
         return found != nil
     }
 }

@@ -3,6 +3,13 @@ import TupleCoding
 extension Limits {
     /// The longest name of a shared object (a collection, a lock, a queue …), in bytes of UTF-8.
     public static let objectNameBytes = 240
+
+    /// Throws `invalidArgument` for a name that no object can have; `what` says whose name it is.
+    package static func check(objectName name: String, _ what: String = "the name") throws(SpaceError) {
+        guard (1...objectNameBytes).contains(name.utf8.count) else {
+            throw .badName(what, bytes: name.utf8.count, most: objectNameBytes)
+        }
+    }
 }
 
 extension TransactionTables {
@@ -55,14 +62,5 @@ extension WriteScope {
     func removeObject(_ name: String) throws(SpaceError) {
         try objectRows.delete(name)
         noteUpkeep()
-    }
-}
-
-extension Namespace {
-    /// Throws `invalidArgument` for a name that no object can have.
-    package func checkObjectName(_ name: String, _ operation: String) throws(SpaceError) {
-        guard (1...Limits.objectNameBytes).contains(name.utf8.count) else {
-            throw SpaceError.badName(bytes: name.utf8.count, most: Limits.objectNameBytes).named(operation, self.name)
-        }
     }
 }

@@ -37,13 +37,13 @@ extension Namespace {
     /// - Complexity: O(n).
     @discardableResult
     public func removeOrderedSet(_ name: String) throws(SpaceError) -> Bool {
-        let operation = "remove an ordered set"
-        try checkObjectName(name, operation)
-        let core = try usableCore(operation)
-        return try core.write(operation, .removing) { (scope) throws(SpaceError) in
-            guard let object = try scope.snapshot.object(name, .orderedSet) else { return false }
-            try scope.removeOrderedSet(name, object.number)
-            return true
+        try attempt("remove an ordered set") { (core) throws(SpaceError) in
+            try Limits.check(objectName: name)
+            return try core.write(.removing) { (scope) throws(SpaceError) in
+                guard let object = try scope.snapshot.object(name, .orderedSet) else { return false }
+                try scope.removeOrderedSet(name, object.number)
+                return true
+            }
         }
     }
 }

@@ -8,12 +8,11 @@ extension NamespaceCore {
     /// `plan` checks the wanted edit against the elements; if it returns no edit, nothing changes. It may run more than
     /// once.
     package func edit<R>(
-        _ operation: String,
         _ name: String,
         _ number: UInt64,
         _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
     ) throws(SpaceError) -> R {
-        try write(operation, .removing) { (scope) throws(SpaceError) in
+        try write(.removing) { (scope) throws(SpaceError) in
             let list = try scope.snapshot.elementList(name, number)
             let (edit, result) = try plan(list)
             guard let edit else { return result }

@@ -22,28 +22,17 @@ struct OrderedSetSource<Element: Codable & Sendable>: CollectionSource {
     }
 
     func reset(for change: Change) throws(SpaceError) -> (told: CollectionChange<Element>, sequence: UInt64) {
-        let (all, sequence) = try elements.read(0..<Int.max, "observe")
+        let (all, sequence) = try elements.read(0..<Int.max)
         return (CollectionChange(.reset(all), change, sequence: sequence), sequence)
     }
 
     func checkIsThere() throws(SpaceError) {
-        _ = try elements.read("observe") { (list) throws(SpaceError) in list.count }
+        _ = try elements.read { (list) throws(SpaceError) in list.count }
     }
 
     func end(with change: Change) -> CollectionChange<Element> { CollectionChange(.removed, change) }
 
     private func decode(_ value: Value, _ change: Change) throws(SpaceError) -> Element {
-        do throws(TupleCodingError) {
-            return try value.decode(Element.self)
-        } catch {
-            throw SpaceError(
-                .badData,
-                "observe",
-                namespace: namespace.name,
-                reason: "an element in change \(change.sequence) of \(name.quotedForPeople) does not decode as "
-                    + "\(Element.self): \(error)",
-                advice: "see that all processes use the same type"
-            )
-        }
+        try value.content("an element in change \(change.sequence) of \(name.quotedForPeople)")
     }
 }

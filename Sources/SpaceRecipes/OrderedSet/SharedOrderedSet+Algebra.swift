@@ -35,22 +35,29 @@ extension SharedOrderedSet {
 
     /// Reverses the order of the elements, as one change.
     public func reverse() throws(SpaceError) {
-        try edit("reverse the elements") { (list) throws(SpaceError) in
-            (list.count < 2 ? nil : .sort((0..<list.count).reversed()), ())
+        try place.attempt("reverse the elements") { () throws(SpaceError) in
+            try edit { (list) throws(SpaceError) in
+                (list.count < 2 ? nil : .sort((0..<list.count).reversed()), ())
+            }
         }
     }
 
     private func reorder(_ operation: String, _ order: ([Element]) throws -> [Int]) throws {
         for _ in 0..<Self.attempts {
-            let (bytes, edits) = try read(operation) { (list) throws(SpaceError) in
-                (try list.elements(0..<list.count), list.directory.edits)
+            let (elements, edits) = try place.attempt(operation) { () throws(SpaceError) in
+                let (bytes, edits) = try read { (list) throws(SpaceError) in
+                    (try list.elements(0..<list.count), list.directory.edits)
+                }
+                var elements: [Element] = []
+                for (index, bytes) in bytes.enumerated() { elements.append(try decode(bytes, at: index)) }
+                return (elements, edits)
             }
-            var elements: [Element] = []
-            for (index, bytes) in bytes.enumerated() { elements.append(try decode(bytes, at: index, operation)) }
             let order = try order(elements)
             if order == Array(elements.indices) { return }
-            let isDone = try edit(operation) { (list) throws(SpaceError) -> (ElementEdit?, Bool) in
-                list.directory.edits == edits ? (.sort(order), true) : (nil, false)
+            let isDone = try place.attempt(operation) { () throws(SpaceError) in
+                try edit { (list) throws(SpaceError) -> (ElementEdit?, Bool) in
+                    list.directory.edits == edits ? (.sort(order), true) : (nil, false)
+                }
             }
             if isDone { return }
         }
@@ -80,14 +87,15 @@ extension SharedOrderedSet {
     /// - Throws: The same errors as ``append(_:)``.
     @discardableResult
     public func formIntersection(_ elements: some Sequence<Element>) throws(SpaceError) -> Int {
-        let operation = "intersect with elements"
-        let others = Set(try encode(elements, operation))
-        return try edit(operation) { (list) throws(SpaceError) in
-            var unwanted: [Int] = []
-            for (index, element) in try list.elements(0..<list.count).enumerated() where !others.contains(element) {
-                unwanted.append(index)
+        try place.attempt("intersect with elements") { () throws(SpaceError) in
+            let others = Set(try encode(elements))
+            return try edit { (list) throws(SpaceError) in
+                var unwanted: [Int] = []
+                for (index, element) in try list.elements(0..<list.count).enumerated() where !others.contains(element) {
+                    unwanted.append(index)
+                }
+                return (unwanted.isEmpty ? nil : .remove(unwanted), unwanted.count)
             }
-            return (unwanted.isEmpty ? nil : .remove(unwanted), unwanted.count)
         }
     }
 
@@ -97,11 +105,12 @@ extension SharedOrderedSet {
     /// - Throws: The same errors as ``append(_:)``.
     @discardableResult
     public func subtract(_ elements: some Sequence<Element>) throws(SpaceError) -> Int {
-        let operation = "remove elements"
-        let encoded = try encode(elements, operation)
-        return try edit(operation) { (list) throws(SpaceError) in
-            let unwanted = try list.present(encoded)
-            return (unwanted.isEmpty ? nil : .remove(unwanted), unwanted.count)
+        try place.attempt("remove elements") { () throws(SpaceError) in
+            let encoded = try encode(elements)
+            return try edit { (list) throws(SpaceError) in
+                let unwanted = try list.present(encoded)
+                return (unwanted.isEmpty ? nil : .remove(unwanted), unwanted.count)
+            }
         }
     }
 
@@ -117,37 +126,41 @@ extension SharedOrderedSet {
 
     /// Carries out the two edits of a symmetric difference; must run in a transaction.
     private func exclude(_ elements: [Element]) throws(SpaceError) {
-        let operation = "exchange elements with others"
-        let encoded = try encode(elements, operation)
-        let new = try read(operation) { (list) throws(SpaceError) in try list.absent(encoded) }
-        try edit(operation) { (list) throws(SpaceError) in
-            let unwanted = try list.present(encoded)
-            return (unwanted.isEmpty ? nil : .remove(unwanted), ())
+        try place.attempt("exchange elements with others") { () throws(SpaceError) in
+            let encoded = try encode(elements)
+            let new = try read { (list) throws(SpaceError) in try list.absent(encoded) }
+            try edit { (list) throws(SpaceError) in
+                let unwanted = try list.present(encoded)
+                return (unwanted.isEmpty ? nil : .remove(unwanted), ())
+            }
+            try edit { (list) throws(SpaceError) in (new.isEmpty ? nil : .insert(new, at: list.count), ()) }
         }
-        try edit(operation) { (list) throws(SpaceError) in (new.isEmpty ? nil : .insert(new, at: list.count), ()) }
     }
 
     /// Whether all elements of the set are in a sequence.
     public func isSubset(of elements: some Sequence<Element>) throws(SpaceError) -> Bool {
-        let operation = "compare with elements"
-        let others = Set(try encode(elements, operation))
-        return try read(operation) { (list) throws(SpaceError) in
-            try list.elements(0..<list.count).allSatisfy { others.contains($0) }
+        try place.attempt("compare with elements") { () throws(SpaceError) in
+            let others = Set(try encode(elements))
+            return try read { (list) throws(SpaceError) in
+                try list.elements(0..<list.count).allSatisfy { others.contains($0) }
+            }
         }
     }
 
     /// Whether all elements of a sequence are in the set.
     public func isSuperset(of elements: some Sequence<Element>) throws(SpaceError) -> Bool {
-        let operation = "compare with elements"
-        let others = try encode(elements, operation)
-        return try read(operation) { (list) throws(SpaceError) in try list.absent(others).isEmpty }
+        try place.attempt("compare with elements") { () throws(SpaceError) in
+            let others = try encode(elements)
+            return try read { (list) throws(SpaceError) in try list.absent(others).isEmpty }
+        }
     }
 
     /// Whether no element of a sequence is in the set.
     public func isDisjoint(with elements: some Sequence<Element>) throws(SpaceError) -> Bool {
-        let operation = "compare with elements"
-        let others = try encode(elements, operation)
-        return try read(operation) { (list) throws(SpaceError) in try list.present(others).isEmpty }
+        try place.attempt("compare with elements") { () throws(SpaceError) in
+            let others = try encode(elements)
+            return try read { (list) throws(SpaceError) in try list.present(others).isEmpty }
+        }
     }
 }
 

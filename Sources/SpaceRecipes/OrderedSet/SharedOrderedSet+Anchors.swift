@@ -36,10 +36,11 @@ extension SharedOrderedSet {
         _ side: Side,
         _ anchor: Element
     ) throws(SpaceError) -> (inserted: Bool, index: Int) {
-        let operation = "insert an element"
-        let anchor = try encode(anchor, operation)
-        return try insert(element, operation) { (list) throws(SpaceError) in
-            try list.position(of: anchor, "the element to insert at") + (side == .after ? 1 : 0)
+        try place.attempt("insert an element") { () throws(SpaceError) in
+            let anchor = try encode(anchor)
+            return try insert(element) { (list) throws(SpaceError) in
+                try list.position(of: anchor, "the element to insert at") + (side == .after ? 1 : 0)
+            }
         }
     }
 
@@ -76,20 +77,21 @@ extension SharedOrderedSet {
     }
 
     private func move(_ elements: [Element], _ side: Side, _ anchor: Element) throws(SpaceError) {
-        let operation = "move elements"
-        let encoded = try encode(elements, operation)
-        let anchor = try encode(anchor, operation)
-        try edit(operation) { (list) throws(SpaceError) in
-            let target = try list.position(of: anchor, "the element to move to")
-            var indices: [Int] = []
-            for element in encoded { indices.append(try list.position(of: element, "an element to be moved")) }
-            // An element that is moved next to itself stays where it is.
-            if indices == [target] { return (nil, ()) }
-            guard Set(indices).count == indices.count, !indices.contains(target) else {
-                throw list.refused("an element is named twice")
+        try place.attempt("move elements") { () throws(SpaceError) in
+            let encoded = try encode(elements)
+            let anchor = try encode(anchor)
+            try edit { (list) throws(SpaceError) in
+                let target = try list.position(of: anchor, "the element to move to")
+                var indices: [Int] = []
+                for element in encoded { indices.append(try list.position(of: element, "an element to be moved")) }
+                // An element that is moved next to itself stays where it is.
+                if indices == [target] { return (nil, ()) }
+                guard Set(indices).count == indices.count, !indices.contains(target) else {
+                    throw list.refused("an element is named twice")
+                }
+                let others = target - indices.count { $0 < target } + (side == .after ? 1 : 0)
+                return (try list.move(indices, to: others), ())
             }
-            let others = target - indices.count { $0 < target } + (side == .after ? 1 : 0)
-            return (try list.move(indices, to: others), ())
         }
     }
 
@@ -101,11 +103,12 @@ extension SharedOrderedSet {
     ///   of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     public func replace(_ element: Element, with new: Element) throws(SpaceError) {
-        let operation = "replace an element"
-        let (old, new) = (try encode(element, operation), try encode(new, operation))
-        try edit(operation) { (list) throws(SpaceError) in
-            let index = try list.position(of: old, "the element to replace")
-            return (try list.replacement(at: index, new).edit, ())
+        try place.attempt("replace an element") { () throws(SpaceError) in
+            let (old, new) = (try encode(element), try encode(new))
+            try edit { (list) throws(SpaceError) in
+                let index = try list.position(of: old, "the element to replace")
+                return (try list.replacement(at: index, new).edit, ())
+            }
         }
     }
 
@@ -114,13 +117,14 @@ extension SharedOrderedSet {
     /// - Throws: `invalidArgument` if either is not in the set.
     /// - Complexity: O(√n), a few microseconds.
     public func exchange(_ first: Element, with second: Element) throws(SpaceError) {
-        let operation = "exchange elements"
-        let (first, second) = (try encode(first, operation), try encode(second, operation))
-        try edit(operation) { (list) throws(SpaceError) in
-            list.exchange(
-                try list.position(of: first, "an element to exchange"),
-                try list.position(of: second, "an element to exchange")
-            )
+        try place.attempt("exchange elements") { () throws(SpaceError) in
+            let (first, second) = (try encode(first), try encode(second))
+            try edit { (list) throws(SpaceError) in
+                list.exchange(
+                    try list.position(of: first, "an element to exchange"),
+                    try list.position(of: second, "an element to exchange")
+                )
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func append(_ element: Element) throws(SpaceError) -> (inserted: Bool, index: Int) {
-        try insert(element, "append an element") { $0.count }
+        try place.attempt("append an element") { () throws(SpaceError) in try insert(element) { $0.count } }
     }
 
     /// Appends the elements that are not in the set yet, in their order, as one change.
@@ -24,11 +24,12 @@ extension SharedOrderedSet {
     /// - Complexity: O(m log n).
     @discardableResult
     public func append(contentsOf elements: some Sequence<Element>) throws(SpaceError) -> Int {
-        let operation = "append elements"
-        let encoded = try encode(elements, operation)
-        return try edit(operation) { (list) throws(SpaceError) in
-            let new = try list.absent(encoded)
-            return (new.isEmpty ? nil : .insert(new, at: list.count), new.count)
+        try place.attempt("append elements") { () throws(SpaceError) in
+            let encoded = try encode(elements)
+            return try edit { (list) throws(SpaceError) in
+                let new = try list.absent(encoded)
+                return (new.isEmpty ? nil : .insert(new, at: list.count), new.count)
+            }
         }
     }
 
@@ -39,9 +40,11 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func insert(_ element: Element, at index: Int) throws(SpaceError) -> (inserted: Bool, index: Int) {
-        try insert(element, "insert an element") { (list) throws(SpaceError) in
-            try list.check(index, isInsertion: true)
-            return index
+        try place.attempt("insert an element") { () throws(SpaceError) in
+            try insert(element) { (list) throws(SpaceError) in
+                try list.check(index, isInsertion: true)
+                return index
+            }
         }
     }
 
@@ -52,22 +55,22 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n + m log n).
     @discardableResult
     public func insert(contentsOf elements: some Sequence<Element>, at index: Int) throws(SpaceError) -> Int {
-        let operation = "insert elements"
-        let encoded = try encode(elements, operation)
-        return try edit(operation) { (list) throws(SpaceError) in
-            try list.check(index, isInsertion: true)
-            let new = try list.absent(encoded)
-            return (new.isEmpty ? nil : .insert(new, at: index), new.count)
+        try place.attempt("insert elements") { () throws(SpaceError) in
+            let encoded = try encode(elements)
+            return try edit { (list) throws(SpaceError) in
+                try list.check(index, isInsertion: true)
+                let new = try list.absent(encoded)
+                return (new.isEmpty ? nil : .insert(new, at: index), new.count)
+            }
         }
     }
 
     package func insert(
         _ element: Element,
-        _ operation: String,
         at position: (ElementList) throws(SpaceError) -> Int
     ) throws(SpaceError) -> (inserted: Bool, index: Int) {
-        let encoded = try encode(element, operation)
-        return try edit(operation) { (list) throws(SpaceError) in
+        let encoded = try encode(element)
+        return try edit { (list) throws(SpaceError) in
             let index = try position(list)
             if let present = try list.index(of: encoded) { return (nil, (false, present)) }
             return (.insert([encoded], at: index), (true, index))
@@ -84,12 +87,13 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func remove(at index: Int) throws(SpaceError) -> Element {
-        let operation = "remove an element"
-        let removed = try edit(operation) { (list) throws(SpaceError) in
-            try list.check(index, isInsertion: false)
-            return (.remove([index]), try list.element(at: index))
+        try place.attempt("remove an element") { () throws(SpaceError) in
+            let removed = try edit { (list) throws(SpaceError) in
+                try list.check(index, isInsertion: false)
+                return (.remove([index]), try list.element(at: index))
+            }
+            return try decode(removed, at: index)
         }
-        return try decode(removed, at: index, operation)
     }
 
     /// Removes the elements at several indices, as one change.
@@ -97,9 +101,11 @@ extension SharedOrderedSet {
     /// - Throws: `invalidArgument` if one is beyond the end; then nothing is removed.
     public func remove(at indices: some Sequence<Int>) throws(SpaceError) {
         let indices = Set(indices).sorted()
-        try edit("remove elements") { (list) throws(SpaceError) in
-            for index in indices { try list.check(index, isInsertion: false) }
-            return (indices.isEmpty ? nil : .remove(indices), ())
+        try place.attempt("remove elements") { () throws(SpaceError) in
+            try edit { (list) throws(SpaceError) in
+                for index in indices { try list.check(index, isInsertion: false) }
+                return (indices.isEmpty ? nil : .remove(indices), ())
+            }
         }
     }
 
@@ -110,11 +116,12 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func remove(_ element: Element) throws(SpaceError) -> Int? {
-        let operation = "remove an element"
-        let encoded = try encode(element, operation)
-        return try edit(operation) { (list) throws(SpaceError) in
-            let index = try list.index(of: encoded)
-            return (index.map { .remove([$0]) }, index)
+        try place.attempt("remove an element") { () throws(SpaceError) in
+            let encoded = try encode(element)
+            return try edit { (list) throws(SpaceError) in
+                let index = try list.index(of: encoded)
+                return (index.map { .remove([$0]) }, index)
+            }
         }
     }
 
@@ -127,20 +134,23 @@ extension SharedOrderedSet {
     public func removeLast() throws(SpaceError) -> Element? { try remove { $0 > 0 ? $0 - 1 : nil } }
 
     private func remove(at index: (_ count: Int) -> Int?) throws(SpaceError) -> Element? {
-        let operation = "remove an element"
-        let removed = try edit(operation) {
-            (list) throws(SpaceError) -> (ElementEdit?, (index: Int, bytes: [UInt8])?) in
-            guard let index = index(list.count) else { return (nil, nil) }
-            return (.remove([index]), (index, try list.element(at: index)))
-        }
-        return try removed.map { (removed) throws(SpaceError) in try decode(removed.bytes, at: removed.index, operation)
+        try place.attempt("remove an element") { () throws(SpaceError) in
+            let removed = try edit {
+                (list) throws(SpaceError) -> (ElementEdit?, (index: Int, bytes: [UInt8])?) in
+                guard let index = index(list.count) else { return (nil, nil) }
+                return (.remove([index]), (index, try list.element(at: index)))
+            }
+            return try removed.map { (removed) throws(SpaceError) in try decode(removed.bytes, at: removed.index)
+            }
         }
     }
 
     /// Removes all elements, as one change; the ordered set itself stays.
     public func removeAll() throws(SpaceError) {
-        try edit("remove all elements") { (list) throws(SpaceError) in
-            (list.count == 0 ? nil : .remove(Array(0..<list.count)), ())
+        try place.attempt("remove all elements") { () throws(SpaceError) in
+            try edit { (list) throws(SpaceError) in
+                (list.count == 0 ? nil : .remove(Array(0..<list.count)), ())
+            }
         }
     }
 
@@ -169,13 +179,14 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func replace(at index: Int, with element: Element) throws(SpaceError) -> Element {
-        let operation = "replace an element"
-        let encoded = try encode(element, operation)
-        let old = try edit(operation) { (list) throws(SpaceError) in
-            try list.check(index, isInsertion: false)
-            return try list.replacement(at: index, encoded)
+        try place.attempt("replace an element") { () throws(SpaceError) in
+            let encoded = try encode(element)
+            let old = try edit { (list) throws(SpaceError) in
+                try list.check(index, isInsertion: false)
+                return try list.replacement(at: index, encoded)
+            }
+            return try decode(old, at: index)
         }
-        return try decode(old, at: index, operation)
     }
 
     /// Moves the element at an index to another index.
@@ -198,9 +209,11 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n + m).
     public func move(fromOffsets indices: some Sequence<Int>, to target: Int) throws(SpaceError) {
         let indices = Set(indices).sorted()
-        try edit("move elements") { (list) throws(SpaceError) in
-            for index in indices { try list.check(index, isInsertion: false) }
-            return (try list.move(indices, to: target), ())
+        try place.attempt("move elements") { () throws(SpaceError) in
+            try edit { (list) throws(SpaceError) in
+                for index in indices { try list.check(index, isInsertion: false) }
+                return (try list.move(indices, to: target), ())
+            }
         }
     }
 
@@ -209,9 +222,11 @@ extension SharedOrderedSet {
     /// - Throws: `invalidArgument` for an index beyond the end.
     /// - Complexity: O(√n), a few microseconds.
     public func swapAt(_ first: Int, _ second: Int) throws(SpaceError) {
-        try edit("exchange elements") { (list) throws(SpaceError) in
-            for index in [first, second] { try list.check(index, isInsertion: false) }
-            return list.exchange(first, second)
+        try place.attempt("exchange elements") { () throws(SpaceError) in
+            try edit { (list) throws(SpaceError) in
+                for index in [first, second] { try list.check(index, isInsertion: false) }
+                return list.exchange(first, second)
+            }
         }
     }
 }

@@ -161,8 +161,8 @@ extension Namespace {
             onError: onError
         )
         // This comes after the registration: if the collection is removed later, a change says so.
-        return try usableCore("observe").observations.add(request, handle: self) { () throws(SpaceError) in
-            try teller.begin()
+        return try attempt("observe") { (core) throws(SpaceError) in
+            try core.observations.add(request, handle: self) { () throws(SpaceError) in try teller.begin() }
         }
     }
 }

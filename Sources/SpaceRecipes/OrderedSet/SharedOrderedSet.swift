@@ -37,7 +37,9 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     ///
     /// - Complexity: O(1).
     public var count: Int {
-        get throws(SpaceError) { try read("count the elements") { (list) throws(SpaceError) in list.count } }
+        get throws(SpaceError) {
+            try place.attempt("count the elements") { () throws(SpaceError) in try read { $0.count } }
+        }
     }
 
     /// Whether there are no elements.
@@ -51,12 +53,13 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     /// - Complexity: O(√n), a few microseconds.
     public subscript(index: Int) -> Element {
         get throws(SpaceError) {
-            let operation = "read an element"
-            let bytes = try read(operation) { (list) throws(SpaceError) in
-                try list.check(index, isInsertion: false)
-                return try list.element(at: index)
+            try place.attempt("read an element") { () throws(SpaceError) in
+                let bytes = try read { (list) throws(SpaceError) in
+                    try list.check(index, isInsertion: false)
+                    return try list.element(at: index)
+                }
+                return try decode(bytes, at: index)
             }
-            return try decode(bytes, at: index, operation)
         }
     }
 
@@ -71,30 +74,33 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     }
 
     private func element(at index: (_ count: Int) -> Int?) throws(SpaceError) -> Element? {
-        let operation = "read an element"
-        let found = try read(operation) { (list) throws(SpaceError) -> (Int, [UInt8])? in
-            guard let index = index(list.count) else { return nil }
-            return (index, try list.element(at: index))
+        try place.attempt("read an element") { () throws(SpaceError) in
+            let found = try read { (list) throws(SpaceError) -> (Int, [UInt8])? in
+                guard let index = index(list.count) else { return nil }
+                return (index, try list.element(at: index))
+            }
+            return try found.map { (found) throws(SpaceError) in try decode(found.1, at: found.0) }
         }
-        return try found.map { (found) throws(SpaceError) in try decode(found.1, at: found.0, operation) }
     }
 
     /// The index of an element, or `nil` if it is not in the set.
     ///
     /// - Complexity: O(√n), a few microseconds.
     public func firstIndex(of element: Element) throws(SpaceError) -> Int? {
-        let operation = "look for an element"
-        let bytes = try encode(element, operation)
-        return try read(operation) { (list) throws(SpaceError) in try list.index(of: bytes) }
+        try place.attempt("look for an element") { () throws(SpaceError) in
+            let bytes = try encode(element)
+            return try read { (list) throws(SpaceError) in try list.index(of: bytes) }
+        }
     }
 
     /// Whether an element is in the set.
     ///
     /// - Complexity: O(log n).
     public func contains(_ element: Element) throws(SpaceError) -> Bool {
-        let operation = "look for an element"
-        let bytes = try encode(element, operation)
-        return try read(operation) { (list) throws(SpaceError) in try list.contains(bytes) }
+        try place.attempt("look for an element") { () throws(SpaceError) in
+            let bytes = try encode(element)
+            return try read { (list) throws(SpaceError) in try list.contains(bytes) }
+        }
     }
 
     /// The elements in a range of indices, of one moment.
@@ -104,7 +110,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     /// - Throws: `badData` if an element does not decode as the type.
     /// - Complexity: O(√n + m).
     public func elements(in range: Range<Int>) throws(SpaceError) -> [Element] {
-        try read(range, "read the elements").elements
+        try place.attempt("read the elements") { () throws(SpaceError) in try read(range).elements }
     }
 
     /// All elements of one moment.
@@ -114,16 +120,14 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     public func elements() throws(SpaceError) -> [Element] { try elements(in: 0..<Int.max) }
 
     /// The elements in a range, with the number of the last change that they contain.
-    package func read(_ range: Range<Int>, _ operation: String) throws(SpaceError) -> (
-        elements: [Element], sequence: UInt64
-    ) {
-        let (bytes, sequence, start) = try read(operation) { (list) throws(SpaceError) in
+    package func read(_ range: Range<Int>) throws(SpaceError) -> (elements: [Element], sequence: UInt64) {
+        let (bytes, sequence, start) = try read { (list) throws(SpaceError) in
             let range = range.clamped(to: 0..<list.count)
             return (try list.elements(range), try list.snapshot.counters().sequence, range.lowerBound)
         }
         var elements: [Element] = []
         elements.reserveCapacity(bytes.count)
-        for (offset, bytes) in bytes.enumerated() { elements.append(try decode(bytes, at: start + offset, operation)) }
+        for (offset, bytes) in bytes.enumerated() { elements.append(try decode(bytes, at: start + offset)) }
         return (elements, sequence)
     }
 
@@ -132,13 +136,10 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     /// The set's name in errors.
     package var title: String { "the ordered set \(name.quotedForPeople)" }
 
-    package func read<R>(
-        _ operation: String,
-        _ body: (ElementList) throws(SpaceError) -> R
-    ) throws(SpaceError) -> R {
+    package func read<R>(_ body: (ElementList) throws(SpaceError) -> R) throws(SpaceError) -> R {
         switch place {
         case .namespace(let namespace):
-            return try namespace.usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
+            return try namespace.usableCore().read { (snapshot) throws(SpaceError) in
                 try body(snapshot.elementList(name, number))
             }
         case .transaction(let state):
@@ -148,12 +149,11 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     }
 
     package func edit<R>(
-        _ operation: String,
         _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
     ) throws(SpaceError) -> R {
         switch place {
         case .namespace(let namespace):
-            return try namespace.usableCore(operation).edit(operation, name, number, plan)
+            return try namespace.usableCore().edit(name, number, plan)
         case .transaction(let state):
             try state.checkRunsHere(title)
             return try state.edit(name, number, plan)
@@ -161,28 +161,20 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     }
 
     /// Encodes an element; an element that would not decode again is refused.
-    func encode(_ element: Element, _ operation: String) throws(SpaceError) -> [UInt8] {
-        try namespace.encodedToStay(element, "an element", operation)
-    }
+    func encode(_ element: Element) throws(SpaceError) -> [UInt8] { try Value.elementToStay(element, "an element") }
 
-    func encode(_ elements: some Sequence<Element>, _ operation: String) throws(SpaceError) -> [[UInt8]] {
+    func encode(_ elements: some Sequence<Element>) throws(SpaceError) -> [[UInt8]] {
         var encoded: [[UInt8]] = []
-        for element in elements { encoded.append(try encode(element, operation)) }
+        for element in elements { encoded.append(try encode(element)) }
         return encoded
     }
 
-    package func decode(_ bytes: [UInt8], at index: Int, _ operation: String) throws(SpaceError) -> Element {
-        do throws(TupleCodingError) {
-            let value = try bytes.withBytes { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
-            return try value.decode(Element.self)
-        } catch {
-            throw SpaceError.doesNotDecode(
-                "element \(index) of \(name.quotedForPeople)",
-                as: Element.self,
-                error,
-                orElse: "remove the element by its index"
-            ).named(operation, namespace.name)
+    package func decode(_ bytes: [UInt8], at index: Int) throws(SpaceError) -> Element {
+        let value = try coding { () throws(TupleCodingError) in
+            try bytes.withBytes { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
         }
+        let remedy = "remove the element by its index"
+        return try value.content("element \(index) of \(name.quotedForPeople)", orElse: remedy)
     }
 }
 
@@ -205,10 +197,6 @@ extension ElementList {
     }
 
     func refused(_ reason: String) -> SpaceError {
-        SpaceError(
-            .invalidArgument,
-            reason: reason,
-            advice: "nothing was changed; look again, since others may have edited it"
-        )
+        .misuse(reason, advice: "nothing was changed; look again, since others may have edited it")
     }
 }

@@ -11,17 +11,16 @@ extension NamespaceCore {
     /// Returns the place and whether it holds, or `nil` if it would have to wait and `waits` is false; then it leaves
     /// no trace.
     package func enter(
-        _ operation: String,
         _ request: PlaceRequest,
         waits: Bool
     ) throws(SpaceError) -> (Place, isHolding: Bool)? {
-        try checkUsable(operation)
+        try checkUsable()
         // This comes before the row: from now on a process that waits behind this one, or holds what it waits for,
         // listens for its end.
         announceClaimant()
         if request.rules.countsWaiters { returnClaimsOfTheDead(at: request.name, timeout: timeout) }
         func add() throws(SpaceError) -> PlaceRow? {
-            try write(operation, .removing) { scope throws(SpaceError) in
+            try write(.removing) { scope throws(SpaceError) in
                 let holder = ClaimHolder.session(session.number)
                 guard let row = try request.rules.add(request, holder: holder, waits: waits, in: scope) else {
                     return nil
@@ -42,32 +41,31 @@ extension NamespaceCore {
     }
 
     /// Whether another process has made a holder of a waiting place; throws `holdLost` if the place is gone.
-    func isServed(_ place: Place, _ operation: String) throws(SpaceError) -> Bool {
-        guard let row = try row(of: place) else { throw lost(place, operation) }
+    func isServed(_ place: Place) throws(SpaceError) -> Bool {
+        guard let row = try row(of: place) else { throw .lost(place) }
         return row.isHolding
     }
 
     /// Gives the place up at the end of the time, unless it was served meanwhile; then returns it.
-    func endWaiting(_ place: Place, _ operation: String) throws(SpaceError) -> Place? {
-        let row = try write(operation, .removing) { scope throws(SpaceError) in
+    func endWaiting(_ place: Place) throws(SpaceError) -> Place? {
+        let row = try write(.removing) { scope throws(SpaceError) in
             let row = try scope.see(place)
             if row?.isHolding == false { try scope.remove(place) }
             return row
         }
-        guard let row else { throw lost(place, operation) }
+        guard let row else { throw .lost(place) }
         return row.isHolding ? place : nil
     }
 
     /// Notes that this process has seen what another process's transaction served it: if this process ends from now on,
     /// that counts.
-    func see(_ place: Place, _ operation: String) throws(SpaceError) {
-        guard try write(operation, .removing, { scope throws(SpaceError) in try scope.see(place) }) != nil else {
-            throw lost(place, operation)
-        }
+    func see(_ place: Place) throws(SpaceError) {
+        let row = try write(.removing) { scope throws(SpaceError) in try scope.see(place) }
+        if row == nil { throw .lost(place) }
     }
 
     package func row(of place: Place) throws(SpaceError) -> PlaceRow? {
-        try read("look at \(place.kind.phrase)") { snapshot throws(SpaceError) in
+        try read { snapshot throws(SpaceError) in
             try snapshot.place(PlaceKeys(place.name), place.ticket)
         }
     }
@@ -75,57 +73,30 @@ extension NamespaceCore {
     // MARK: Leaving
 
     /// Ends a hold or a wait; throws `holdLost` if its row was gone already.
-    package func end(
-        _ place: Place,
-        _ operation: String,
-        timeout: Duration? = nil
-    ) throws(SpaceError) {
-        let row = try write(operation, .removing, timeout: timeout) { scope throws(SpaceError) in
-            try scope.remove(place)
-        }
-        if row == nil { throw lost(place, operation) }
+    package func end(_ place: Place, timeout: Duration? = nil) throws(SpaceError) {
+        let row = try write(.removing, timeout: timeout) { scope throws(SpaceError) in try scope.remove(place) }
+        if row == nil { throw .lost(place) }
     }
 
     /// Ends a hold or a wait, now or as soon as possible.
     func endOrRemember(_ place: Place) {
-        letGo { (core, patience) throws(SpaceError) in
-            try core.end(place, "let go of \(place.kind.phrase)", timeout: patience)
-        }
+        letGo { (core, patience) throws(SpaceError) in try core.end(place, timeout: patience) }
     }
 
     // MARK: Errors
 
-    package func lost(_ place: Place, _ operation: String) -> SpaceError {
-        SpaceError(
-            .holdLost,
-            operation,
-            namespace: name.text,
-            reason: "\(place.kind.phrase), \(place.name.quotedForPeople), is no longer this process's (fencing number "
-                + "\(place.ticket)): it was taken away, or the session was given up for dead",
-            advice: "take nothing for granted that it protected, and ask for it again"
-        )
-    }
-
     /// The error for a hold that could not be acquired in time; it names the holder.
-    package func timedOut(_ operation: String, _ request: PlaceRequest) -> SpaceError {
-        let holder = try? firstLivingHolder(request.name, request.kind, operation)
+    package func timedOut(_ request: PlaceRequest) -> SpaceError {
+        let holder = try? firstLivingHolder(request.name, request.kind)
         let subject = "\(request.kind.phrase), \(request.name.quotedForPeople),"
         guard let holder, let pid = pid(of: holder.holder) else {
-            return SpaceError(
-                .timedOut,
-                operation,
-                namespace: name.text,
-                reason: "\(subject) was not to be had in time",
-                advice: "try again"
-            )
+            return SpaceError(.timedOut, reason: "\(subject) was not to be had in time", advice: "try again")
         }
         let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
         let halt = ProcessIdentity.halt(of: pid)
         let seconds = Swift.max(0, Clock.realtimeMilliseconds() - holder.since) / 1000
         return SpaceError(
             .timedOut,
-            operation,
-            namespace: name.text,
             holder: pid,
             reason: "\(subject) is held by process \(pid)\(command)\(halt.map { ", which is \($0.phrase)," } ?? "") "
                 + "since \(seconds) s ago",
@@ -137,13 +108,9 @@ extension NamespaceCore {
     ///
     /// If the holder is dead and its death was not noticed before, its hold is ended here, and the next waiter holds.
     /// If the gate can't be had for that, the result is `nil`.
-    func firstLivingHolder(
-        _ name: String,
-        _ kind: SharedObjectKind,
-        _ operation: String
-    ) throws(SpaceError) -> PlaceRow? {
+    func firstLivingHolder(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> PlaceRow? {
         func first() throws(SpaceError) -> PlaceRow? {
-            try read(operation) { snapshot throws(SpaceError) in try snapshot.firstHolder(name, kind) }
+            try read { snapshot throws(SpaceError) in try snapshot.firstHolder(name, kind) }
         }
         guard let row = try first() else { return nil }
         if isAlive(row.holder) { return row }
@@ -161,6 +128,18 @@ extension NamespaceCore {
             else { return nil }
             return (try? sessions.look(at: String(number)))?.record?.process.pid
         }
+    }
+}
+
+extension SpaceError {
+    /// The error for a place whose row has gone although its process has not given it up.
+    package static func lost(_ place: Place) -> SpaceError {
+        SpaceError(
+            .holdLost,
+            reason: "\(place.kind.phrase), \(place.name.quotedForPeople), is no longer this process's (fencing number "
+                + "\(place.ticket)): it was taken away, or the session was given up for dead",
+            advice: "take nothing for granted that it protected, and ask for it again"
+        )
     }
 }
 

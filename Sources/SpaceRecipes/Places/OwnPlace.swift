@@ -14,34 +14,33 @@ package final class OwnPlace: Sendable {
 
     package func isHeld() throws(SpaceError) -> Bool {
         guard !hasEnded.load(ordering: .acquiring) else { return false }
-        return try namespace.core.row(of: place) != nil
+        return try namespace.core.attempt("look at \(place.kind.phrase)") { () throws(SpaceError) in
+            try namespace.core.row(of: place) != nil
+        }
     }
 
     package func release() throws(SpaceError) {
-        try end("let go of \(place.kind.phrase)") { (core, operation) throws(SpaceError) in
-            try core.end(place, operation)
-        }
+        try end("let go of \(place.kind.phrase)") { (core) throws(SpaceError) in try core.end(place) }
     }
 
     /// Ends it once; if it can't be ended for a reason that may pass, it is still held.
     package func end(
         _ operation: String,
-        _ body: (NamespaceCore, String) throws(SpaceError) -> Void
+        _ body: (NamespaceCore) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         // A handle that was left is no error here: the hold belongs to the process, and lasts until its last handle
         // goes.
         let core = namespace.core
-        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else {
-            throw SpaceError.endedBefore(
-                "\(place.name.quotedForPeople) was let go before",
-                advice: "end what is held once"
-            ).named(operation, namespace.name)
-        }
-        do throws(SpaceError) {
-            try body(core, operation)
-        } catch {
-            if error.code != .holdLost { hasEnded.store(false, ordering: .releasing) }
-            throw error
+        try core.attempt(operation) { () throws(SpaceError) in
+            guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else {
+                throw .misuse("\(place.name.quotedForPeople) was let go before", advice: "end what is held once")
+            }
+            do throws(SpaceError) {
+                try body(core)
+            } catch {
+                if error.code != .holdLost { hasEnded.store(false, ordering: .releasing) }
+                throw error
+            }
         }
     }
 
@@ -54,14 +53,14 @@ package final class OwnPlace: Sendable {
         while true {
             do throws(SpaceError) {
                 let _: Void? = try await core.suspend(
-                    operation,
                     Interest(hold: place.ticket),
                     text: { place.text },
                     until: nil
                 ) { () throws(SpaceError) in try core.row(of: place) == nil ? Found(result: (), removed: nil) : nil }
-                if hasEnded.load(ordering: .acquiring) { throw core.cancelled(operation) }
-                return core.lost(place, operation)
+                if hasEnded.load(ordering: .acquiring) { throw .cancelled }
+                return SpaceError.lost(place).named(operation, core.name.text)
             } catch {
+                let error = error.named(operation, core.name.text)
                 if error.code == .cancelled { throw error }
                 guard error.mayPass else { return error }
                 // The look failed, for example because no reader was free. That does not end it.

@@ -22,16 +22,16 @@ struct PlaceWait: Steps {
     }
 
     mutating func step() throws(SpaceError) -> Step<Place?> {
-        if let place { return .done(try isServed ? place : core.endWaiting(place, operation)) }
+        if let place { return .done(try isServed ? place : core.endWaiting(place)) }
         let mayWait = deadline?.hasPassed != true
-        guard let (place, isHolding) = try core.enter(operation, request, waits: mayWait) else { return .done(nil) }
+        guard let (place, isHolding) = try core.enter(request, waits: mayWait) else { return .done(nil) }
         if isHolding { return .done(place) }
         self.place = place
-        return .sleep(Sleep(operation, Interest(hold: place.ticket), text: place.text, until: deadline))
+        return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: deadline))
     }
 
     mutating func look() throws(SpaceError) -> Bool {
-        isServed = try place.map { (place) throws(SpaceError) in try core.isServed(place, operation) } ?? false
+        isServed = try place.map { (place) throws(SpaceError) in try core.isServed(place) } ?? false
         return isServed
     }
 

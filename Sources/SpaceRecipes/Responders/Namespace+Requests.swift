@@ -115,15 +115,17 @@ extension Namespace {
         _ absent: AbsentResponder,
         _ timeout: Duration?
     ) throws(SpaceError) -> Requesting {
-        try checkObjectName(name, Requesting.operation)
-        let request = OutgoingRequest(name: name, argument: try encodedArgument(argument))
-        return Requesting(try usableCore(Requesting.operation), request, absent, timeout: timeout)
+        try attempt(Requesting.operation) { (core) throws(SpaceError) in
+            try Limits.check(objectName: name)
+            let request = OutgoingRequest(name: name, argument: try encodedArgument(argument))
+            return Requesting(core, request, absent, timeout: timeout)
+        }
     }
 
     func encodedArgument(_ argument: some Encodable) throws(SpaceError) -> [UInt8] {
-        let bytes = try encodedElement(of: try encoded(argument, Requesting.operation), Requesting.operation)
-        guard bytes.count <= Limits.valueBytes else { throw tooLarge(Requesting.operation, bytes.count) }
-        return bytes
+        try core.attempt(Requesting.operation) { () throws(SpaceError) in
+            try Value(checking: argument).checkedElement()
+        }
     }
 
     package func decoded<Reply: Decodable>(_ reply: Requesting.Reply, of name: String) throws(SpaceError) -> Reply {

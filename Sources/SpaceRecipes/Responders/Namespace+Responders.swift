@@ -38,21 +38,12 @@ extension Namespace {
         _ handler:
             @escaping @isolated(any) @Sendable (Argument, NextResponder<Argument, Reply>) async throws -> Reply
     ) throws(SpaceError) -> ResponderToken {
-        let operation = "respond"
-        try checkObjectName(name, operation)
         let key = key ?? "\(TupleUUID.random())"
-        try checkObjectName(key, operation)
-        guard concurrency > 0 else {
-            throw SpaceError.badNumber("it is to answer \(concurrency) requests side by side").named(
-                operation,
-                self.name
-            )
-        }
-        let core = try usableCore(operation)
+        let position = try enrolResponder(name, key: key, isBase: base, concurrency: concurrency)
         let responder = LocalResponder(
             name: name,
             key: key,
-            position: try core.enrolResponder(name, key: key, isBase: base),
+            position: position,
             concurrency: concurrency,
             namespace: self
         ) { request in
@@ -76,7 +67,9 @@ extension Namespace {
     /// - Returns: The responders.
     /// - Throws: `readersExhausted`, `damaged`.
     public func responders(to name: String? = nil) throws(SpaceError) -> [Responder] {
-        try usableCore("list responders").responders(to: name).map { Responder($0.name, $0.row) }
+        try attempt("list responders") { (core) throws(SpaceError) in
+            try core.responders(to: name).map { Responder($0.name, $0.row) }
+        }
     }
 
     /// Whether there is a responder to a name.
@@ -101,9 +94,28 @@ extension Namespace {
     /// - Throws: `holderStopped`, `holderBusy`.
     @discardableResult
     public func removeResponder(to name: String, key: String) throws(SpaceError) -> Bool {
-        try usableCore("remove a responder").retireResponders(to: name) { $0.key.isSame(as: key) }
+        try attempt("remove a responder") { (core) throws(SpaceError) in
+            try core.retireResponders(to: name) { $0.key.isSame(as: key) }
+        }
     }
 
     /// Takes all responders that were registered with this handle off their stacks.
     public func stopResponding() { core.responders.end(handle: ObjectIdentifier(self), of: core) }
+
+    /// Registers a responder of this process.
+    func enrolResponder(
+        _ name: String,
+        key: String,
+        isBase: Bool,
+        concurrency: Int = 1
+    ) throws(SpaceError) -> ResponderPosition {
+        try attempt("respond") { (core) throws(SpaceError) in
+            try Limits.check(objectName: name)
+            try Limits.check(objectName: key)
+            guard concurrency > 0 else {
+                throw .badNumber("it is to answer \(concurrency) requests side by side")
+            }
+            return try core.enrolResponder(name, key: key, isBase: isBase)
+        }
+    }
 }

@@ -18,17 +18,33 @@ extension Namespace {
         interruption: Interruption,
         _ body: (Value, RequestInHand) throws -> Result<Value, ResponderFailure>
     ) throws {
-        let operation = "respond"
-        try checkObjectName(name, operation)
-        let key = key ?? "\(TupleUUID.random())"
-        try checkObjectName(key, operation)
-        let core = try usableCore(operation)
-        let position = try core.enrolResponder(name, key: key, isBase: base)
+        let position = try enrolResponder(name, key: key ?? "\(TupleUUID.random())", isBase: base)
         // If the gate cannot be had now, the responder is removed when this process ends.
         defer { try? core.removeResponder(position, of: name) }
+        do {
+            while let (request, argument) = try nextRequest(of: position, name, once: once, interruption) {
+                let inHand = RequestInHand(core: core, asking: request.asking, position: position)
+                let reply = try body(argument, inHand).flatMap { value in
+                    Result { () throws(TupleCodingError) in try value.encodedElement() }
+                        .mapError { ResponderFailure($0) }
+                }
+                try core.answer(request, reply)
+                if once { return }
+            }
+        } catch let error as SpaceError {
+            throw error.named("respond", self.name)
+        }
+    }
+
+    /// Waits for a request and begins it; the result is `nil` if the responder was replaced or removed.
+    private func nextRequest(
+        of position: ResponderPosition,
+        _ name: String,
+        once: Bool,
+        _ interruption: Interruption
+    ) throws(SpaceError) -> (IncomingRequest, argument: Value)? {
         while true {
             let turn = try core.block(
-                operation,
                 Awaited.requests(of: core.session.number).interest,
                 text: "requests",
                 until: nil,
@@ -36,23 +52,13 @@ extension Namespace {
             ) { () throws(SpaceError) in
                 try core.lookForTurn(of: position, name).map { Found(result: $0, removed: nil) }
             }
-            guard case .asked(let asking)? = turn else { return }
+            guard case .asked(let asking)? = turn else { return nil }
             guard let request = try core.begin(asking, at: position) else { continue }
             if once { try core.retireAndPass(position, of: name, keeping: asking) }
-            let argument: Value
-            do throws(TupleCodingError) {
-                argument = try request.argument.withBytes { bytes throws(TupleCodingError) in
-                    try Value(encodedElement: bytes)
-                }
-            } catch {
-                throw SpaceError(error, operation, namespace: self.name)
+            let argument = try coding { () throws(TupleCodingError) in
+                try request.argument.withBytes { bytes throws(TupleCodingError) in try Value(encodedElement: bytes) }
             }
-            let inHand = RequestInHand(core: core, asking: asking, position: position)
-            let reply = try body(argument, inHand).flatMap { value in
-                Result { () throws(TupleCodingError) in try value.encodedElement() }.mapError { ResponderFailure($0) }
-            }
-            try core.answer(request, reply)
-            if once { return }
+            return (request, argument)
         }
     }
 }
@@ -66,7 +72,7 @@ private enum ResponderTurn {
 
 extension NamespaceCore {
     fileprivate func lookForTurn(of position: ResponderPosition, _ name: String) throws(SpaceError) -> ResponderTurn? {
-        try read("respond") { snapshot throws(SpaceError) in
+        try read { snapshot throws(SpaceError) in
             let stack = try snapshot.responders(to: name)
             guard stack.rows.contains(where: { $0.position == position && !$0.isRetired }) else { return .ended }
             return try snapshot.askings(of: position, in: stack, name).first.map { .asked($0) }
@@ -80,7 +86,7 @@ extension NamespaceCore {
         keeping kept: Asking
     ) throws(SpaceError) {
         _ = try retireResponders(to: name) { $0.position == position }
-        let others = try read("respond") { snapshot throws(SpaceError) in
+        let others = try read { snapshot throws(SpaceError) in
             try snapshot.askings(of: position, in: try snapshot.responders(to: name), name)
         }
         for asking in others where asking.work != kept.work { try pass(asking, from: position) }

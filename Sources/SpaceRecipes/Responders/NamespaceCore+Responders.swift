@@ -8,7 +8,7 @@ extension NamespaceCore {
 
     func enrolResponder(_ name: String, key: String, isBase: Bool) throws(SpaceError) -> ResponderPosition {
         announceClaimant()
-        return try write("respond", .adding) { scope throws(SpaceError) in
+        return try write(.adding) { scope throws(SpaceError) in
             try scope.enrol(name, key: key, isBase: isBase, session: session.number)
         }
     }
@@ -19,7 +19,7 @@ extension NamespaceCore {
         timeout: Duration? = nil,
         where isMeant: (ResponderRow) -> Bool
     ) throws(SpaceError) -> Bool {
-        try write("remove a responder", .removing, timeout: timeout) { scope throws(SpaceError) in
+        try write(.removing, timeout: timeout) { scope throws(SpaceError) in
             let rows = try scope.snapshot.responders(to: name).rows.filter { !$0.isRetired && isMeant($0) }
             for row in rows { try scope.retire(row, of: name) }
             return !rows.isEmpty
@@ -31,7 +31,7 @@ extension NamespaceCore {
         of name: String,
         timeout: Duration? = nil
     ) throws(SpaceError) {
-        try write("remove a responder", .removing, timeout: timeout) { scope throws(SpaceError) in
+        try write(.removing, timeout: timeout) { scope throws(SpaceError) in
             try scope.removeResponder(position, of: name)
         }
     }
@@ -40,7 +40,7 @@ extension NamespaceCore {
     ///
     /// If `name` is `nil`, the result has the responders to all names.
     package func responders(to name: String?) throws(SpaceError) -> [(name: String, row: ResponderRow)] {
-        let rows = try read("list responders") { snapshot throws(SpaceError) -> [(name: String, row: ResponderRow)] in
+        let rows = try read { snapshot throws(SpaceError) -> [(name: String, row: ResponderRow)] in
             guard let name else { return try snapshot.allResponders() }
             return try snapshot.responders(to: name).rows.map { (name, $0) }
         }
@@ -56,7 +56,7 @@ extension NamespaceCore {
     // MARK: Asking
 
     func hasResponder(to request: OutgoingRequest) throws(SpaceError) -> Bool {
-        try read("request") { snapshot throws(SpaceError) in
+        try read { snapshot throws(SpaceError) in
             try snapshot.responders(to: request.name).top(below: request.below, except: request.reached) != nil
         }
     }
@@ -65,17 +65,17 @@ extension NamespaceCore {
     package func ask(_ request: OutgoingRequest) throws(SpaceError) -> UInt64? {
         // Look before writing: where there is no responder, the look needs no gate.
         guard try hasResponder(to: request) else {
-            try read("request") { snapshot throws(SpaceError) in try snapshot.checkIsForResponders(request.name) }
+            try read { snapshot throws(SpaceError) in try snapshot.checkIsForResponders(request.name) }
             return nil
         }
         announceClaimant()
-        return try write("request", .adding) { scope throws(SpaceError) in
+        return try write(.adding) { scope throws(SpaceError) in
             try scope.ask(request, session: session.number)
         }
     }
 
     package func standing(of ticket: UInt64) throws(SpaceError) -> RequestStanding {
-        try read("request") { snapshot throws(SpaceError) in
+        try read { snapshot throws(SpaceError) in
             guard let request = try snapshot.request(ticket) else { return .nobody(reached: []) }
             return try snapshot.standing(of: request)
         }
@@ -90,7 +90,7 @@ extension NamespaceCore {
         unlessPending: Bool = false,
         timeout: Duration? = nil
     ) throws(SpaceError) -> RequestStanding {
-        try write("request", .removing, timeout: timeout) { scope throws(SpaceError) in
+        try write(.removing, timeout: timeout) { scope throws(SpaceError) in
             try scope.takeBack(ticket, unlessPending: unlessPending)
         }
     }
@@ -110,7 +110,7 @@ extension NamespaceCore {
     ///
     /// Returns the request, or `nil` if it is not, or no longer, with this responder.
     package func begin(_ asking: Asking, at position: ResponderPosition) throws(SpaceError) -> IncomingRequest? {
-        let found = try read("respond") { snapshot throws(SpaceError) -> (request: IncomingRequest, isAt: Bool)? in
+        let found = try read { snapshot throws(SpaceError) -> (request: IncomingRequest, isAt: Bool)? in
             guard let row = try snapshot.request(asking, of: position) else { return nil }
             let request = IncomingRequest(
                 asking: asking,
@@ -125,14 +125,14 @@ extension NamespaceCore {
         }
         guard let found else { return nil }
         if found.isAt { return found.request }
-        let hasBegun = try write("respond", .removing) { scope throws(SpaceError) in
+        let hasBegun = try write(.removing) { scope throws(SpaceError) in
             try scope.begin(asking, at: position)
         }
         return hasBegun ? found.request : nil
     }
 
     func pass(_ asking: Asking, from position: ResponderPosition, timeout: Duration? = nil) throws(SpaceError) {
-        try write("respond", .removing, timeout: timeout) { scope throws(SpaceError) in
+        try write(.removing, timeout: timeout) { scope throws(SpaceError) in
             try scope.pass(asking, from: position)
         }
     }
@@ -143,9 +143,9 @@ extension NamespaceCore {
             switch reply {
             case .success(let value):
                 guard value.count <= Limits.valueBytes else {
-                    throw SpaceError(.tooLarge, "respond", reason: "it has \(value.count) bytes")
+                    throw SpaceError(.tooLarge, reason: "it has \(value.count) bytes")
                 }
-                try write("respond", .adding) { scope throws(SpaceError) in
+                try write(.adding) { scope throws(SpaceError) in
                     try scope.answer(request.asking, at: request.position, .answered, value)
                 }
             case .failure(let failure): try fail(request, failure)
@@ -159,7 +159,7 @@ extension NamespaceCore {
     /// is full.
     private func fail(_ request: IncomingRequest, _ failure: ResponderFailure) throws(SpaceError) {
         let message = failure.encoded
-        try write("respond", .removing) { scope throws(SpaceError) in
+        try write(.removing) { scope throws(SpaceError) in
             try scope.answer(request.asking, at: request.position, .failed, message)
         }
     }

@@ -40,7 +40,7 @@ public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Senda
     }
 
     private func ask(_ argument: [UInt8]) async throws(SpaceError) -> Reply {
-        let core = try namespace.usableCore(Requesting.operation)
+        let core = try namespace.attempt(Requesting.operation) { (core) throws(SpaceError) in core }
         // When the outer request ends, this one is cancelled. It is the asking process that ends the outer request. If
         // that process is stopped, this time-out ends the wait.
         let timeout = core.remaining(of: request).map { $0 + .seconds(1) }
@@ -62,7 +62,9 @@ public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Senda
     /// Whether there is a responder below.
     public var exists: Bool {
         get throws(SpaceError) {
-            try namespace.usableCore(Requesting.operation).hasResponder(to: outgoing([]))
+            try namespace.attempt(Requesting.operation) { (core) throws(SpaceError) in
+                try core.hasResponder(to: outgoing([]))
+            }
         }
     }
 

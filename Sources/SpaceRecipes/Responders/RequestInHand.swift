@@ -13,14 +13,13 @@ package struct RequestInHand: Sendable {
     package var isWanted: Bool { (try? isUnwanted()) != true }
 
     private func isUnwanted() throws(SpaceError) -> Bool {
-        try core.read("respond") { snapshot throws(SpaceError) in try snapshot.request(asking, of: position) == nil }
+        try core.read { snapshot throws(SpaceError) in try snapshot.request(asking, of: position) == nil }
     }
 
     /// Calls `body` as soon as no reply is wanted, unless the returned task is cancelled before.
     package func whenUnwanted(_ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         Task.detached {
             let ended = try? await core.suspend(
-                "respond",
                 Awaited.requests(of: core.session.number).interest,
                 text: { "requests" },
                 until: nil

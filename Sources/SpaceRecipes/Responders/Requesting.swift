@@ -7,6 +7,7 @@ import TupleCoding
 package struct Requesting: Steps {
     package static let operation = "request"
 
+    package var operation: String { "\(Self.operation) \(request.name.quotedForPeople)" }
     package let core: NamespaceCore
     package private(set) var request: OutgoingRequest
     private let absent: AbsentResponder
@@ -44,7 +45,7 @@ package struct Requesting: Steps {
         mayAsk = ticket != nil
         let awaited = ticket.map { Awaited.reply(to: $0) } ?? .responders(to: Name(request.name))
         let text = "a reply to \(request.name.quotedForPeople)"
-        return .sleep(Sleep(Self.operation, awaited.interest, text: text, until: deadline))
+        return .sleep(Sleep(awaited.interest, text: text, until: deadline))
     }
 
     package mutating func look() throws(SpaceError) -> Bool {
@@ -122,14 +123,10 @@ package struct Requesting: Steps {
 
     // MARK: Errors
 
-    private var what: String { "\(Self.operation) \(request.name.quotedForPeople)" }
-
     private func nobody() -> SpaceError {
         let isNext = request.below < .top
         return SpaceError(
             .noResponder,
-            what,
-            namespace: core.name.text,
             reason: isNext ? "nobody below answers it" : "nobody answers it",
             advice: isNext ? "register a base handler" : "start a process that responds to it"
         )
@@ -138,8 +135,6 @@ package struct Requesting: Steps {
     private func failed(_ pid: Int32, _ message: String) -> SpaceError {
         SpaceError(
             .responderFailed,
-            what,
-            namespace: core.name.text,
             holder: pid,
             reason: "process \(pid), which answers it, failed: \(message)"
         )
@@ -150,8 +145,6 @@ package struct Requesting: Steps {
         let halt = ProcessIdentity.halt(of: pid)
         return SpaceError(
             .timedOut,
-            what,
-            namespace: core.name.text,
             holder: pid,
             reason: "process \(pid)\(command), which was asked, "
                 + (halt.map { "is \($0.phrase)" } ?? "has not answered in time"),

@@ -116,7 +116,6 @@ package final class ResponderHub: NamespacePart {
         while true {
             do throws(SpaceError) {
                 let news = try await core.suspend(
-                    "respond",
                     Awaited.requests(of: core.session.number).interest,
                     text: { "requests" },
                     until: nil
@@ -174,7 +173,7 @@ package final class ResponderHub: NamespacePart {
         let entries = state.withLock { $0.entries }
         var news = News()
         news.isNobodyLeft = Self.isNobodyLeft(entries)
-        try core.read("respond") { snapshot throws(SpaceError) in
+        try core.read { snapshot throws(SpaceError) in
             var stacks: [Name: ResponderStack] = [:]
             for name in Set(entries.values.map { Name($0.responder.name) }) {
                 stacks[name] = try snapshot.responders(to: name.text)

@@ -39,10 +39,7 @@ public struct QueueItem: ~Copyable, Sendable {
     /// - Returns: The content.
     /// - Throws: `badData` if the value doesn't decode as that type.
     public func content<Content: Decodable>(as type: Content.Type = Content.self) throws(SpaceError) -> Content {
-        do throws(TupleCodingError) {
-            return try value.decode(type)
-        } catch {
-            throw SpaceError(error, "decode an item of a queue", namespace: state.namespace.name)
+        try state.namespace.core.attempt("decode an item of a queue") { () throws(SpaceError) in try value.content(type)
         }
     }
 
@@ -62,7 +59,7 @@ public struct QueueItem: ~Copyable, Sendable {
     /// - Throws: The same errors as ``complete()``.
     public func release(delay: Duration = .zero) throws(SpaceError) {
         let operation = "put an item back"
-        try state.namespace.core.checkNotNegative(delay, "a delay", operation)
+        try state.namespace.core.attempt(operation) { () throws(SpaceError) in try delay.checkNotNegative("a delay") }
         guard delay > .zero else { return try state.release() }
         try end(operation) { (scope, item, rows, name) throws(SpaceError) in
             try scope.returnItem(item, rows, name, readyTime: scope.clock.time(after: delay))
@@ -86,11 +83,11 @@ public struct QueueItem: ~Copyable, Sendable {
         _ body: (WriteScope, QueueItemRow, QueueRows, String) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         let place = state.place
-        try state.end(operation) { (core, operation) throws(SpaceError) in
-            let isOurs = try core.write(operation, .removing) { scope throws(SpaceError) in
+        try state.end(operation) { (core) throws(SpaceError) in
+            let isOurs = try core.write(.removing) { scope throws(SpaceError) in
                 try scope.endItem(place) { (item, rows) throws(SpaceError) in try body(scope, item, rows, place.name) }
             }
-            guard isOurs else { throw core.lost(place, operation) }
+            guard isOurs else { throw .lost(place) }
         }
     }
 }
@@ -98,7 +95,7 @@ public struct QueueItem: ~Copyable, Sendable {
 extension NamespaceCore {
     /// Whether there may be an item to take now.
     func mayTakeItem(_ name: String) throws(SpaceError) -> Bool {
-        try read(QueueWait.operation) { snapshot throws(SpaceError) in
+        try read { snapshot throws(SpaceError) in
             guard let object = try snapshot.object(name, .queue) else { return false }
             let rows = QueueRows(number: object.number)
             if try !snapshot.queueIDs(rows.key(.ready), limit: 1).isEmpty { return true }

@@ -12,6 +12,7 @@ struct QueueWait: Steps {
     private enum News { case served, sooner }
 
     let core: NamespaceCore
+    var operation: String { Self.operation }
     private let name: String
     private let deadline: MonotonicInstant?
     private var place: Place?
@@ -29,14 +30,14 @@ struct QueueWait: Steps {
         guard let place else { return try enter() }
         switch news {
         case .served?:
-            try core.see(place, Self.operation)
+            try core.see(place)
             return .done(place)
         case .sooner?: break
-        case nil where deadline?.hasPassed ?? false: return .done(try core.endWaiting(place, Self.operation))
+        case nil where deadline?.hasPassed ?? false: return .done(try core.endWaiting(place))
         case nil:
             guard let due, due <= core.clock.milliseconds else { break }
             // The first taker to notice serves all waiting takers.
-            try core.write(Self.operation, .removing) { scope throws(SpaceError) in
+            try core.write(.removing) { scope throws(SpaceError) in
                 try scope.serveTakers(of: name)
             }
         }
@@ -48,7 +49,7 @@ struct QueueWait: Steps {
         // A taker that only looks writes nothing if there is no item.
         if !mayWait, try !core.mayTakeItem(name) { return .done(nil) }
         let request = PlaceRequest(name: name, kind: .queue, rules: TakerRules())
-        guard let (place, isHolding) = try core.enter(Self.operation, request, waits: mayWait) else {
+        guard let (place, isHolding) = try core.enter(request, waits: mayWait) else {
             return .done(nil)
         }
         self.place = place
@@ -67,14 +68,14 @@ struct QueueWait: Steps {
             let remaining = Duration.milliseconds(max(0, due &- core.clock.milliseconds))
             end = min(end ?? .distantFuture, .now.advanced(by: min(remaining, Ticking.interval)))
         }
-        return .sleep(Sleep(Self.operation, Interest(hold: place.ticket), text: place.text, until: end))
+        return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: end))
     }
 
     /// Looks whether the taker was served, or an item was put that is due sooner than the one the sleep is limited by.
     mutating func look() throws(SpaceError) -> Bool {
         news = nil
         guard let place else { return false }
-        if try core.isServed(place, Self.operation) {
+        if try core.isServed(place) {
             news = .served
         } else if try nextDue() ?? .max < due ?? .max {
             news = .sooner
@@ -88,7 +89,7 @@ struct QueueWait: Steps {
 
     /// The time when the next delayed item becomes ready.
     private func nextDue() throws(SpaceError) -> Int64? {
-        try core.read(Self.operation) { snapshot throws(SpaceError) in
+        try core.read { snapshot throws(SpaceError) in
             guard let object = try snapshot.object(name, .queue) else { return nil }
             return try snapshot.nextDelayed(QueueRows(number: object.number))
         }

@@ -48,34 +48,26 @@ public struct WorkQueue: Sendable {
         delay: Duration = .zero,
         group: String? = nil
     ) throws(SpaceError) -> UInt64 {
-        let operation = "put an item into a queue"
-        let core = try usable(operation)
-        try core.checkNotNegative(delay, "a delay", operation)
-        if let group, !(1...Limits.queueGroupBytes).contains(group.utf8.count) {
-            throw SpaceError.badName("the group's name", bytes: group.utf8.count, most: Limits.queueGroupBytes)
-                .named(operation, namespace.name)
-        }
-        let encoded = try namespace.encodedElement(of: value, operation)
-        let size = encoded.count
-        guard size <= Limits.valueBytes else {
-            throw SpaceError(
-                .tooLarge,
-                operation,
-                namespace: namespace.name,
-                reason: "an item of \(size) bytes is too large",
-                advice: "keep it to \(Limits.valueBytes) bytes"
-            )
-        }
-        return try core.write(operation, .adding) { scope throws(SpaceError) in
-            let rows = try make(scope)
-            return try scope.putItem(
-                rows,
-                name,
-                encoded,
-                priority: Int64(priority),
-                readyTime: delay > .zero ? scope.clock.time(after: delay) : 0,
-                group: group
-            )
+        try attempt(Self.putting) { (core) throws(SpaceError) in
+            try delay.checkNotNegative("a delay")
+            if let group, !(1...Limits.queueGroupBytes).contains(group.utf8.count) {
+                throw .badName("the group's name", bytes: group.utf8.count, most: Limits.queueGroupBytes)
+            }
+            let encoded = try value.uncheckedElement()
+            guard encoded.count <= Limits.valueBytes else {
+                throw .tooLarge("an item", bytes: encoded.count, most: Limits.valueBytes)
+            }
+            return try core.write(.adding) { scope throws(SpaceError) in
+                let rows = try make(scope)
+                return try scope.putItem(
+                    rows,
+                    name,
+                    encoded,
+                    priority: Int64(priority),
+                    readyTime: delay > .zero ? scope.clock.time(after: delay) : 0,
+                    group: group
+                )
+            }
         }
     }
 
@@ -89,7 +81,7 @@ public struct WorkQueue: Sendable {
         delay: Duration = .zero,
         group: String? = nil
     ) throws(SpaceError) -> UInt64 {
-        let value = try namespace.encoded(content, "put an item into a queue")
+        let value = try namespace.core.attempt(Self.putting) { () throws(SpaceError) in try Value(checking: content) }
         return try put(value, priority: priority, delay: delay, group: group)
     }
 
@@ -101,8 +93,7 @@ public struct WorkQueue: Sendable {
     /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if the time has passed.
     /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every write.
     public func take(timeout: Duration? = nil) async throws(SpaceError) -> QueueItem? {
-        let core = try usable(QueueWait.operation)
-        return try item(try await QueueWait(core, name, timeout: timeout).suspend())
+        try item(try await taking(timeout: timeout).suspend())
     }
 
     /// Waits for an item.
@@ -115,8 +106,11 @@ public struct WorkQueue: Sendable {
 
     /// Waits for an item, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func takeBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> QueueItem? {
-        let core = try usable(QueueWait.operation)
-        return try item(try QueueWait(core, name, timeout: timeout).block(interruption: interruption))
+        try item(try taking(timeout: timeout).block(interruption: interruption))
+    }
+
+    private func taking(timeout: Duration?) throws(SpaceError) -> QueueWait {
+        try attempt(QueueWait.operation) { (core) throws(SpaceError) in QueueWait(core, name, timeout: timeout) }
     }
 
     /// Takes an item if one is ready and no earlier taker waits for it.
@@ -154,8 +148,7 @@ public struct WorkQueue: Sendable {
     private func item(_ place: Place?) throws(SpaceError) -> QueueItem? {
         guard let place else { return nil }
         do throws(SpaceError) {
-            let found = try namespace.core.read(QueueWait.operation) {
-                snapshot throws(SpaceError) -> (QueueItemRow, Value)? in
+            let found = try namespace.core.read { snapshot throws(SpaceError) -> (QueueItemRow, Value)? in
                 guard let hold = try snapshot.place(PlaceKeys(name), place.ticket), case .int(let id) = hold.details,
                     let object = try snapshot.object(name, .queue)
                 else { return nil }
@@ -163,21 +156,21 @@ public struct WorkQueue: Sendable {
                 guard let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(id))) else { return nil }
                 return (item, try snapshot.queueValue(rows, item.id))
             }
-            guard let (row, value) = found else { throw namespace.core.lost(place, QueueWait.operation) }
+            guard let (row, value) = found else { throw .lost(place) }
             return QueueItem(row, value, OwnPlace(place, in: namespace))
         } catch  where error.code == .damaged {
             // No worker can ever read this item; set aside, it does not block those behind it.
             setAside(place)
-            throw error
+            throw error.named(QueueWait.operation, namespace.name)
         } catch {
             namespace.core.endOrRemember(place.unseen)
-            throw error
+            throw error.named(QueueWait.operation, namespace.name)
         }
     }
 
     private func setAside(_ place: Place) {
         do throws(SpaceError) {
-            _ = try namespace.core.write("set an item aside", .removing) { scope throws(SpaceError) in
+            _ = try namespace.core.write(.removing) { scope throws(SpaceError) in
                 try scope.endItem(place) { (item, rows) throws(SpaceError) in try scope.buryItem(item, rows, name) }
             }
         } catch {
@@ -192,12 +185,7 @@ public struct WorkQueue: Sendable {
     /// - Returns: Copies; items with damaged values are left out.
     /// - Throws: `typeMismatch`, and the errors of every read.
     public func deadLetters() throws(SpaceError) -> [DeadLetter] {
-        let operation = "look at dead letters"
-        let core = try usable(operation)
-        try returnItemsOfTheDead(core, operation)
-        return try core.read(operation) { snapshot throws(SpaceError) in
-            guard let object = try snapshot.object(name, .queue) else { return [] }
-            let rows = QueueRows(number: object.number)
+        try read("look at dead letters") { (snapshot, rows) throws(SpaceError) in
             var letters: [DeadLetter] = []
             for entry in try snapshot.queueIDs(rows.key(.dead)) {
                 guard let item = try snapshot.queueItem(rows, entry.id),
@@ -206,7 +194,7 @@ public struct WorkQueue: Sendable {
                 letters.append(DeadLetter(id: item.id, value: value, deliveries: Int(item.deliveries)))
             }
             return letters
-        }
+        } ?? []
     }
 
     /// Puts dead letters at the end of the queue, as if they were new.
@@ -216,25 +204,25 @@ public struct WorkQueue: Sendable {
     /// - Throws: `typeMismatch`, and the errors of every write.
     @discardableResult
     public func kick(max: Int = .max) throws(SpaceError) -> Int {
-        let operation = "kick dead letters"
-        let core = try usable(operation)
-        var kicked = 0
-        let letters = try core.read(operation) { snapshot throws(SpaceError) -> [UInt64] in
-            guard let object = try snapshot.object(name, .queue) else { return [] }
-            return try snapshot.queueIDs(QueueRows(number: object.number).key(.dead)).map(\.id)
-        }
-        for id in letters where kicked < max {
-            do throws(SpaceError) {
-                let hasMoved = try core.write(operation, .adding) { scope throws(SpaceError) in
-                    guard let (rows, _) = try scope.queue(name) else { return false }
-                    return try scope.kickItem(id, rows, name)
-                }
-                if hasMoved { kicked += 1 }
-            } catch  where error.code == .damaged {
-                continue
+        try attempt("kick dead letters") { (core) throws(SpaceError) in
+            var kicked = 0
+            let letters = try core.read { snapshot throws(SpaceError) -> [UInt64] in
+                guard let object = try snapshot.object(name, .queue) else { return [] }
+                return try snapshot.queueIDs(QueueRows(number: object.number).key(.dead)).map(\.id)
             }
+            for id in letters where kicked < max {
+                do throws(SpaceError) {
+                    let hasMoved = try core.write(.adding) { scope throws(SpaceError) in
+                        guard let (rows, _) = try scope.queue(name) else { return false }
+                        return try scope.kickItem(id, rows, name)
+                    }
+                    if hasMoved { kicked += 1 }
+                } catch  where error.code == .damaged {
+                    continue
+                }
+            }
+            return kicked
         }
-        return kicked
     }
 
     /// The number of items in each state.
@@ -243,32 +231,44 @@ public struct WorkQueue: Sendable {
     /// - Throws: `typeMismatch`, and the errors of every read.
     /// - Complexity: O(n).
     public func counts() throws(SpaceError) -> QueueCounts {
-        let operation = "count the items of a queue"
-        let core = try usable(operation)
-        try returnItemsOfTheDead(core, operation)
-        return try core.read(operation) { snapshot throws(SpaceError) in
-            guard let object = try snapshot.object(name, .queue) else { return QueueCounts() }
-            return try snapshot.queueCounts(QueueRows(number: object.number))
-        }
-    }
-
-    /// Returns the items of workers that have died, in case no other process has noticed.
-    private func returnItemsOfTheDead(_ core: NamespaceCore, _ operation: String) throws(SpaceError) {
-        let hasHolds = try core.read(operation) { snapshot throws(SpaceError) in try snapshot.counters().holds > 0 }
-        if hasHolds { _ = core.askForTheDead(at: name) }
+        try read("count the items of a queue") { (snapshot, rows) throws(SpaceError) in
+            try snapshot.queueCounts(rows)
+        } ?? QueueCounts()
     }
 
     // MARK: Helpers
 
-    private func usable(_ operation: String) throws(SpaceError) -> NamespaceCore {
-        try namespace.checkObjectName(name, operation)
-        guard (0...Int(UInt32.max)).contains(deliveries) else {
-            throw SpaceError.badNumber(
-                "\(deliveries) is no number of deliveries",
-                advice: "give a number from 1, or 0 for no limit"
-            ).named(operation, namespace.name)
+    private static let putting = "put an item into a queue"
+
+    /// Reads the queue, or returns `nil` if there is none.
+    private func read<Result>(
+        _ operation: String,
+        _ body: (Snapshot, QueueRows) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result? {
+        try attempt(operation) { (core) throws(SpaceError) in
+            // The items of workers that have died return first, in case no other process has noticed.
+            let hasHolds = try core.read { snapshot throws(SpaceError) in try snapshot.counters().holds > 0 }
+            if hasHolds { _ = core.askForTheDead(at: name) }
+            return try core.read { snapshot throws(SpaceError) in
+                guard let object = try snapshot.object(name, .queue) else { return nil }
+                return try body(snapshot, QueueRows(number: object.number))
+            }
         }
-        return try namespace.usableCore(operation)
+    }
+
+    /// Runs `body` as one operation on the queue.
+    private func attempt<Result>(
+        _ operation: String,
+        _ body: (NamespaceCore) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result {
+        try namespace.attempt(operation) { (core) throws(SpaceError) in
+            try Limits.check(objectName: name)
+            guard (0...Int(UInt32.max)).contains(deliveries) else {
+                let reason = "\(deliveries) is no number of deliveries"
+                throw .badNumber(reason, advice: "give a number from 1, or 0 for no limit")
+            }
+            return try body(core)
+        }
     }
 
     /// The queue's rows; the queue is made if it does not exist.

@@ -79,18 +79,16 @@ extension WriteScope {
     }
 
     package func increment(_ key: String, by amount: Int) throws(SpaceError) -> Int {
-        func refused(_ reason: String, _ advice: String? = nil) -> SpaceError {
-            SpaceError(.badData, "increment a cell", namespace: namespace, reason: reason, advice: advice)
-        }
         var current = 0
         if let old = try snapshot.cell(key) {
             guard case .int(let number) = try snapshot.value(key, old) else {
-                throw refused("the cell \(key.quotedForPeople) holds no integer", "set it to one first")
+                let reason = "the cell \(key.quotedForPeople) holds no integer"
+                throw SpaceError(.badData, reason: reason, advice: "set it to one first")
             }
             current = number
         }
         let (sum, overflow) = current.addingReportingOverflow(amount)
-        guard !overflow else { throw refused("\(current) and \(amount) make more than 64 bits hold") }
+        guard !overflow else { throw .overflow(current, plus: amount) }
         try set(key, Value.int(sum).knownElement)
         return sum
     }

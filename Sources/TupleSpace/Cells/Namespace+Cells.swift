@@ -13,7 +13,8 @@ extension Namespace {
     ///   - content: Any `Codable` value, up to 64 MiB encoded.
     /// - Throws: `tooLarge`; `badData` if the content doesn't encode; and what ``Namespace/write(_:expires:)`` throws.
     public func set(_ key: String, _ content: some Encodable) throws(SpaceError) {
-        try set(key, value: try encoded(content, "set a cell"))
+        let value = try core.attempt("set a cell") { () throws(SpaceError) in try Value(checking: content) }
+        try set(key, value: value)
     }
 
     /// The value of a cell, decoded; `nil` if the cell is not set.
@@ -27,10 +28,8 @@ extension Namespace {
         -> Content?
     {
         guard let value = try get(key) else { return nil }
-        do throws(TupleCodingError) {
-            return try value.decode(type)
-        } catch {
-            throw SpaceError(error, "get the cell \(key.quotedForPeople)", namespace: name)
+        return try core.attempt("get the cell \(key.quotedForPeople)") { () throws(SpaceError) in
+            try value.content(type)
         }
     }
 
@@ -43,24 +42,22 @@ extension Namespace {
     ///   throws.
     @discardableResult
     public func set(_ key: String, value: Value) throws(SpaceError) -> Value? {
-        try change(key, to: value, "set a cell") { _ in true }.old
+        try change(key, to: value) { _ in true }.old
     }
 
     /// Sets a cell if it has the expected value: compare-and-set.
     ///
     /// - Returns: Whether the cell had the expected value, and so was set. A cell that is not set equals no value.
     public func set(_ key: String, value: Value, ifEquals expected: Value) throws(SpaceError) -> Bool {
-        let expected = try encodedElement(of: expected, "set a cell")
-        return try change(key, to: value, "set a cell") { old in
-            old.map { $0.elementsEqual(expected) } ?? false
-        }.isSet
+        let expected = try core.attempt("set a cell") { () throws(SpaceError) in try expected.uncheckedElement() }
+        return try change(key, to: value) { old in old.map { $0.elementsEqual(expected) } ?? false }.isSet
     }
 
     /// Sets a cell if it is not set yet.
     ///
     /// - Returns: Whether the cell was not set before, and so is now.
     public func setIfAbsent(_ key: String, value: Value) throws(SpaceError) -> Bool {
-        try change(key, to: value, "set a cell") { $0 == nil }.isSet
+        try change(key, to: value) { $0 == nil }.isSet
     }
 
     /// The value of a cell; `nil` if the cell is not set.
@@ -68,8 +65,10 @@ extension Namespace {
     /// - Complexity: O(log n); no lock and no system call, except at the first look of each of several simultaneous
     ///   threads.
     public func get(_ key: String) throws(SpaceError) -> Value? {
-        try check(key, "get a cell")
-        return try usableCore("get a cell").cell(key)
+        try attempt("get a cell") { (core) throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            return try core.cell(key)
+        }
     }
 
     /// Waits until a cell is set; `nil` if the time-out passes first.
@@ -85,16 +84,14 @@ extension Namespace {
     package func getBlocking(_ key: String, timeout: Duration?, interruption: Interruption?) throws(SpaceError)
         -> Value?
     {
-        try check(key, "get a cell")
-        let core = try usableCore("get a cell")
-        return try core.block(
-            "get a cell",
-            Interest(cell: key),
-            text: Value.string(key).json,
-            until: MonotonicInstant.deadline(after: timeout),
-            interruption: interruption
-        ) { () throws(SpaceError) in
-            try core.cell(key).map { Found(result: $0, removed: nil) }
+        try attempt("get a cell") { (core) throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            return try core.block(
+                Interest(cell: key),
+                text: Value.string(key).json,
+                until: MonotonicInstant.deadline(after: timeout),
+                interruption: interruption
+            ) { () throws(SpaceError) in try core.cell(key).map { Found(result: $0, removed: nil) } }
         }
     }
 
@@ -106,15 +103,13 @@ extension Namespace {
     /// - Returns: The value; `nil` if the time-out passes first.
     /// - Throws: `cancelled` if the task is cancelled.
     public func get(_ key: String, timeout: Duration?) async throws(SpaceError) -> Value? {
-        try check(key, "get a cell")
-        let core = try usableCore("get a cell")
-        return try await core.suspend(
-            "get a cell",
-            Interest(cell: key),
-            text: { Value.string(key).json },
-            until: MonotonicInstant.deadline(after: timeout)
-        ) { () throws(SpaceError) in
-            try core.cell(key).map { Found(result: $0, removed: nil) }
+        try await attempt(suspending: "get a cell") { (core) async throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            return try await core.suspend(
+                Interest(cell: key),
+                text: { Value.string(key).json },
+                until: MonotonicInstant.deadline(after: timeout)
+            ) { () throws(SpaceError) in try core.cell(key).map { Found(result: $0, removed: nil) } }
         }
     }
 
@@ -123,12 +118,10 @@ extension Namespace {
     /// - Returns: The value that the cell had; `nil` if it was not set.
     @discardableResult
     public func unset(_ key: String) throws(SpaceError) -> Value? {
-        let operation = "unset a cell"
-        try check(key, operation)
-        let core = try usableCore(operation)
-        guard try core.cell(key) != nil else { return nil }
-        return try core.write(operation, .removing) { (scope) throws(SpaceError) in
-            try scope.unsetIfSet(key)
+        try attempt("unset a cell") { (core) throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            guard try core.cell(key) != nil else { return nil }
+            return try core.write(.removing) { (scope) throws(SpaceError) in try scope.unsetIfSet(key) }
         }
     }
 
@@ -138,74 +131,35 @@ extension Namespace {
     /// - Throws: `badData` if the cell holds something else, or if the sum doesn't fit 64 bits.
     @discardableResult
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
-        let operation = "increment a cell"
-        try check(key, operation)
-        return try usableCore(operation).write(operation, .adding) {
-            (scope) throws(SpaceError) in
-            try scope.increment(key, by: amount)
+        try attempt("increment a cell") { (core) throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            return try core.write(.adding) { (scope) throws(SpaceError) in try scope.increment(key, by: amount) }
         }
     }
 
     /// All cells of one snapshot, ordered by key.
     public func cells() throws(SpaceError) -> [(key: String, value: Value)] {
-        let operation = "get the cells"
-        return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in try snapshot.allCells() }
+        try attempt("get the cells") { (core) throws(SpaceError) in
+            try core.read { (snapshot) throws(SpaceError) in try snapshot.allCells() }
+        }
     }
-
-    // MARK: Helpers
 
     private func change(
         _ key: String,
         to value: Value,
-        _ operation: String,
         if condition: (UnsafeRawBufferPointer?) -> Bool
     ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
-        let encoded = try checked(key, value, operation)
-        return try usableCore(operation).write(operation, .adding) { (scope) throws(SpaceError) in
-            try scope.set(key, encoded, if: condition)
-        }
-    }
-
-    /// The encoding of a value that a cell is set to.
-    func checked(_ key: String, _ value: Value, _ operation: String) throws(SpaceError) -> [UInt8] {
-        try check(key, operation)
-        let encoded = try encodedElement(of: value, operation)
-        guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
-        return encoded
-    }
-
-    package func check(_ key: String, _ operation: String) throws(SpaceError) {
-        guard (1...Limits.cellKeyBytes).contains(key.utf8.count) else {
-            throw SpaceError.outOfRange("a key", bytes: key.utf8.count, most: Limits.cellKeyBytes).named(
-                operation,
-                name
-            )
-        }
-    }
-
-    /// A caller's value, encoded as one element.
-    ///
-    /// Throws `badData` if the value is nested too deep.
-    package func encodedElement(of value: Value, _ operation: String) throws(SpaceError) -> [UInt8] {
-        do throws(TupleCodingError) {
-            return try value.encodedElement()
-        } catch {
-            throw SpaceError(error, operation, namespace: name)
-        }
-    }
-
-    package func encoded(_ content: some Encodable, _ operation: String) throws(SpaceError) -> Value {
-        do throws(TupleCodingError) {
-            return try Value(encoding: content)
-        } catch {
-            throw SpaceError(error, operation, namespace: name)
+        try attempt("set a cell") { (core) throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            let encoded = try value.checkedElement()
+            return try core.write(.adding) { (scope) throws(SpaceError) in try scope.set(key, encoded, if: condition) }
         }
     }
 }
 
 extension NamespaceCore {
     package func cell(_ key: String) throws(SpaceError) -> Value? {
-        try read("get a cell") { (snapshot) throws(SpaceError) in
+        try read { (snapshot) throws(SpaceError) in
             guard let bytes = try snapshot.cell(key) else { return nil }
             return try snapshot.value(key, bytes)
         }

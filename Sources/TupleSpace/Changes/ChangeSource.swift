@@ -71,13 +71,15 @@ package final class ChangeSource: Sendable {
         case .subscription(let name): subscription = name
         }
         isSubscription = !subscription.isEmpty
-        let core = try namespace.usableCore("watch")
-        EventLoop.shared.begin(core)
-        do throws(SpaceError) {
-            registration = try core.registerWatcher(filter, start: place, subscription: subscription, of: life)
-        } catch {
-            EventLoop.shared.end(core)
-            throw error
+        let core = namespace.core
+        registration = try namespace.attempt("watch") { (core) throws(SpaceError) in
+            EventLoop.shared.begin(core)
+            do throws(SpaceError) {
+                return try core.registerWatcher(filter, start: place, subscription: subscription, of: life)
+            } catch {
+                EventLoop.shared.end(core)
+                throw error
+            }
         }
         var state = State(position: registration.position)
         if registration.tellsOfOtherLife { state.ready = [Change(gapFrom: 0, to: 0)] }
@@ -107,7 +109,9 @@ package final class ChangeSource: Sendable {
             state.handled = max(state.handled, sequence)
             return state.settled
         }
-        try save(settled, timeout: nil)
+        try namespace.core.attempt("acknowledge changes") { () throws(SpaceError) in
+            try save(settled, timeout: nil)
+        }
     }
 
     /// Stores a subscription's position.
@@ -151,7 +155,7 @@ package final class ChangeSource: Sendable {
         while true {
             let transaction = core.engine.lastCommit
             if let change = try take(core) { return change }
-            if interruption?.isTriggered ?? false { throw core.cancelled("watch") }
+            if interruption?.isTriggered ?? false { throw SpaceError.cancelled.named("watch", core.name.text) }
             if state.withLock({ $0.hasEnded }) || deadline?.hasPassed ?? false { return nil }
             EventLoop.shared.block(for: core, since: transaction, until: deadline, interruption: interruption)
         }
@@ -164,11 +168,13 @@ package final class ChangeSource: Sendable {
             if let ready { return ready }
             if hasEnded { return nil }
             CrashPoint.reach(.nothingReady)
-            let reading = try present.withLock { (present) throws(SpaceError) in
-                // Another iterator has read in between: the changes that it made ready come before any that are read
-                // now.
-                guard state.withLock({ $0.ready.isEmpty && !$0.hasEnded }) else { return Reading.ready }
-                return try readOn(core, &present)
+            let reading = try core.attempt("watch") { () throws(SpaceError) in
+                try present.withLock { (present) throws(SpaceError) in
+                    // Another iterator has read in between: the changes that it made ready come before any that are
+                    // read now.
+                    guard state.withLock({ $0.ready.isEmpty && !$0.hasEnded }) else { return Reading.ready }
+                    return try readOn(core, &present)
+                }
             }
             if reading != .ready { saveIfDue() }
             if reading == .nothing { return nil }
@@ -220,7 +226,7 @@ package final class ChangeSource: Sendable {
     /// Returns whether any part was left to read.
     private func readPresent(_ core: NamespaceCore, _ present: inout PresentState?) throws(SpaceError) -> Bool {
         guard var part = present else { return false }
-        let changes = try core.read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
+        let changes = try core.read(evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
             try part.read(snapshot)
         }
         state.withLock { $0.ready = changes[...] }

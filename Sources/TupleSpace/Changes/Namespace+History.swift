@@ -6,10 +6,10 @@ extension Namespace {
     /// - Throws: `namespaceDeleted`, `closed`, `damaged`.
     public var history: History? {
         get throws(SpaceError) {
-            let operation = "look at the namespace"
-            let core = try usableCore(operation)
-            return try core.read(operation) { (snapshot) throws(SpaceError) in
-                try snapshot.counters().history(limit: core.control.header.byteLimit)
+            try attempt("look at the namespace") { (core) throws(SpaceError) in
+                try core.read { (snapshot) throws(SpaceError) in
+                    try snapshot.counters().history(limit: core.control.header.byteLimit)
+                }
             }
         }
     }
@@ -22,15 +22,15 @@ extension Namespace {
     /// - Parameter history: What to keep; `nil` for nothing.
     /// - Throws: `invalidArgument` when it is out of range, and what ``write(tuple:expires:)`` throws.
     public func setHistory(_ history: History?) throws(SpaceError) {
-        let operation = "change the history"
-        let core = try usableCore(operation)
-        let limit = Int(clamping: core.control.header.byteLimit)
-        try core.write(operation, .removing) { (scope) throws(SpaceError) in
-            let (rows, bytes) = try history?.words(limit: limit) ?? (0, 0)
-            scope.counters.historyRows = rows
-            scope.counters.historyBytes = bytes
-            scope.noteUpkeep()
-            try scope.emptyJournalOfNobody()
+        try attempt("change the history") { (core) throws(SpaceError) in
+            let limit = Int(clamping: core.control.header.byteLimit)
+            try core.write(.removing) { (scope) throws(SpaceError) in
+                let (rows, bytes) = try history?.words(limit: limit) ?? (0, 0)
+                scope.counters.historyRows = rows
+                scope.counters.historyBytes = bytes
+                scope.noteUpkeep()
+                try scope.emptyJournalOfNobody()
+            }
         }
     }
 }

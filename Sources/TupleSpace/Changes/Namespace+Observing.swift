@@ -118,7 +118,7 @@ extension Namespace {
     }
 
     package func add(_ request: ObservationRequest) throws(SpaceError) -> Observer {
-        try usableCore("observe").observations.add(request, handle: self)
+        try attempt("observe") { (core) throws(SpaceError) in try core.observations.add(request, handle: self) }
     }
 
     // MARK: The end

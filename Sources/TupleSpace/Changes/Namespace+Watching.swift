@@ -35,13 +35,8 @@ extension Namespace {
         of life: NamespaceLife?
     ) throws(SpaceError) -> Changes {
         if start == .subscription("") {
-            throw SpaceError(
-                .invalidArgument,
-                "watch",
-                namespace: name,
-                reason: "a subscription's name is empty",
-                advice: "give it a name that its next process knows too"
-            )
+            let advice = "give it a name that its next process knows too"
+            throw SpaceError.misuse("a subscription's name is empty", advice: advice).named("watch", name)
         }
         return Changes(source: try ChangeSource(self, filter, from: start, of: life))
     }
@@ -90,14 +85,12 @@ extension Namespace {
     /// - Returns: Whether there was one.
     @discardableResult
     public func endSubscription(_ name: String) throws(SpaceError) -> Bool {
-        let core = try usableCore("end a subscription")
-        return try core.write("end a subscription", .removing) { (scope) throws(SpaceError) in
-            guard let (number, _) = try scope.snapshot.watchers().first(where: { $0.row.subscription.isSame(as: name) })
-            else {
-                return false
+        try attempt("end a subscription") { (core) throws(SpaceError) in
+            try core.write(.removing) { (scope) throws(SpaceError) in
+                guard let (number, _) = try scope.snapshot.watcher(of: name) else { return false }
+                try scope.remove(watcher: number)
+                return true
             }
-            try scope.remove(watcher: number)
-            return true
         }
     }
 
@@ -112,10 +105,11 @@ extension Namespace {
     ///   ``write(tuple:expires:)`` throws.
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
-        let operation = "post a notification"
-        let (encoded, number) = try posting(name, value, sender, operation)
-        try usableCore(operation).write(operation, .adding) { (scope) throws(SpaceError) in
-            try scope.notePost(name, encoded, sender: number)
+        try attempt("post a notification") { (core) throws(SpaceError) in
+            let (encoded, number) = try posting(name, value, sender)
+            try core.write(.adding) { (scope) throws(SpaceError) in
+                try scope.notePost(name, encoded, sender: number)
+            }
         }
     }
 
@@ -123,16 +117,10 @@ extension Namespace {
     func posting(
         _ name: String,
         _ value: Value,
-        _ sender: (any AnyObject & Sendable)?,
-        _ operation: String
+        _ sender: (any AnyObject & Sendable)?
     ) throws(SpaceError) -> (encoded: [UInt8], sender: [UInt8]?) {
-        guard (1...Limits.cellKeyBytes).contains(name.utf8.count) else {
-            throw SpaceError.outOfRange("a name", bytes: name.utf8.count, most: Limits.cellKeyBytes)
-                .named(operation, self.name)
-        }
-        let encoded = try encodedElement(of: value, operation)
-        guard encoded.count <= Limits.valueBytes else { throw tooLarge(operation, encoded.count) }
+        try Limits.check(cellKey: name, "a name")
         let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).knownElement }
-        return (encoded, number)
+        return (try value.checkedElement(), number)
     }
 }

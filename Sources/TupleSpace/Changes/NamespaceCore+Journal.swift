@@ -25,7 +25,7 @@ extension NamespaceCore {
         after position: UInt64,
         decode: (JournalRow) throws(TupleCodingError) -> Change?
     ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {
-        try read("watch", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
+        try read(evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
             // The position in a damaged subscription's row can have any value.
             guard position < .max else { return ([], position) }
             var changes: [Change] = []

@@ -58,16 +58,11 @@ extension NamespaceCore {
         of life: NamespaceLife? = nil
     ) throws(SpaceError) -> Registration {
         guard subscription.utf8.count <= 400 else {
-            throw SpaceError(
-                .tooLarge,
-                "watch",
-                namespace: name.text,
-                reason: "a subscription's name of \(subscription.utf8.count) bytes is too long",
-                advice: "a name is at most 400 bytes of UTF-8"
-            )
+            let reason = "a subscription's name of \(subscription.utf8.count) bytes is too long"
+            throw SpaceError(.tooLarge, reason: reason, advice: "a name is at most 400 bytes of UTF-8")
         }
         let text = filter.text
-        return try write("watch", .adding) { (scope) throws(SpaceError) in
+        return try write(.adding) { (scope) throws(SpaceError) in
             let (present, nextTuple) = (scope.counters.sequence, scope.counters.nextTuple)
             var isOfOtherLife = life.map { $0 != control.header.life } ?? false
             func registration(_ number: UInt64, _ position: UInt64, tells: Bool) -> Registration {
@@ -80,19 +75,12 @@ extension NamespaceCore {
                 )
             }
             if !subscription.isEmpty,
-                let (number, old) = try scope.snapshot.watchers().first(where: {
-                    $0.row.subscription.isSame(as: subscription)
-                })
+                let (number, old) = try scope.snapshot.watcher(of: subscription)
             {
                 if old.session != 0, old.session == session.number || isAlive(session: old.session) {
-                    throw SpaceError(
-                        .invalidArgument,
-                        "watch",
-                        namespace: name.text,
-                        reason: "the subscription \(subscription.quotedForPeople) is in use by "
-                            + (old.session == session.number ? "this process" : "another process"),
-                        advice: "end that use first, or take another name"
-                    )
+                    let user = old.session == session.number ? "this process" : "another process"
+                    let reason = "the subscription \(subscription.quotedForPeople) is in use by \(user)"
+                    throw .misuse(reason, advice: "end that use first, or take another name")
                 }
                 var row = old
                 row.session = session.number
@@ -137,7 +125,7 @@ extension NamespaceCore {
         position: UInt64 = 0,
         timeout: Duration? = nil
     ) throws(SpaceError) {
-        try write("stop watching", .removing, timeout: timeout) { (scope) throws(SpaceError) in
+        try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
             guard var row = try scope.watcherRows.getValid(number), row.session == session else { return }
             if isSubscription {
                 row.session = 0
@@ -151,7 +139,7 @@ extension NamespaceCore {
 
     /// Stores that a subscription has dealt with everything up to a change.
     package func acknowledge(_ number: UInt64, _ sequence: UInt64, timeout: Duration? = nil) throws(SpaceError) {
-        try write("acknowledge changes", .removing, timeout: timeout) { (scope) throws(SpaceError) in
+        try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
             // The position never exceeds the last change, because later changes must still be delivered.
             let sequence = min(sequence, scope.counters.sequence)
             guard var row = try scope.watcherRows.getValid(number), row.session == session.number,
@@ -185,7 +173,7 @@ extension NamespaceCore {
     func dropAllWatchers() { dropWatchers(timeout: nil) { $0 != 0 } }
 
     private func dropWatchers(timeout: Duration?, of hasEnded: (UInt64) -> Bool) {
-        let rows = try? read("look at the watchers") { (snapshot) throws(SpaceError) in
+        let rows = try? read { (snapshot) throws(SpaceError) in
             try snapshot.counters().watchers == 0 ? [] : try snapshot.watchers()
         }
         for (number, row) in rows ?? [] where hasEnded(row.session) {

@@ -38,7 +38,7 @@ extension ObservationHub {
             } catch  where error.code == .closed || error.code == .forked {
                 return nil
             } catch  where error.code == .damaged {
-                observer.report(error)
+                observer.report(error.named("observe", core.name.text))
                 end(observer, of: core)
                 return nil
             } catch {
@@ -91,7 +91,7 @@ extension ObservationHub {
     {
         var part = part
         var changes = try reading.withLock { (_) throws(SpaceError) in
-            try core.read("observe", evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
+            try core.read(evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
                 try part.read(snapshot)
             }
         }

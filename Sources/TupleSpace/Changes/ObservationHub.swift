@@ -190,7 +190,7 @@ extension NamespaceCore {
 
     /// Removes registrations of this process, all in one transaction.
     func removeWatchers(_ numbers: [UInt64], timeout: Duration?) throws(SpaceError) {
-        try write("stop observing", .removing, timeout: timeout) { (scope) throws(SpaceError) in
+        try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
             for number in numbers { try scope.remove(watcher: number) }
         }
     }

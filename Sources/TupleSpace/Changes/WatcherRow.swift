@@ -59,4 +59,9 @@ extension Snapshot {
         while let (number, row) = try rows.nextValid() { watchers.append((number, row)) }
         return watchers
     }
+
+    /// The row of a subscription, or `nil` if there is none with that name.
+    func watcher(of subscription: String) throws(SpaceError) -> (number: UInt64, row: WatcherRow)? {
+        try watchers().first { $0.row.subscription.isSame(as: subscription) }
+    }
 }

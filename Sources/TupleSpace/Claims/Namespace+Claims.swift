@@ -17,13 +17,15 @@ extension Namespace {
     /// - Returns: Whether the tuple was still claimed; if it was not, nothing happens.
     @discardableResult
     public func release(_ claim: HeldClaim) throws(SpaceError) -> Bool {
-        try usableCore("release a claim").release([claim]) > 0
+        try attempt("release a claim") { (core) throws(SpaceError) in try core.release([claim]) } > 0
     }
 
     /// Sets the tuple of a detached claim aside.
     ///
     /// - Throws: `claimLost` if the tuple returned to the space before.
-    public func bury(_ claim: HeldClaim) throws(SpaceError) { try usableCore("set a tuple aside").bury(claim) }
+    public func bury(_ claim: HeldClaim) throws(SpaceError) {
+        try attempt("set a tuple aside") { (core) throws(SpaceError) in try core.bury(claim) }
+    }
 
     /// Moves the deadline of a detached claim to `duration` from now, if that is later.
     ///
@@ -31,7 +33,7 @@ extension Namespace {
     ///
     /// - Throws: `claimLost` if the tuple returned to the space before.
     public func extend(_ claim: HeldClaim, by duration: Duration) throws(SpaceError) {
-        try usableCore("extend a claim").extend(claim, by: duration)
+        try attempt("extend a claim") { (core) throws(SpaceError) in try core.extend(claim, by: duration) }
     }
 
     // MARK: Tuples that were set aside
@@ -42,9 +44,8 @@ extension Namespace {
     ///
     /// - Throws: What ``readAll(matching:order:max:)`` throws.
     public func deliveryLimit() throws(SpaceError) -> Int? {
-        let operation = "look at the limit of deliveries"
-        return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
-            let limit = try snapshot.counters().deliveryLimit
+        try attempt("look at the limit of deliveries") { (core) throws(SpaceError) in
+            let limit = try core.read { (snapshot) throws(SpaceError) in try snapshot.counters().deliveryLimit }
             return limit == 0 ? nil : Int(limit)
         }
     }
@@ -55,16 +56,15 @@ extension Namespace {
     ///   claimed or visible now is checked against the limit at its next return.
     /// - Throws: `invalidArgument` for a limit below 1 or above 2³²−1, and what ``write(tuple:expires:)`` throws.
     public func setDeliveryLimit(_ limit: Int?) throws(SpaceError) {
-        let operation = "set the limit of deliveries"
-        if let limit, limit < 1 || limit > Int(UInt32.max) {
-            throw SpaceError.badNumber(
-                "\(limit) is no number of deliveries",
-                advice: "give a number from 1, or nil for no limit"
-            ).named(operation, name)
-        }
-        try usableCore(operation).write(operation, .removing) { (scope) throws(SpaceError) in
-            scope.counters.deliveryLimit = UInt64(limit ?? 0)
-            scope.noteUpkeep()
+        try attempt("set the limit of deliveries") { (core) throws(SpaceError) in
+            if let limit, limit < 1 || limit > Int(UInt32.max) {
+                let reason = "\(limit) is no number of deliveries"
+                throw .badNumber(reason, advice: "give a number from 1, or nil for no limit")
+            }
+            try core.write(.removing) { (scope) throws(SpaceError) in
+                scope.counters.deliveryLimit = UInt64(limit ?? 0)
+                scope.noteUpkeep()
+            }
         }
     }
 
@@ -77,24 +77,9 @@ extension Namespace {
     /// - Throws: What ``readAll(matching:order:max:)`` throws.
     /// - Complexity: O(n) in the tuples that are claimed or set aside.
     public func buried(matching template: Template = .any, max: Int = .max) throws(SpaceError) -> [BuriedTuple] {
-        let operation = "look at what was set aside"
         guard max > 0 else { return [] }
-        return try usableCore(operation).read(operation) { (snapshot) throws(SpaceError) in
-            var found: [BuriedTuple] = []
-            guard try snapshot.counters().buried > 0 else { return found }
-            try snapshot.forEachClaim { (id, claim) throws(SpaceError) in
-                guard claim.holder == .nobody, let row = TupleRow(claim.tupleBytes), template.matches(row.encoded)
-                else { return true }
-                found.append(
-                    BuriedTuple(
-                        id: TupleID(rawValue: id),
-                        tuple: try snapshot.tuple(id, row),
-                        deliveries: Int(row.deliveries)
-                    )
-                )
-                return found.count < max
-            }
-            return found
+        return try attempt("look at what was set aside") { (core) throws(SpaceError) in
+            try core.read { (snapshot) throws(SpaceError) in try snapshot.buried(matching: template, max: max) }
         }
     }
 
@@ -107,18 +92,18 @@ extension Namespace {
     /// - Throws: What ``write(tuple:expires:)`` throws. More than 64 tuples are put back in several transactions.
     @discardableResult
     public func kick(matching template: Template = .any, max: Int = .max) throws(SpaceError) -> Int {
-        let operation = "kick tuples back"
-        let core = try usableCore(operation)
-        var kicked = 0
-        while kicked < max {
-            let moved = try core.moveSlice(operation, max: max - kicked, timeout: nil) { (_, claim) in
-                guard claim.holder == .nobody, let row = TupleRow(claim.tupleBytes) else { return false }
-                return template.matches(row.encoded)
+        try attempt("kick tuples back") { (core) throws(SpaceError) in
+            var kicked = 0
+            while kicked < max {
+                let moved = try core.moveSlice(max: max - kicked) { (_, claim) in
+                    guard claim.holder == .nobody, let row = TupleRow(claim.tupleBytes) else { return false }
+                    return template.matches(row.encoded)
+                }
+                if moved == 0 { break }
+                kicked += moved
             }
-            if moved == 0 { break }
-            kicked += moved
+            return kicked
         }
-        return kicked
     }
 
     /// Puts a tuple that was set aside back in its place, and counts its deliveries from zero again.
@@ -126,9 +111,9 @@ extension Namespace {
     /// - Returns: Whether the tuple was set aside.
     @discardableResult
     public func kick(id: TupleID) throws(SpaceError) -> Bool {
-        try usableCore("kick tuples back").moveSlice("kick tuples back", timeout: nil) { (candidate, claim) in
-            candidate == id.rawValue && claim.holder == .nobody
-        } > 0
+        try attempt("kick tuples back") { (core) throws(SpaceError) in
+            try core.moveSlice { (candidate, claim) in candidate == id.rawValue && claim.holder == .nobody } > 0
+        }
     }
 
     /// Sets visible tuples aside.
@@ -140,12 +125,13 @@ extension Namespace {
     /// - Throws: What ``takeAll(matching:order:max:)`` throws.
     @discardableResult
     public func bury(matching template: Template, max: Int = .max) throws(SpaceError) -> Int {
-        try usableCore("set tuples aside").takeAll("set tuples aside", template, .oldestFirst, max: max, isMoving: true)
-        {
-            (_) throws(SpaceError) in
-        } _: { (scope, id, row) throws(SpaceError) in
-            try scope.bury(id, row)
-        }.count
+        try attempt("set tuples aside") { (core) throws(SpaceError) in
+            try core.takeAll(template, .oldestFirst, max: max) {
+                (_) throws(SpaceError) in
+            } _: { (scope, id, row) throws(SpaceError) in
+                try scope.bury(id, row)
+            }.count
+        }
     }
 
     // MARK: For the shell's take
@@ -162,26 +148,21 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         max: Int = 1
     ) throws(SpaceError) -> [HeldClaim] {
-        let core = try usableCore("claim")
-        let terms = ClaimTerms(holder: .session(core.session.number), deadline: nil)
-        var most = max
-        while true {
-            do throws(SpaceError) {
-                return try core.takeAll(
-                    "claim",
-                    template,
-                    order,
-                    max: most,
-                    maxBytes: Self.claimedBytes,
-                    isMoving: true
-                ) { (match) throws(SpaceError) in
-                    try match.tuple()
-                } _: { (scope, id, row) throws(SpaceError) in
-                    try scope.claim(id, row, terms)
-                }.map { HeldClaim($0.id, $0.result, $0.content) }
-            } catch  where most > 1 && [.storageFull, .limitReached, .transactionTooLarge].contains(error.code) {
-                // Halve the number, down to one tuple: the error for one tuple is the error to report.
-                most = min(most, 512) / 2
+        try attempt("claim") { (core) throws(SpaceError) in
+            let terms = core.ownTerms(deadline: nil)
+            var most = max
+            while true {
+                do throws(SpaceError) {
+                    return try core.takeAll(template, order, max: most, maxBytes: Self.claimedBytes) {
+                        (match) throws(SpaceError) in
+                        try match.tuple()
+                    } _: { (scope, id, row) throws(SpaceError) in
+                        try scope.claim(id, row, terms)
+                    }.map { HeldClaim($0.id, $0.result, $0.content) }
+                } catch  where most > 1 && [.storageFull, .limitReached, .transactionTooLarge].contains(error.code) {
+                    // Halve the number, down to one tuple: the error for one tuple is the error to report.
+                    most = min(most, 512) / 2
+                }
             }
         }
     }
@@ -199,23 +180,41 @@ extension Namespace {
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> HeldClaim? {
-        let core = try usableCore("claim")
-        let terms = ClaimTerms(holder: .session(core.session.number), deadline: nil)
-        return try core.claimBlocking(template, order, terms, timeout: timeout, interruption: interruption) { _ in }?
-            .claim
+        try attempt("claim") { (core) throws(SpaceError) in
+            try core.claim(template, order, core.ownTerms(deadline: nil), .waiting(timeout, interruption)) { _ in }?
+                .claim
+        }
     }
 
     /// Ends claims: the tuples are gone for good.
     ///
     /// - Throws: `claimLost` if one of them returned before; then none is completed.
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
-        try usableCore("complete a claim").complete(claims)
+        try attempt("complete a claim") { (core) throws(SpaceError) in try core.complete(claims) }
     }
 
     /// Puts claimed tuples back in their places.
     ///
     /// `wasDelivered` says whether the claim counts as a delivery.
     package func release(_ claims: [HeldClaim], wasDelivered: Bool = true) throws(SpaceError) {
-        try usableCore("release a claim").release(claims, wasDelivered: wasDelivered)
+        _ = try attempt("release a claim") { (core) throws(SpaceError) in
+            try core.release(claims, wasDelivered: wasDelivered)
+        }
+    }
+}
+
+extension Snapshot {
+    /// The tuples that match among those that were set aside, the oldest first.
+    fileprivate func buried(matching template: Template, max: Int) throws(SpaceError) -> [BuriedTuple] {
+        var found: [BuriedTuple] = []
+        guard try counters().buried > 0 else { return found }
+        try forEachClaim { (id, claim) throws(SpaceError) in
+            guard claim.holder == .nobody, let row = TupleRow(claim.tupleBytes), template.matches(row.encoded)
+            else { return true }
+            let tuple = try tuple(id, row)
+            found.append(BuriedTuple(id: TupleID(rawValue: id), tuple: tuple, deliveries: Int(row.deliveries)))
+            return found.count < max
+        }
+        return found
     }
 }

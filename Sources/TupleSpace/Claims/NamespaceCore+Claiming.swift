@@ -4,90 +4,84 @@ import TupleCoding
 // Claiming has the same ways as taking: at once, blocking the thread, suspending the task.
 
 extension NamespaceCore {
-    /// Claims the first match; `decode` runs before the tuple is touched, so a tuple that does not decode stays in
-    /// place.
-    func claimIfExists<Content>(
+    /// Looks for a match to claim, and decodes it; a tuple that does not decode stays in place.
+    @inline(__always)
+    func lookToClaim<Content>(
         _ template: Template,
         _ order: MatchOrder,
         _ terms: ClaimTerms,
-        decode: (Match) throws(SpaceError) -> Content
-    ) throws(SpaceError) -> Claimed<Content>? {
-        let taken = try takeIfExists("claim", template, order, isMoving: true) {
-            (match) throws(SpaceError) -> (Tuple, Content) in
+        _ decode: (Match) throws(SpaceError) -> Content
+    ) throws(SpaceError) -> Found<Claimed<Content>>? {
+        try takeIfExists(template, order) { (match) throws(SpaceError) -> (Tuple, Content) in
             (try match.tuple(), try decode(match))
         } _: { (scope, id, row) throws(SpaceError) in
             try scope.claim(id, row, terms)
+        }.map { taken in
+            let claim = HeldClaim(taken.id, taken.result, taken.content.0)
+            return Found(result: Claimed(claim: claim, content: taken.content.1), removed: taken.id.rawValue)
         }
-        return taken.map { Claimed(claim: HeldClaim($0.id, $0.result, $0.content.0), content: $0.content.1) }
+    }
+
+    /// Claims a match, on the calling thread.
+    func claim<Content>(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ terms: ClaimTerms,
+        _ patience: Patience,
+        _ decode: (Match) throws(SpaceError) -> Content
+    ) throws(SpaceError) -> Claimed<Content>? {
+        try find(template, isTaking: true, patience) { () throws(SpaceError) in
+            try lookToClaim(template, order, terms, decode)
+        }
     }
 
     /// Claims the tuple with an id; `nil` if there is no visible tuple with it.
-    package func claim(id: TupleID, _ terms: ClaimTerms) throws(SpaceError) -> Claimed<Tuple>? {
+    func claim(id: TupleID, _ terms: ClaimTerms) throws(SpaceError) -> HeldClaim? {
         func look() throws(SpaceError) -> Match? {
-            try read("claim") { (snapshot) throws(SpaceError) in
+            try read { (snapshot) throws(SpaceError) in
                 try snapshot.tupleRow(id.rawValue).map { Match(id.rawValue, $0) }
             }
         }
         var match = try look()
-        if match == nil, try returnEndedClaims("claim") { match = try look() }
+        if match == nil, try returnEndedClaims() { match = try look() }
         guard let match else { return nil }
         let tuple = try match.tuple()
-        let made = try write("claim", .removing) { (scope) throws(SpaceError) -> ClaimMade? in
+        let made = try write(.removing) { (scope) throws(SpaceError) -> ClaimMade? in
             guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return nil }
             return try scope.claim(id.rawValue, row, terms)
         }
-        return made.map { Claimed(claim: HeldClaim(id, $0, tuple), content: tuple) }
+        return made.map { HeldClaim(id, $0, tuple) }
     }
 
-    package func claimBlocking<Content>(
-        _ template: Template,
-        _ order: MatchOrder,
-        _ terms: ClaimTerms,
-        timeout: Duration?,
-        interruption: Interruption? = nil,
-        decode: (Match) throws(SpaceError) -> Content
-    ) throws(SpaceError) -> Claimed<Content>? {
-        try block("claim", for: template, isTaking: true, timeout: timeout, interruption: interruption) {
-            () throws(SpaceError) in
-            try lookToClaim(template, order, terms, decode: decode)
-        }
+    /// Prepares a claim of this process, and makes other processes listen for its end from now on.
+    func prepareClaim(_ deadline: Duration?) throws(SpaceError) -> ClaimTerms {
+        try deadline?.checkNotNegative("a deadline")
+        try checkUsable()
+        announceClaimant()
+        // A claim looks before it writes, so the tuples that this process has yet to release must be back before that.
+        carryOutDeferred()
+        return ownTerms(deadline: deadline)
     }
 
-    func claimSuspending<Content>(
-        _ template: Template,
-        _ order: MatchOrder,
-        _ terms: ClaimTerms,
-        timeout: Duration?,
-        decode: (Match) throws(SpaceError) -> Content
-    ) async throws(SpaceError) -> Claimed<Content>? {
-        try await suspend("claim", for: template, isTaking: true, timeout: timeout) { () throws(SpaceError) in
-            try lookToClaim(template, order, terms, decode: decode)
-        }
-    }
-
-    @inline(__always)
-    private func lookToClaim<Content>(
-        _ template: Template,
-        _ order: MatchOrder,
-        _ terms: ClaimTerms,
-        decode: (Match) throws(SpaceError) -> Content
-    ) throws(SpaceError) -> Found<Claimed<Content>>? {
-        try claimIfExists(template, order, terms, decode: decode).map {
-            Found(result: $0, removed: $0.claim.id.rawValue)
-        }
+    /// The terms of a claim of this process.
+    func ownTerms(deadline: Duration?) -> ClaimTerms {
+        ClaimTerms(holder: .session(session.number), deadline: deadline)
     }
 }
 
 extension Namespace {
-    /// Prepares a claim of this process, and makes other processes listen for its end from now on.
-    func claimingCore(_ deadline: Duration?) throws(SpaceError) -> (NamespaceCore, ClaimTerms) {
-        let core = try usableCore("claim")
-        try core.checkNotNegative(deadline, "a deadline", "claim")
-        try core.checkUsable("claim")
-        core.announceClaimant()
-        // A claim looks before it writes, so the tuples that this process has yet to release must be back before that.
-        core.carryOutDeferred()
-        return (core, ClaimTerms(holder: .session(core.session.number), deadline: deadline))
+    /// Claims with a wait that blocks the thread; if `timeout` is `nil`, only the interruption ends the wait early.
+    package func claimBlocking(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration?,
+        timeout: Duration?,
+        interruption: Interruption?
+    ) throws(SpaceError) -> HeldClaim? {
+        try attempt("claim") { (core) throws(SpaceError) in
+            let terms = try core.prepareClaim(deadline)
+            return try core.claim(template, order, terms, .waiting(timeout, interruption)) { _ in }?.claim
+        }
     }
 
     /// Claims a tuple for another process; the tuple returns when that process ends.
@@ -102,16 +96,16 @@ extension Namespace {
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> HeldClaim? {
-        let core = try usableCore("claim")
-        try core.checkNotNegative(deadline, "a deadline", "claim")
-        let terms = ClaimTerms(holder: .process(holder), deadline: deadline)
-        let claimed = try core.claimBlocking(template, order, terms, timeout: timeout, interruption: interruption) {
-            (_) throws(SpaceError) in
+        try attempt("claim") { (core) throws(SpaceError) in
+            try deadline?.checkNotNegative("a deadline")
+            let terms = ClaimTerms(holder: .process(holder), deadline: deadline)
+            guard let claimed = try core.claim(template, order, terms, .waiting(timeout, interruption), { _ in }) else {
+                return nil
+            }
+            // After the claim, so that a waiter finds the process among the holders of claims.
+            core.ringForClaimants()
+            return claimed.claim
         }
-        guard let claimed else { return nil }
-        // After the claim, so that a waiter finds the process among the holders of claims.
-        core.ringForClaimants()
-        return claimed.claim
     }
 
     /// Whether a claim's number is smaller than those of all claims made since the namespace was created.
@@ -119,17 +113,13 @@ extension Namespace {
 
     /// The claim with a number, held by this process or for another one; `nil` if there is none.
     package func claim(numbered number: UInt64) throws(SpaceError) -> HeldClaim? {
-        let core = try usableCore("look for a claim")
-        guard let (claim, holder) = try core.claim(numbered: number) else { return nil }
-        if case .session(let session) = holder, session != core.session.number {
-            throw SpaceError(
-                .invalidArgument,
-                "look for a claim",
-                namespace: name,
-                reason: "claim \(number) belongs to a process that has not given it away",
-                advice: "let that process end it"
-            )
+        try attempt("look for a claim") { (core) throws(SpaceError) in
+            guard let (claim, holder) = try core.claim(numbered: number) else { return nil }
+            if case .session(let session) = holder, session != core.session.number {
+                let reason = "claim \(number) belongs to a process that has not given it away"
+                throw .misuse(reason, advice: "let that process end it")
+            }
+            return claim
         }
-        return claim
     }
 }

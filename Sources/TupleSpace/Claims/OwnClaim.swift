@@ -19,12 +19,14 @@ package final class OwnClaim: Sendable {
         _ operation: String,
         _ body: (NamespaceCore, HeldClaim) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        let core = try begin(operation)
-        do throws(SpaceError) {
-            try body(core, claim)
-        } catch {
-            undo(error)
-            throw error
+        try namespace.attempt(operation) { (core) throws(SpaceError) in
+            try begin()
+            do throws(SpaceError) {
+                try body(core, claim)
+            } catch {
+                undo(error)
+                throw error
+            }
         }
     }
 
@@ -33,10 +35,8 @@ package final class OwnClaim: Sendable {
         try end("complete a claim") { (core, claim) throws(SpaceError) in try core.complete([claim]) }
     }
 
-    package func begin(_ operation: String) throws(SpaceError) -> NamespaceCore {
-        let core = try namespace.usableCore(operation)
-        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { throw endedBefore(operation) }
-        return core
+    package func begin() throws(SpaceError) {
+        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { throw endedBefore }
     }
 
     func undo(_ error: any Error) {
@@ -47,13 +47,14 @@ package final class OwnClaim: Sendable {
         _ operation: String,
         _ body: (NamespaceCore, HeldClaim) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        guard !hasEnded.load(ordering: .acquiring) else { throw endedBefore(operation) }
-        try body(try namespace.usableCore(operation), claim)
+        try namespace.attempt(operation) { (core) throws(SpaceError) in
+            guard !hasEnded.load(ordering: .acquiring) else { throw endedBefore }
+            try body(core, claim)
+        }
     }
 
-    private func endedBefore(_ operation: String) -> SpaceError {
-        SpaceError.endedBefore("the claim on tuple \(claim.id) was ended before", advice: "end a claim once")
-            .named(operation, namespace.name)
+    private var endedBefore: SpaceError {
+        .misuse("the claim on tuple \(claim.id) was ended before", advice: "end a claim once")
     }
 
     package func detached() -> HeldClaim {

@@ -113,7 +113,7 @@ struct Adoption {
         _ name: String
     ) -> SpaceError {
         let (reason, advice) = difference.explained(finding.header, host)
-        return SpaceError(.incompatible, reason: reason, advice: advice)
+        return .incompatible(reason, advice: advice)
     }
 
     /// Whether a process, such as one of LMDB's own tools, has the data file open in LMDB but not the namespace.
@@ -139,10 +139,8 @@ struct Adoption {
 
     private func unknownOwners(_ enrolments: Enrolments, _ name: String) -> SpaceError {
         let pids = enrolments.unknown.map { "\($0)" }.joined(separator: ", ")
-        return SpaceError(
-            .incompatible,
-            reason:
-                "it is owned by process \(pids) of another PID or time namespace, and whether that lives can't be seen from here",
+        return .incompatible(
+            "it is owned by process \(pids) of another PID or time namespace, and whether that lives can't be seen from here",
             advice: "use it in that namespace; if its owners have ended: space delete \(name)"
         )
     }

@@ -32,8 +32,6 @@ package final class CoreRegistry: Sendable {
         ///
         /// - Throws: `invalidArgument` after that tick.
         func withState<R>(
-            for operation: String,
-            _ name: String,
             _ body: (inout State) throws(SpaceError) -> R
         ) throws(SpaceError) -> R {
             guard Engine.isInTransactionOnThisThread else {
@@ -43,7 +41,7 @@ package final class CoreRegistry: Sendable {
             while true {
                 let result = try state.withLockIfAvailable { (state) throws(SpaceError) in try body(&state) }
                 if let result { return result }
-                if deadline.hasPassed { throw SpaceError.waitingWithinTransaction.named(operation, name) }
+                if deadline.hasPassed { throw .waitingWithinTransaction }
                 poll(nil, 0, 1)
             }
         }

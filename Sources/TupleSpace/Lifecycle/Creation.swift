@@ -97,7 +97,7 @@ struct Creation {
             if group != nil { try Directory.setMode(sessions.raw, 0o2770) }
             return try SessionFolder(in: folder.descriptor)
         }
-        let owner = try opening.owner.makeSession(in: session, control, mode: folder.fileMode, name)
+        let owner = try opening.owner.makeSession(in: session, control, mode: folder.fileMode)
         CrashPoint.reach(.sessionMade)
         let use = try OpenEnvironment.use(of: folder, control.header, creates: true, timeout: opening.timeout)
         control.lockFile.store(use.lockFile.inode)
@@ -143,9 +143,8 @@ struct Creation {
             try FileSystemKind.of(directory)
         }
         if mode == .fast, case .other(let number) = kind {
-            throw SpaceError(
-                .invalidArgument,
-                reason: "the mode fast needs tmpfs, ext4 or xfs, and the root lies on another file system "
+            throw .misuse(
+                "the mode fast needs tmpfs, ext4 or xfs, and the root lies on another file system "
                     + "(type 0x\(String(number, radix: 16)))",
                 advice: "use the mode guarded (--guarded), or another root"
             )
@@ -175,9 +174,8 @@ struct Creation {
     private func byteLimit(_ folder: borrowing NamespaceFolder) throws(SpaceError) -> Int {
         if let limit = opening.options.byteLimit {
             guard (Limits.smallestByteLimit...Limits.mapBytes).contains(limit) else {
-                throw SpaceError(
-                    .invalidArgument,
-                    reason: "a byte limit of \(limit) is out of range",
+                throw .misuse(
+                    "a byte limit of \(limit) is out of range",
                     advice: "choose \(Limits.smallestByteLimit) (16 MiB) to \(Limits.mapBytes) (64 GiB)"
                 )
             }

@@ -9,29 +9,24 @@ import SystemPackage
 /// after.
 struct Enrolment {
     let process: ProcessIdentity
-    let namespace: String
-
-    private static let operation = "enrol an owner"
 
     func run(in sessions: borrowing SessionFolder, mode: UInt32) throws(SpaceError) {
         let pid = process.pid
         guard ProcessIdentity.mayExit(pid: pid) else {
-            throw refused("PID \(pid) can't own a namespace: it never exits")
+            throw .noOwner("PID \(pid) can't own a namespace: it never exits")
         }
         let pidfd = try? PIDFD(pid: pid)
-        let found = try system(Self.operation, "/proc", namespace: namespace) { () throws(Errno) in
+        let found = try system("/proc") { () throws(Errno) in
             try ProcessIdentity.find(pid: pid)
         }
-        guard found == process, !hasExited(pidfd) else {
-            throw refused("process \(pid) has exited")
-        }
+        guard found == process, !hasExited(pidfd) else { throw .noOwner("process \(pid) has exited") }
         let file = SessionFile(kind: .enrolled, process: process, isOwning: true)
-        try system(Self.operation, "its session file", namespace: namespace) { () throws(Errno) in
+        try system("its session file") { () throws(Errno) in
             try sessions.enrol(file, mode: mode)
         }
         if hasExited(pidfd) {
             try? sessions.remove(file.name)
-            throw refused("process \(pid) has exited")
+            throw .noOwner("process \(pid) has exited")
         }
     }
 
@@ -41,14 +36,11 @@ struct Enrolment {
         case .none: process.life == .dead
         }
     }
+}
 
-    private func refused(_ reason: String) -> SpaceError {
-        SpaceError(
-            .noSuchProcess,
-            Self.operation,
-            namespace: namespace,
-            reason: reason,
-            advice: "name a process that lives as long as the namespace is to"
-        )
+extension SpaceError {
+    /// The error for a process that can't be an owner.
+    static func noOwner(_ reason: String) -> SpaceError {
+        SpaceError(.noSuchProcess, reason: reason, advice: "name a process that lives as long as the namespace is to")
     }
 }

@@ -54,17 +54,27 @@ public final class Namespace: Sendable {
     /// The number of LMDB's reader slots that this process holds in the namespace, for tests.
     package var readerSlots: Int { core.engine.readerSlots }
 
+    /// Runs `body` as one operation on the open namespace; see ``NamespaceCore/attempt(_:_:)``.
     @inline(__always)
-    package func usableCore(_ operation: String) throws(SpaceError) -> NamespaceCore {
-        guard !isLeft else {
-            throw SpaceError(
-                .closed,
-                operation,
-                namespace: name,
-                reason: "this handle was left",
-                advice: "open another"
-            )
-        }
+    package func attempt<R: ~Copyable>(
+        _ operation: @autoclosure () -> String,
+        _ body: (NamespaceCore) throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
+        do throws(SpaceError) { return try body(try usableCore()) } catch { throw error.named(operation(), name) }
+    }
+
+    /// Runs `body`, which waits as a task, as one operation on the open namespace.
+    package func attempt<R: ~Copyable>(
+        suspending operation: @autoclosure () -> String,
+        _ body: (NamespaceCore) async throws(SpaceError) -> R
+    ) async throws(SpaceError) -> R {
+        do throws(SpaceError) { return try await body(try usableCore()) } catch { throw error.named(operation(), name) }
+    }
+
+    /// The open namespace; throws `closed` if this handle was left.
+    @inline(__always)
+    package func usableCore() throws(SpaceError) -> NamespaceCore {
+        guard !isLeft else { throw .leftHandle }
         return core
     }
 
@@ -78,10 +88,12 @@ public final class Namespace: Sendable {
     /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace could not be had in time. The handle is left
     ///   all the same, and a reaper does the rest.
     public func leave() throws(SpaceError) {
-        if core.isInTransactionHere { throw SpaceError.usedWithinTransaction.named("leave the namespace", name) }
-        guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
-        for part in core.parts.all { part.end(handle: ObjectIdentifier(self), of: core) }
-        try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
+        try core.attempt("leave the namespace") { () throws(SpaceError) in
+            if core.isInTransactionHere { throw .usedWithinTransaction }
+            guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
+            for part in core.parts.all { part.end(handle: ObjectIdentifier(self), of: core) }
+            try CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
+        }
     }
 
     /// Makes an object an owner: the namespace stays as long as the object lives, or until ``removeOwner(_:)``.
@@ -89,10 +101,11 @@ public final class Namespace: Sendable {
     /// The object is not retained, and need not have a handle. Swift on Linux does not report the end of an object,
     /// so the library notices it at the next tick (250 ms).
     public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) {
-        let core = try usableCore("add an owner")
-        try core.checkUsable("add an owner")
-        try CoreRegistry.shared.addOwner(object, to: core, entry)
-        _ = EventLoop.attend(core)
+        try attempt("add an owner") { (core) throws(SpaceError) in
+            try core.checkUsable()
+            try CoreRegistry.shared.addOwner(object, to: core, entry)
+            _ = EventLoop.attend(core)
+        }
     }
 
     /// Undoes ``addOwner(_:)``.
@@ -102,27 +115,24 @@ public final class Namespace: Sendable {
     /// - Returns: Whether the object was an owner.
     @discardableResult
     public func removeOwner(_ object: any AnyObject & Sendable) throws(SpaceError) -> Bool {
-        let core = try usableCore("remove an owner")
-        guard !core.isInherited else { return false }
-        let (wasThere, wasLast) = core.owners.remove(object)
-        if wasLast { try CoreRegistry.shared.endOwning(of: core, entry) }
-        return wasThere
+        try attempt("remove an owner") { (core) throws(SpaceError) in
+            guard !core.isInherited else { return false }
+            let (wasThere, wasLast) = core.owners.remove(object)
+            if wasLast { try CoreRegistry.shared.endOwning(of: core, entry) }
+            return wasThere
+        }
     }
 
     /// Makes another process an owner: the namespace stays as long as it lives.
     ///
     /// - Throws: `noSuchProcess` for a process that has exited, and for PID 0 and 1, which never exit.
     public func enrol(pid: Int32) throws(SpaceError) {
-        guard let process = ProcessIdentity.of(pid: pid) else {
-            throw SpaceError(
-                .noSuchProcess,
-                "enrol an owner",
-                namespace: name,
-                reason: "there is no process \(pid), or it can't be seen",
-                advice: "name a process that lives as long as the namespace is to"
-            )
+        try attempt("enrol an owner") { (core) throws(SpaceError) in
+            guard let process = ProcessIdentity.of(pid: pid) else {
+                throw .noOwner("there is no process \(pid), or it can't be seen")
+            }
+            try core.enrol(process)
         }
-        try usableCore("enrol an owner").enrol(process)
     }
 
     /// Undoes ``enrol(pid:)``.
@@ -132,7 +142,7 @@ public final class Namespace: Sendable {
     /// - Returns: Whether the process was enrolled.
     @discardableResult
     public func disenrol(pid: Int32) throws(SpaceError) -> Bool {
-        try usableCore("disown the namespace").disenrol(pid: pid)
+        try attempt("disown the namespace") { (core) throws(SpaceError) in try core.disenrol(pid: pid) }
     }
 
     /// Whether the namespace stays without an owner.
@@ -142,7 +152,10 @@ public final class Namespace: Sendable {
     ///
     /// A namespace that stops being persistent and has no owner is deleted at once.
     public func setPersistent(_ isPersistent: Bool) throws(SpaceError) {
-        try usableCore("change the namespace").setPersistent(isPersistent)
+        try attempt(isPersistent ? "make the namespace persistent" : "make the namespace end with its owners") {
+            (core) throws(SpaceError) in
+            try core.setPersistent(isPersistent)
+        }
     }
 }
 
@@ -164,10 +177,10 @@ extension CoreRegistry {
 
     func addOwner(_ object: any AnyObject & Sendable, to core: NamespaceCore, _ entry: Entry) throws(SpaceError) {
         try entry.state.withLock { (state) throws(SpaceError) in
-            guard state.core === core else { return try core.checkUsable("add an owner") }
+            guard state.core === core else { return try core.checkUsable() }
             guard core.owners.add(object) else { return }
             do throws(SpaceError) {
-                guard try core.join(.session) else { return try core.checkUsable("add an owner") }
+                guard try core.join(.session) else { return try core.checkUsable() }
             } catch {
                 _ = core.owners.remove(object)
                 throw error

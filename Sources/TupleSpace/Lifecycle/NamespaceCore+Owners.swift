@@ -12,20 +12,7 @@ extension NamespaceCore {
     /// `body` returns whether the namespace may have lost its last owner; if so, the owners are checked, and the
     /// namespace is reaped if there are none.
     private func underDoor(
-        _ operation: String,
         timeout: Duration,
-        _ body: (borrowing SessionFolder, UInt32) throws(SpaceError) -> Bool
-    ) throws(SpaceError) -> Void? {
-        do throws(SpaceError) {
-            return try underDoor(timeout: timeout, for: operation, body)
-        } catch {
-            throw error.named(operation, name.text)
-        }
-    }
-
-    private func underDoor(
-        timeout: Duration,
-        for operation: String,
         _ body: (borrowing SessionFolder, UInt32) throws(SpaceError) -> Bool
     ) throws(SpaceError) -> Void? {
         // A child made by fork must not act for its parent's session.
@@ -41,8 +28,8 @@ extension NamespaceCore {
         defer { if isDoorHeld { control.door.release() } }
         CrashPoint.reach(.doorTaken)
         guard control.dead.load() == 0,
-            let rootFolder = try root.open(create: false, for: operation),
-            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation),
+            let rootFolder = try root.open(create: false),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: ""),
             folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)
         else { return nil }
         let sessions = try folder.sessions(makingAnew: true)
@@ -64,11 +51,10 @@ extension NamespaceCore {
     /// - Returns: `false` if the namespace was deleted in the meantime.
     package func join(_ owner: OwnerRequest) throws(SpaceError) -> Bool {
         if !owner.isOwningSession || session.isOwning, owner.enrolled == nil { return control.dead.load() == 0 }
-        let operation = Opening.operation
-        return try underDoor(operation, timeout: timeout) { (sessions, mode) throws(SpaceError) in
+        return try underDoor(timeout: timeout) { (sessions, mode) throws(SpaceError) in
             if owner.isOwningSession { try setOwning(true, in: sessions, mode) }
             if let process = owner.enrolled {
-                try Enrolment(process: process, namespace: name.text).run(in: sessions, mode: mode)
+                try Enrolment(process: process).run(in: sessions, mode: mode)
             }
             return false
         } != nil
@@ -87,32 +73,30 @@ extension NamespaceCore {
     /// Ends the ownership of this process's session, and reaps the namespace if it has no other owner.
     func stopOwning() throws(SpaceError) {
         guard session.isOwning else { return }
-        _ = try underDoor("stop owning the namespace", timeout: timeout) { (sessions, mode) throws(SpaceError) in
+        _ = try underDoor(timeout: timeout) { (sessions, mode) throws(SpaceError) in
             try setOwning(false, in: sessions, mode)
             return true
         }
     }
 
     package func enrol(_ process: ProcessIdentity) throws(SpaceError) {
-        let operation = "enrol an owner"
-        try checkUsable(operation)
-        let done: Void? = try underDoor(operation, timeout: timeout) { (sessions, mode) throws(SpaceError) in
-            try Enrolment(process: process, namespace: name.text).run(in: sessions, mode: mode)
+        try checkUsable()
+        let done: Void? = try underDoor(timeout: timeout) { (sessions, mode) throws(SpaceError) in
+            try Enrolment(process: process).run(in: sessions, mode: mode)
             return false
         }
-        if done == nil { try checkUsable(operation) }
+        if done == nil { try checkUsable() }
     }
 
     /// - Returns: Whether the process was enrolled.
     package func disenrol(pid: Int32) throws(SpaceError) -> Bool {
-        let operation = "disown the namespace"
-        try checkUsable(operation)
+        try checkUsable()
         // The claims that were made for the process return with its enrolment.
         try returnClaims { holder in
             if case .process(let process) = holder { process.pid == pid } else { false }
         }
         var found = false
-        _ = try underDoor(operation, timeout: timeout) { (sessions, _) throws(SpaceError) in
+        _ = try underDoor(timeout: timeout) { (sessions, _) throws(SpaceError) in
             try system("its sessions") { () throws(Errno) in
                 for sighting in try sessions.sightings()
                 where sighting.isEnrolled && sighting.record?.process.pid == pid {
@@ -126,15 +110,14 @@ extension NamespaceCore {
     }
 
     package func setPersistent(_ isPersistent: Bool) throws(SpaceError) {
-        let operation = isPersistent ? "make the namespace persistent" : "make the namespace end with its owners"
-        try checkUsable(operation)
-        let done: Void? = try underDoor(operation, timeout: timeout) { (_, _) throws(SpaceError) in
+        try checkUsable()
+        let done: Void? = try underDoor(timeout: timeout) { (_, _) throws(SpaceError) in
             control.persistent.store(isPersistent ? 1 : 0)
             return !isPersistent
         }
-        if done == nil { try checkUsable(operation) }
+        if done == nil { try checkUsable() }
         if mode == .durable {
-            try system(operation, "the control file", namespace: name.text) { () throws(Errno) in try control.sync() }
+            try system("the control file") { () throws(Errno) in try control.sync() }
         }
     }
 
@@ -151,7 +134,7 @@ extension NamespaceCore {
         deferred.forget()
         wakeOwnWaiters()
         EventLoop.wake(self)
-        _ = try underDoor("leave the namespace", timeout: timeout) { (sessions, _) throws(SpaceError) in
+        _ = try underDoor(timeout: timeout) { (sessions, _) throws(SpaceError) in
             try system("its session file") { () throws(Errno) in
                 try session.end(in: sessions)
             }

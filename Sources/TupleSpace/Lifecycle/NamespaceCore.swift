@@ -58,14 +58,23 @@ package final class NamespaceCore: ListeningNamespace {
         if owners.forgetTheDead() { CoreRegistry.shared.lostObjectOwners(self) }
     }
 
+    /// Runs `body` as one operation: an error that has no operation yet gets this one, and the namespace.
+    ///
+    /// The public edge does so once; the code below it knows neither.
     @inline(__always)
-    package func checkUsable(_ operation: String) throws(SpaceError) {
-        do throws(SpaceError) { try engine.checkUsable() } catch { throw error.named(operation, name.text) }
+    package func attempt<R: ~Copyable>(
+        _ operation: @autoclosure () -> String,
+        _ body: () throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
+        do throws(SpaceError) { return try body() } catch { throw error.named(operation(), name.text) }
     }
 
+    @inline(__always)
+    package func checkUsable() throws(SpaceError) { try engine.checkUsable() }
+
     /// Refuses a call that would wait within a transaction's body of any namespace.
-    package func checkMayWait(_ operation: String) throws(SpaceError) {
-        if Engine.isInTransactionOnThisThread { throw SpaceError.waitingWithinTransaction.named(operation, name.text) }
+    package func checkMayWait() throws(SpaceError) {
+        if Engine.isInTransactionOnThisThread { throw .waitingWithinTransaction }
     }
 
     /// Runs `body` on a snapshot.
@@ -73,19 +82,14 @@ package final class NamespaceCore: ListeningNamespace {
     /// `body` copies out what it returns, and is short: a snapshot keeps freed pages from being used again.
     @inline(__always)
     package func read<R>(
-        _ operation: String,
         evenAfterDeletion: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        do throws(SpaceError) {
-            let reader = try engine.lendReader(evenAfterDeletion: evenAfterDeletion)
-            defer { engine.takeBack(reader) }
-            let result = try body(engine.snapshot(of: reader))
-            try engine.checkUndamaged(reader)
-            return result
-        } catch {
-            throw error.named(operation, name.text)
-        }
+        let reader = try engine.lendReader(evenAfterDeletion: evenAfterDeletion)
+        defer { engine.takeBack(reader) }
+        let result = try body(engine.snapshot(of: reader))
+        try engine.checkUndamaged(reader)
+        return result
     }
 
     /// Runs `body` in a write transaction: ``Engine/write(_:_:timeout:_:)``.
@@ -94,23 +98,16 @@ package final class NamespaceCore: ListeningNamespace {
     /// are dropped.
     @inline(__always)
     package func write<R>(
-        _ operation: String,
         _ purpose: WritePurpose,
         timeout: Duration? = nil,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        try checkUsable(operation)
+        try checkUsable()
         if deferred.isDue { carryOutDeferred() }
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
         var result: R?
-        do throws(SpaceError) {
-            try engine.write(purpose, timeout: timeout) { (scope) throws(SpaceError) in result = try body(scope) }
-        } catch {
-            throw error.named(operation, name.text)
-        }
-        guard let result else {
-            throw SpaceError(.inputOutput, operation, namespace: name.text, reason: "the transaction ended early")
-        }
+        try engine.write(purpose, timeout: timeout) { (scope) throws(SpaceError) in result = try body(scope) }
+        guard let result else { throw SpaceError(.inputOutput, reason: "the transaction ended early") }
         return result
     }
 

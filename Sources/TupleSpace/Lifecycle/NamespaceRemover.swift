@@ -92,21 +92,16 @@ struct NamespaceRemover {
         guard folder.isNamespace else {
             // Another process may be deleting it.
             guard folder.isInPlace(in: rootFolder) else { return }
-            throw SpaceError(
-                .namespaceNotFound,
-                reason: "\(path) is a folder without a namespace's files, and stays as it is",
-                advice: "look for a typing error in the name and the root; space list shows the namespaces"
-            )
+            let reason = "\(path) is a folder without a namespace's files, and stays as it is"
+            let advice = "look for a typing error in the name and the root; space list shows the namespaces"
+            throw SpaceError(.namespaceNotFound, reason: reason, advice: advice)
         }
         let found = try system(path) { () throws(Errno) in
             try folder.foreignEntry()
         }
         guard let foreign = found else { return }
-        throw SpaceError(
-            .incompatible,
-            reason: "\(path) also holds \(foreign.quotedForPeople), which is no file of a namespace",
-            advice: "move it out of the folder, then try again"
-        )
+        let reason = "\(path) also holds \(foreign.quotedForPeople), which is no file of a namespace"
+        throw .incompatible(reason, advice: "move it out of the folder, then try again")
     }
 
     private func isOwned(_ folder: borrowing NamespaceFolder, _ control: ControlFile) throws(SpaceError) -> Bool {

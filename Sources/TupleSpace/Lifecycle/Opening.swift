@@ -36,29 +36,18 @@ package struct Opening {
         let host = try HostIdentity.current()
         // Each turn is caused by another process's progress; a thousand in a row are a fault, not a race.
         for _ in 0..<1000 {
-            guard let rootFolder = try root.open(create: creates, for: Self.operation) else {
-                throw root.missing(Self.operation).within(Self.operation, namespace: name.text)
-            }
+            guard let rootFolder = try root.open(create: creates) else { throw root.missing("") }
             let outcome: Outcome
-            do throws(SpaceError) {
-                if let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Self.operation) {
-                    outcome = try join(folder, rootFolder, host)
-                } else {
-                    guard creates else { throw notFound }
-                    outcome = try create(in: rootFolder, host)
-                }
-            } catch {
-                throw error.named(Self.operation, name.text)
+            if let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Self.operation) {
+                outcome = try join(folder, rootFolder, host)
+            } else {
+                guard creates else { throw notFound }
+                outcome = try create(in: rootFolder, host)
             }
             if case .opened(let entry, let core) = outcome { return (entry, core) }
         }
-        throw SpaceError(
-            .holderBusy,
-            Self.operation,
-            namespace: name.text,
-            reason: "it was deleted and made anew a thousand times meanwhile",
-            advice: "look who does that"
-        )
+        let reason = "it was deleted and made anew a thousand times meanwhile"
+        throw SpaceError(.holderBusy, reason: reason, advice: "look who does that")
     }
 
     private var notFound: SpaceError {
@@ -102,7 +91,7 @@ package struct Opening {
         }
         guard try finding.enter(timeout: timeout) else { return .again }
         let entry = CoreRegistry.shared.entry(folder.id)
-        return try entry.withState(for: Self.operation, name.text) { (state) throws(SpaceError) in
+        return try entry.withState { (state) throws(SpaceError) in
             // A folder's inode number can be used again; that of a file that is held open or mapped cannot.
             if let core = state.core, core.control.dead.load() == 0, core.control.identity.inode == finding.info.inode {
                 try options.check(core.control, name.text)
@@ -148,7 +137,7 @@ package struct Opening {
         try system("its sessions") { () throws(Errno) in
             try sessions.removeSomeDead(turn: control.nextSession.load())
         }
-        let session = try owner.makeSession(in: sessions, control, mode: folder.fileMode, name.text)
+        let session = try owner.makeSession(in: sessions, control, mode: folder.fileMode)
         CrashPoint.reach(.joined)
         do throws(SpaceError) {
             let isUsed = try control.checkLockFile(folder)
@@ -234,7 +223,7 @@ package struct Opening {
             core.dropAllWatchers()
             // This write finds out how far the blocks are reserved. If there is no disk space, the next writer gets
             // the error.
-            try? core.write("reserve its blocks", .removing, timeout: timeout) { (_) throws(SpaceError) in }
+            try? core.write(.removing, timeout: timeout) { (_) throws(SpaceError) in }
             control.isAdopted.store(0)
         }
         core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))

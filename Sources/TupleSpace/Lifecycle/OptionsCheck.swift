@@ -7,29 +7,26 @@ extension NamespaceOptions {
     /// asked for would notice too late: a namespace that is not persistent, for example, is deleted with its data.
     package func check(_ control: ControlFile, _ name: String) throws(SpaceError) {
         let header = control.header
-        func refusal(_ reason: String, _ advice: String) -> SpaceError {
-            SpaceError(.incompatible, reason: reason, advice: advice)
-        }
         if let mode, mode != header.mode {
-            throw refusal(
+            throw .incompatible(
                 "it was created in the mode \(header.mode.rawValue), not \(mode.rawValue)",
-                "open it without naming a mode, or delete it first"
+                advice: "open it without naming a mode, or delete it first"
             )
         }
         if isPersistent, control.persistent.load() == 0 {
-            throw refusal("it exists, and is not persistent", "make it so with: space persist \(name)")
+            throw .incompatible("it exists, and is not persistent", advice: "make it so with: space persist \(name)")
         }
         if let byteLimit, UInt64(clamping: byteLimit) != header.byteLimit {
-            throw refusal(
+            throw .incompatible(
                 "it was created with a limit of \(header.byteLimit) bytes, not \(byteLimit)",
-                "open it without naming a limit; or dump it, delete it, and load it into one with another limit"
+                advice: "open it without naming a limit; or dump it, delete it, and load it into one with another limit"
             )
         }
         if let group, group != header.group {
             let what = header.group == .max ? "for its creator alone" : "for the group \(header.group)"
-            throw refusal(
+            throw .incompatible(
                 "it was created \(what), not for the group \(group)",
-                "open it without naming a group, or delete it first"
+                advice: "open it without naming a group, or delete it first"
             )
         }
     }
@@ -41,7 +38,7 @@ extension NamespaceOptions {
         let limit = core.control.header.byteLimit
         var wanted = Counters()
         (wanted.historyRows, wanted.historyBytes) = try history.words(limit: Int(clamping: limit))
-        let kept = try core.read(Opening.operation) { (snapshot) throws(SpaceError) in
+        let kept = try core.read { (snapshot) throws(SpaceError) in
             try snapshot.counters().history(limit: limit)
         }
         let whole = wanted.history(limit: limit)
@@ -50,9 +47,8 @@ extension NamespaceOptions {
             [history?.changes, history?.bytes].compactMap { $0.map { "\($0)" } }.joined(separator: ",")
         }
         let named = words(history.changes == nil ? whole : history)
-        throw SpaceError(
-            .incompatible,
-            reason: "it exists, and its history is \(kept.map(words) ?? "none"), not \(named)",
+        throw .incompatible(
+            "it exists, and its history is \(kept.map(words) ?? "none"), not \(named)",
             advice: "change it with: space history \(name) \(named)"
         )
     }

@@ -32,10 +32,9 @@ package struct OwnerRequest: Sendable {
     func makeSession(
         in sessions: borrowing SessionFolder,
         _ control: ControlFile,
-        mode: UInt32,
-        _ name: String
+        mode: UInt32
     ) throws(SpaceError) -> Session {
-        let session = try system(Opening.operation, "its session file", namespace: name) { () throws(Errno) in
+        let session = try system("its session file") { () throws(Errno) in
             while true {
                 let number = control.nextSession.add(1)
                 guard (1..<ControlFile.sessionLimit).contains(number) else {
@@ -67,7 +66,7 @@ package struct OwnerRequest: Sendable {
         }
         if let enrolled {
             do throws(SpaceError) {
-                try Enrolment(process: enrolled, namespace: name).run(in: sessions, mode: mode)
+                try Enrolment(process: enrolled).run(in: sessions, mode: mode)
             } catch {
                 try? session.end(in: sessions)
                 throw error

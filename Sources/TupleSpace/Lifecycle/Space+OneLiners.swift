@@ -2,7 +2,7 @@ import TupleCoding
 
 extension Namespace {
     /// Whether the namespace still exists and this handle can be used.
-    package var isAlive: Bool { (try? usableCore("look").checkUsable("look")) != nil }
+    package var isAlive: Bool { (try? usableCore().checkUsable()) != nil }
 }
 
 // One line for each operation, as with a shared space inside one process: the namespace is opened at the first use,

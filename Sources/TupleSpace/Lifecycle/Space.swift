@@ -76,15 +76,19 @@ public final class Space: Sendable {
             timeout: timeout,
             parts: parts
         )
-        let (entry, core) = try opening.run()
-        let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
         do throws(SpaceError) {
-            try options.checkHistory(core)
+            let (entry, core) = try opening.run()
+            let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
+            do throws(SpaceError) {
+                try options.checkHistory(core)
+            } catch {
+                try? namespace.leave()
+                throw error
+            }
+            return namespace
         } catch {
-            try? namespace.leave()
             throw error.named(Opening.operation, name)
         }
-        return namespace
     }
 
     // MARK: All namespaces

@@ -16,9 +16,9 @@ extension Claim {
 extension OwnClaim {
     /// Ends the claim in one transaction with the user's body.
     package func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
-        let core = try begin("complete a claim")
+        try namespace.attempt("complete a claim") { (_) throws(SpaceError) in try begin() }
         do {
-            return try core.complete(claim, in: namespace, body)
+            return try namespace.core.complete(claim, in: namespace, body)
         } catch {
             undo(error)
             throw error
@@ -38,7 +38,8 @@ extension Namespace {
         _ claim: HeldClaim,
         _ body: (borrowing Transaction) throws -> Result
     ) throws -> Result {
-        try usableCore("complete a claim").complete(claim, in: self, body)
+        let core = try attempt("complete a claim") { (core) throws(SpaceError) in core }
+        return try core.complete(claim, in: self, body)
     }
 }
 

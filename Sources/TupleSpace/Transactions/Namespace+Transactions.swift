@@ -22,7 +22,8 @@ extension Namespace {
     /// - Throws: What `body` throws, after everything is undone; `transactionTooLarge`, `storageFull`, `limitReached`,
     ///   `holderStopped`, `holderBusy`, `namespaceDeleted`.
     public func transaction<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
-        try usableCore(TransactionState.operation).transaction(in: self, TransactionState.operation, body)
+        let core = try attempt(TransactionState.operation) { (core) throws(SpaceError) in core }
+        return try core.transaction(in: self, TransactionState.operation, body)
     }
 
     // MARK: Moving
@@ -93,7 +94,7 @@ extension Namespace {
         with transform: (repeat (each M).Matched) throws -> Tuple
     ) throws -> Int {
         try transaction { transaction in
-            let template = try template("replace tuples", repeat each matcher)
+            let template = try template(for: .replace, repeat each matcher)
             let matches = try transaction.state.matches(template, .oldestFirst, max: .max)
             var tuples: [Tuple] = []
             for match in matches {

@@ -7,7 +7,8 @@ extension Transaction {
 
     /// Sets a cell.
     public func set(_ key: String, _ content: some Encodable) throws(SpaceError) {
-        try set(key, value: try state.namespace.encoded(content, "set a cell"))
+        let value = try state.attempt("set a cell") { () throws(SpaceError) in try Value(checking: content) }
+        try set(key, value: value)
     }
 
     /// The value of a cell, decoded; `nil` if the cell is not set.
@@ -17,10 +18,8 @@ extension Transaction {
         -> Content?
     {
         guard let value = try get(key) else { return nil }
-        do throws(TupleCodingError) {
-            return try value.decode(type)
-        } catch {
-            throw SpaceError(error, "get the cell \(key.quotedForPeople)", namespace: name)
+        return try state.attempt("get the cell \(key.quotedForPeople)") { () throws(SpaceError) in
+            try value.content(type)
         }
     }
 
@@ -38,7 +37,7 @@ extension Transaction {
     ///
     /// - Returns: Whether the cell had the expected value, and so is set.
     public func set(_ key: String, value: Value, ifEquals expected: Value) throws(SpaceError) -> Bool {
-        let expected = try state.namespace.encodedElement(of: expected, "set a cell")
+        let expected = try state.attempt("set a cell") { () throws(SpaceError) in try expected.uncheckedElement() }
         return try change(key, to: value) { old in old.map { $0.elementsEqual(expected) } ?? false }.isSet
     }
 
@@ -51,9 +50,11 @@ extension Transaction {
 
     /// The value of a cell; `nil` if the cell is not set.
     public func get(_ key: String) throws(SpaceError) -> Value? {
-        try state.namespace.check(key, "get a cell")
-        return try state.look { (scope) throws(SpaceError) in
-            try scope.snapshot.cell(key).map { (bytes) throws(SpaceError) in try scope.snapshot.value(key, bytes) }
+        try state.attempt("get a cell") { () throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            return try state.look { (scope) throws(SpaceError) in
+                try scope.snapshot.cell(key).map { (bytes) throws(SpaceError) in try scope.snapshot.value(key, bytes) }
+            }
         }
     }
 
@@ -62,9 +63,11 @@ extension Transaction {
     /// - Returns: The value that the cell had; `nil` if it was not set.
     @discardableResult
     public func unset(_ key: String) throws(SpaceError) -> Value? {
-        try state.namespace.check(key, "unset a cell")
-        return try state.change(.removing, bytes: try state.cellSize(key)) { (scope) throws(SpaceError) in
-            try scope.unsetIfSet(key)
+        try state.attempt("unset a cell") { () throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            return try state.change(.removing, bytes: try state.cellSize(key)) { (scope) throws(SpaceError) in
+                try scope.unsetIfSet(key)
+            }
         }
     }
 
@@ -75,9 +78,11 @@ extension Transaction {
     ///   undone.
     @discardableResult
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
-        try state.namespace.check(key, "increment a cell")
-        return try state.change(.adding, bytes: try state.cellSize(key)) { (scope) throws(SpaceError) in
-            try scope.increment(key, by: amount)
+        try state.attempt("increment a cell") { () throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            return try state.change(.adding, bytes: try state.cellSize(key)) { (scope) throws(SpaceError) in
+                try scope.increment(key, by: amount)
+            }
         }
     }
 
@@ -86,9 +91,13 @@ extension Transaction {
         to value: Value,
         if condition: (UnsafeRawBufferPointer?) -> Bool
     ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
-        let encoded = try state.namespace.checked(key, value, "set a cell")
-        return try state.change(.adding, bytes: try state.cellSize(key) + encoded.count) { (scope) throws(SpaceError) in
-            try scope.set(key, encoded, if: condition)
+        try state.attempt("set a cell") { () throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            let encoded = try value.checkedElement()
+            let bytes = try state.cellSize(key) + encoded.count
+            return try state.change(.adding, bytes: bytes) { (scope) throws(SpaceError) in
+                try scope.set(key, encoded, if: condition)
+            }
         }
     }
 }

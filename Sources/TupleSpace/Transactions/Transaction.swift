@@ -29,10 +29,12 @@ public struct Transaction: ~Copyable {
     /// - Returns: The tuple's id.
     @discardableResult
     public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
-        try state.namespace.check(size: tuple.encoded.count)
-        let expiry = try Expiry(expires, state.namespace.core)
-        return try state.change(.adding, bytes: tuple.encoded.count) { (scope) throws(SpaceError) in
-            try scope.insert(tuple, expiry)
+        try state.attempt("write") { () throws(SpaceError) in
+            try Limits.check(size: tuple.encoded.count)
+            let expiry = try Expiry(expires, state.namespace.core)
+            return try state.change(.adding, bytes: tuple.encoded.count) { (scope) throws(SpaceError) in
+                try scope.insert(tuple, expiry)
+            }
         }
     }
 
@@ -41,7 +43,8 @@ public struct Transaction: ~Copyable {
     /// - Returns: The tuple's id.
     @discardableResult
     public func write(record: some Encodable, expires: Duration? = nil) throws(SpaceError) -> TupleID {
-        try write(tuple: try state.namespace.tuple(encoding: record), expires: expires)
+        let tuple = try state.attempt("write") { () throws(SpaceError) in try Tuple(checking: record) }
+        return try write(tuple: tuple, expires: expires)
     }
 
     /// Writes several tuples, in order.
@@ -58,9 +61,11 @@ public struct Transaction: ~Copyable {
     /// Posts a notification, which reaches watchers together with the other changes.
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
-        let (encoded, number) = try state.namespace.posting(name, value, sender, "post a notification")
-        try state.change(.adding, bytes: encoded.count + name.utf8.count) { (scope) throws(SpaceError) in
-            try scope.notePost(name, encoded, sender: number)
+        try state.attempt("post a notification") { () throws(SpaceError) in
+            let (encoded, number) = try state.namespace.posting(name, value, sender)
+            try state.change(.adding, bytes: encoded.count + name.utf8.count) { (scope) throws(SpaceError) in
+                try scope.notePost(name, encoded, sender: number)
+            }
         }
     }
 
@@ -71,7 +76,7 @@ public struct Transaction: ~Copyable {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        let template = try state.namespace.template("read", repeat each matcher)
+        let template = try state.namespace.template(for: .read, repeat each matcher)
         guard let match = try state.matches(template, order, max: 1).first else { return nil }
         let fields = try match.fields(repeat each matcher)
         return fields
@@ -104,7 +109,7 @@ public struct Transaction: ~Copyable {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        let template = try state.namespace.template("take", repeat each matcher)
+        let template = try state.namespace.template(for: .take, repeat each matcher)
         guard let match = try state.matches(template, order, max: 1).first else { return nil }
         // Decode before the take, so that a tuple that does not decode stays.
         let fields = try match.fields(repeat each matcher)
@@ -124,7 +129,7 @@ public struct Transaction: ~Copyable {
         matching template: Template
     ) throws(SpaceError) -> Content? {
         guard let match = try state.matches(template, .oldestFirst, max: 1).first else { return nil }
-        let content = try match.tuple().content(type, "take", name)
+        let content = try state.attempt("take") { () throws(SpaceError) in try match.tuple().content(type) }
         try state.take([match])
         return content
     }
@@ -174,7 +179,7 @@ public struct Transaction: ~Copyable {
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
     ) throws(SpaceError) -> (claim: HeldClaim, fields: (repeat (each M).Matched))? {
-        let template = try state.namespace.template("claim", repeat each matcher)
+        let template = try state.namespace.template(for: .claim, repeat each matcher)
         guard let match = try state.matches(template, order, max: 1).first else { return nil }
         let fields = try match.fields(repeat each matcher)
         guard let claim = try state.claim(match, try match.tuple(), deadline: deadline) else { return nil }

@@ -34,27 +34,24 @@ package final class TransactionState {
 
     private func check() throws(SpaceError) {
         if let failure { throw failure }
-        if core.isInherited { try core.checkUsable(Self.operation) }
-        guard isOpen else {
-            throw SpaceError(
-                .invalidArgument,
-                Self.operation,
-                namespace: namespace.name,
-                reason: "the transaction has ended",
-                advice: "use it only while its body runs"
-            )
-        }
+        if core.isInherited { try core.checkUsable() }
+        guard isOpen else { throw .misuse("the transaction has ended", advice: "use it only while its body runs") }
     }
 
     /// Reads the namespace with the body's own changes.
     package func look<Result>(_ body: (WriteScope) throws(SpaceError) -> Result) throws(SpaceError) -> Result {
-        try check()
-        return try named { () throws(SpaceError) in try body(scope) }
+        try attempt { () throws(SpaceError) in
+            try check()
+            return try body(scope)
+        }
     }
 
-    /// Gives an error that leaves the transaction its operation and namespace.
-    private func named<Result>(_ body: () throws(SpaceError) -> Result) throws(SpaceError) -> Result {
-        do throws(SpaceError) { return try body() } catch { throw error.named(Self.operation, namespace.name) }
+    /// Runs `body` as an operation of the transaction; see ``NamespaceCore/attempt(_:_:)``.
+    package func attempt<Result>(
+        _ operation: @autoclosure () -> String = TransactionState.operation,
+        _ body: () throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result {
+        try core.attempt(operation(), body)
     }
 
     /// Makes a change, or as many as `count` says; `bytes` is the size of the values that come and go.
@@ -64,25 +61,20 @@ package final class TransactionState {
         bytes more: Int,
         _ body: (WriteScope) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
-        try check()
-        let (changes, bytes) = (changes + count, bytes + more)
-        guard changes <= Limits.transactionChanges, bytes <= Limits.transactionBytes else {
-            throw SpaceError(
-                .transactionTooLarge,
-                Self.operation,
-                namespace: namespace.name,
-                reason: "\(changes) changes with \(bytes) bytes are more than one transaction may make "
-                    + "(\(Limits.transactionChanges) and \(Limits.transactionBytes))",
-                advice: "do the work in several transactions"
-            )
-        }
-        (self.changes, self.bytes) = (changes, bytes)
-        scope.meter.use(purpose)
-        do throws(SpaceError) {
-            return try named { () throws(SpaceError) in try body(scope) }
-        } catch {
-            failure = error
-            throw error
+        try attempt { () throws(SpaceError) in
+            try check()
+            let (changes, bytes) = (changes + count, bytes + more)
+            guard changes <= Limits.transactionChanges, bytes <= Limits.transactionBytes else {
+                throw .transactionTooLarge(changes: changes, bytes: bytes)
+            }
+            (self.changes, self.bytes) = (changes, bytes)
+            scope.meter.use(purpose)
+            do throws(SpaceError) {
+                return try body(scope)
+            } catch {
+                failure = error.named(Self.operation, namespace.name)
+                throw error
+            }
         }
     }
 
@@ -95,33 +87,31 @@ package final class TransactionState {
 
     /// The matches, at most `max`, copied, because what follows may change the rows.
     func matches(_ template: Template, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match] {
-        try check()
-        guard max > 0 else { return [] }
-        var found: [Match] = []
-        var search = Search(scope.snapshot, scope.shapes, template, order)
-        try named { () throws(SpaceError) in
+        try look { (scope) throws(SpaceError) in
+            guard max > 0 else { return [] }
+            var found: [Match] = []
+            var search = Search(scope.snapshot, scope.shapes, template, order)
             try search.forEach { (id, row) throws(SpaceError) in
                 found.append(Match(id, row))
                 return found.count < max
             }
+            searches.append((template.shape, scope.shapes, search.examined))
+            if found.count < max, scope.counters.claimed > 0 { hasMissed = true }
+            return found
         }
-        searches.append((template.shape, scope.shapes, search.examined))
-        if found.count < max, scope.counters.claimed > 0 { hasMissed = true }
-        return found
     }
 
     package func count(_ template: Template) throws(SpaceError) -> Int {
-        try check()
-        if scope.counters.claimed > 0 { hasMissed = true }
-        var count = 0
-        var search = Search(scope.snapshot, scope.shapes, template, .oldestFirst)
-        try named { () throws(SpaceError) in
+        try look { (scope) throws(SpaceError) in
+            if scope.counters.claimed > 0 { hasMissed = true }
+            var count = 0
+            var search = Search(scope.snapshot, scope.shapes, template, .oldestFirst)
             try search.forEach { (_, _) throws(SpaceError) in
                 count += 1
                 return true
             }
+            return count
         }
-        return count
     }
 
     /// Removes tuples that a search has just found.
@@ -136,7 +126,7 @@ package final class TransactionState {
 
     /// Claims a tuple that a search has just found; `tuple` is its decoded content.
     package func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
-        try core.checkNotNegative(deadline, "a deadline", "claim")
+        try attempt("claim") { () throws(SpaceError) in try deadline?.checkNotNegative("a deadline") }
         let terms = ClaimTerms(holder: .session(core.session.number), deadline: deadline)
         let made = try change(.removing, bytes: 2 * match.bytes.count) { (scope) throws(SpaceError) -> ClaimMade? in
             guard let row = try scope.snapshot.tupleRow(match.id.rawValue) else { return nil }
@@ -183,7 +173,7 @@ extension NamespaceCore {
         _ operation: String,
         _ body: (borrowing Transaction) throws -> Result
     ) throws -> Result {
-        try checkUsable(operation)
+        try attempt(operation) { () throws(SpaceError) in try checkUsable() }
         if deferred.isDue { carryOutDeferred() }
         // Carries out the releases that the body deferred, whether the transaction was committed or not.
         defer { if deferred.isDue { carryOutDeferred() } }
@@ -233,5 +223,16 @@ extension NamespaceCore {
         } catch {
             return .failure(error)
         }
+    }
+}
+
+extension SpaceError {
+    fileprivate static func transactionTooLarge(changes: Int, bytes: Int) -> SpaceError {
+        SpaceError(
+            .transactionTooLarge,
+            reason: "\(changes) changes with \(bytes) bytes are more than one transaction may make "
+                + "(\(Limits.transactionChanges) and \(Limits.transactionBytes))",
+            advice: "do the work in several transactions"
+        )
     }
 }

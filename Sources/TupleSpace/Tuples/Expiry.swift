@@ -8,7 +8,7 @@ package struct Expiry {
     let isNeverSeen: Bool
 
     init(_ duration: Duration?, _ core: NamespaceCore) throws(SpaceError) {
-        try core.checkNotNegative(duration, "an expiry", "write")
+        try duration?.checkNotNegative("an expiry")
         time = duration.map { core.clock.time(after: $0) } ?? 0
         isNeverSeen = duration == .zero
     }

@@ -37,7 +37,8 @@ extension Namespace {
     /// - Throws: `badData` when the value doesn't encode as an object.
     @discardableResult
     public func write(record: some Encodable, expires: Duration? = nil) throws(SpaceError) -> TupleID {
-        try insert(try tuple(encoding: record), expires: expires)
+        let tuple = try core.attempt("write") { () throws(SpaceError) in try Tuple(checking: record) }
+        return try insert(tuple, expires: expires)
     }
 
     /// Writes several tuples in one transaction: all or none, in order.
@@ -68,46 +69,38 @@ extension Namespace {
     /// It takes the bytes and not the tuple, because a closure retains and releases a tuple that it captures again and
     /// again.
     private func insert(_ tuple: EncodedTuple, expires: Duration?) throws(SpaceError) -> TupleID {
-        let core = try usableCore("write")
-        let expiry = try Expiry(expires, core)
-        try check(size: tuple.bytes.count)
-        return try core.write("write", .adding) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
+        try attempt("write") { (core) throws(SpaceError) in
+            let expiry = try Expiry(expires, core)
+            try Limits.check(size: tuple.bytes.count)
+            return try core.write(.adding) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
+        }
     }
 
     private func insert(_ tuples: [Tuple], expires: Duration?) throws(SpaceError) -> [TupleID] {
-        let core = try usableCore("write")
-        let expiry = try Expiry(expires, core)
-        guard !tuples.isEmpty else { return [] }
-        for tuple in tuples { try check(size: tuple.encoded.count) }
-        return try core.write("write", .adding) { (scope) throws(SpaceError) in
-            var ids: [TupleID] = []
-            ids.reserveCapacity(tuples.count)
-            var cursors: TupleCursors? = try TupleCursors(scope)
-            for tuple in tuples {
-                let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-                    try scope.insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry, with: &cursors)
+        try attempt("write") { (core) throws(SpaceError) in
+            let expiry = try Expiry(expires, core)
+            guard !tuples.isEmpty else { return [] }
+            for tuple in tuples { try Limits.check(size: tuple.encoded.count) }
+            return try core.write(.adding) { (scope) throws(SpaceError) in
+                var ids: [TupleID] = []
+                ids.reserveCapacity(tuples.count)
+                var cursors: TupleCursors? = try TupleCursors(scope)
+                for tuple in tuples {
+                    let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+                        try scope.insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry, with: &cursors)
+                    }
+                    ids.append(id)
                 }
-                ids.append(id)
+                return ids
             }
-            return ids
         }
     }
+}
 
-    package func tuple(encoding record: some Encodable) throws(SpaceError) -> Tuple {
-        do throws(TupleCodingError) {
-            return Tuple(record: try Record(encoding: record))
-        } catch {
-            throw SpaceError(error, "write", namespace: name)
-        }
-    }
-
-    /// Throws `tooLarge` for an encoded tuple of too many bytes.
-    func check(size count: Int) throws(SpaceError) {
-        guard count <= Limits.valueBytes else { throw tooLarge("write", count) }
-    }
-
-    package func tooLarge(_ operation: String, _ count: Int) -> SpaceError {
-        SpaceError.tooLarge(bytes: count).named(operation, name)
+extension Tuple {
+    /// A caller's record as a tuple; throws `badData` if it doesn't encode as an object.
+    package init(checking record: some Encodable) throws(SpaceError) {
+        self.init(record: try coding { () throws(TupleCodingError) in try Record(encoding: record) })
     }
 }
 

@@ -1,6 +1,6 @@
 import TupleCoding
 
-// Reading, taking and counting, without waiting.
+// Reading, taking and counting, without waiting; and the looks of those that wait.
 //
 // A take first looks on a snapshot, outside the gate: ranges, patterns and long scans cost their time there, and a look
 // that finds nothing needs no lock. Under the gate the take only looks up the candidate's id again, and not even that
@@ -14,11 +14,9 @@ extension NamespaceCore {
         Search(snapshot, try engine.shapeCache.table(of: snapshot), template, order)
     }
 
-    package func readIfExists(_ operation: String, _ template: Template, _ order: MatchOrder) throws(SpaceError)
-        -> Match?
-    {
+    package func readIfExists(_ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
         repeat {
-            let found = try read(operation) { (snapshot) throws(SpaceError) in
+            let found = try read { (snapshot) throws(SpaceError) in
                 var found: Match?
                 var search = try search(snapshot, template, order)
                 try search.forEach { (id, row) throws(SpaceError) in
@@ -28,13 +26,12 @@ extension NamespaceCore {
                 return found
             }
             if let found { return found }
-        } while try returnEndedClaims(operation)
+        } while try returnEndedClaims()
         return nil
     }
 
     /// All matches of one snapshot: at most `max`, and at most `maxBytes`, which the first match alone may exceed.
     package func readAll(
-        _ operation: String,
         _ template: Template,
         _ order: MatchOrder,
         max: Int,
@@ -42,7 +39,7 @@ extension NamespaceCore {
     ) throws(SpaceError) -> [Match] {
         guard max > 0 else { return [] }
         while true {
-            let (found, mayBeMore) = try read(operation) { (snapshot) throws(SpaceError) -> ([Match], Bool) in
+            let (found, mayBeMore) = try read { (snapshot) throws(SpaceError) -> ([Match], Bool) in
                 var found: [Match] = []
                 var bytes = 0
                 var search = try search(snapshot, template, order)
@@ -56,13 +53,13 @@ extension NamespaceCore {
                 guard found.count < max, bytes <= maxBytes else { return (found, false) }
                 return (found, try snapshot.counters().claimed > 0)
             }
-            guard mayBeMore, try returnEndedClaims(operation) else { return found }
+            guard mayBeMore, try returnEndedClaims() else { return found }
         }
     }
 
     package func count(_ template: Template) throws(SpaceError) -> Int {
         while true {
-            let (count, mayBeMore) = try read("count") { (snapshot) throws(SpaceError) -> (Int, Bool) in
+            let (count, mayBeMore) = try read { (snapshot) throws(SpaceError) -> (Int, Bool) in
                 let counters = try snapshot.counters()
                 let mayBeMore = counters.claimed > 0
                 if template.shape == .anything, counters.expiring == 0 {
@@ -76,27 +73,23 @@ extension NamespaceCore {
                 }
                 return (count, mayBeMore)
             }
-            guard mayBeMore, try returnEndedClaims("count") else { return count }
+            guard mayBeMore, try returnEndedClaims() else { return count }
         }
     }
 
     /// Takes the first match out of sight, and carries out `end` with it under the gate.
     ///
-    /// - `isMoving`: Whether `end` copies the tuple to another table, which takes disk space.
-    /// - `decode`: Makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in
-    ///   place.
+    /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place.
     package func takeIfExists<T, R>(
-        _ operation: String,
         _ template: Template,
         _ order: MatchOrder,
-        isMoving: Bool = false,
         decode: (Match) throws(SpaceError) -> T,
         _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
     ) throws(SpaceError) -> Taken<T, R>? {
         var attempt = 0
         while true {
             var candidate: Match?
-            let (commit, shapes, examined) = try read(operation) { (snapshot) throws(SpaceError) in
+            let (commit, shapes, examined) = try read { (snapshot) throws(SpaceError) in
                 var search = try search(snapshot, template, order)
                 try search.forEach { (id, row) throws(SpaceError) in
                     candidate = Match(id, row)
@@ -107,14 +100,14 @@ extension NamespaceCore {
             guard let candidate else {
                 // First return overdue claims and those of dead processes: perhaps no write and no tick has done it
                 // yet.
-                if try returnEndedClaims(operation) { continue }
+                if try returnEndedClaims() { continue }
                 engine.followUp(template.shape, shapes, examined: examined)
                 return nil
             }
             let content = try decode(candidate)
             attempt += 1
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
-            let taken = try write(operation, .removing) { (scope) throws(SpaceError) -> Taken<T, R>? in
+            let taken = try write(.removing) { (scope) throws(SpaceError) -> Taken<T, R>? in
                 if scope.isUnchanged(since: commit) || !Safeguard.secondLook.stands {
                     return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
                         // The tuple may have expired since it was found.
@@ -148,24 +141,22 @@ extension NamespaceCore {
     ///
     /// If one of them does not decode, none is taken.
     package func takeAll<T, R>(
-        _ operation: String,
         _ template: Template,
         _ order: MatchOrder,
         max: Int,
         maxBytes: Int = .max,
-        isMoving: Bool = false,
         decode: (Match) throws(SpaceError) -> T,
         _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
     ) throws(SpaceError) -> [Taken<T, R>] {
         var (fruitless, last) = (0, 0)
         while true {
-            let candidates = try readAll(operation, template, order, max: max, maxBytes: maxBytes)
+            let candidates = try readAll(template, order, max: max, maxBytes: maxBytes)
             guard !candidates.isEmpty else { return [] }
             var contents: [T] = []
             contents.reserveCapacity(candidates.count)
             for candidate in candidates { contents.append(try decode(candidate)) }
             var transaction = 0
-            let taken = try write(operation, .removing) { (scope) throws(SpaceError) in
+            let taken = try write(.removing) { (scope) throws(SpaceError) in
                 transaction = scope.snapshot.commit
                 var taken: [Taken<T, R>] = []
                 for (candidate, content) in zip(candidates, contents) {
@@ -182,8 +173,33 @@ extension NamespaceCore {
             fruitless = transaction == last ? fruitless + 1 : 0
             last = transaction
             guard fruitless < 100 else {
-                throw .damaged(operation, namespace: name.text, "tuples that a walk finds are not found by their ids")
+                throw .damaged("tuples that a walk finds are not found by their ids")
             }
         }
+    }
+
+    // MARK: Looks
+
+    /// Looks for a match to read, and decodes it.
+    @inline(__always)
+    func lookToRead<T>(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> Found<T>? {
+        guard let match = try readIfExists(template, order) else { return nil }
+        return Found(result: try decode(match), removed: nil)
+    }
+
+    /// Looks for a match to take, and decodes it; a tuple that does not decode stays in place.
+    @inline(__always)
+    func lookToTake<T>(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> Found<T>? {
+        try takeIfExists(template, order, decode: decode) { (scope, id, row) throws(SpaceError) in
+            try scope.remove(id, row)
+        }.map { Found(result: $0.content, removed: $0.id.rawValue) }
     }
 }

@@ -9,13 +9,12 @@ extension NamespaceCore {
     ///
     /// Throws `cancelled` if the task is cancelled; then the wait has taken nothing.
     package func suspend<R>(
-        _ operation: String,
         _ interest: Interest,
         text: () -> String,
         until deadline: MonotonicInstant?,
         _ look: () throws(SpaceError) -> Found<R>?
     ) async throws(SpaceError) -> R? {
-        if Task.isCancelled { throw cancelled(operation) }
+        if Task.isCancelled { throw .cancelled }
         var hindrance: SpaceError?
         if let found = try lookIfPossible(&hindrance, look) { return found.result }
         if deadline?.hasPassed ?? false { return try nothing(hindrance) }
@@ -47,10 +46,10 @@ extension NamespaceCore {
                 tickAlone()
                 await Task.yield()
             }
-            if Task.isCancelled { throw cancelled(operation) }
+            if Task.isCancelled { throw .cancelled }
             wait.renew()
             wait.wake()
-            try checkUsable(operation)
+            try checkUsable()
         }
     }
 

@@ -17,7 +17,6 @@ extension NamespaceCore {
     ///
     /// If the deadline passes and the last look failed, the error of that look is thrown.
     package func block<R>(
-        _ operation: String,
         _ interest: @autoclosure () -> Interest,
         text: @autoclosure () -> String,
         until deadline: MonotonicInstant?,
@@ -27,7 +26,7 @@ extension NamespaceCore {
         var hindrance: SpaceError?
         if let found = try lookIfPossible(&hindrance, look) { return found.result }
         if deadline?.hasPassed ?? false { return try nothing(hindrance) }
-        try checkMayWait(operation)
+        try checkMayWait()
         var wait = Wait(self, interest(), doorbell: nil)
         defer { wait.end() }
         var hasSpun = false
@@ -39,7 +38,7 @@ extension NamespaceCore {
         while true {
             if let found = try wait.turn(look) { return found.result }
             while !wait.isRaised {
-                if interruption?.isTriggered ?? false { throw cancelled(operation) }
+                if interruption?.isTriggered ?? false { throw .cancelled }
                 if deadline?.hasPassed ?? false { return try nothing(wait.hindrance) }
                 if !hasSpun {
                     hasSpun = true
@@ -71,7 +70,7 @@ extension NamespaceCore {
                     }
                 }
                 wait.wake()
-                try checkUsable(operation)
+                try checkUsable()
             }
             hasSpun = false
         }
@@ -107,10 +106,6 @@ extension NamespaceCore {
     package func nothing<R>(_ hindrance: SpaceError?) throws(SpaceError) -> R? {
         if let hindrance { throw hindrance }
         return nil
-    }
-
-    package func cancelled(_ operation: String) -> SpaceError {
-        SpaceError(.cancelled, operation, namespace: name.text, reason: "the wait was cancelled; nothing was taken")
     }
 
     /// Sleeps until the bell has moved, until the given moment, or until a signal arrives.

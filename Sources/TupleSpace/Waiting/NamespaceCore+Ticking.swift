@@ -125,7 +125,7 @@ extension NamespaceCore {
     /// Whether other processes wait or watch here.
     private var isUsedByOthers: Bool {
         if slots.hasWaiter { return true }
-        let isWatched = try? read("look after the watchers") { (snapshot) throws(SpaceError) in
+        let isWatched = try? read { (snapshot) throws(SpaceError) in
             guard try snapshot.counters().watchers > 0 else { return false }
             return try snapshot.watchers().contains { $0.row.session != 0 }
         }
@@ -171,14 +171,13 @@ extension NamespaceCore {
     }
 
     private func removeWhatExpired() {
-        let operation = "remove what expired"
-        let isDue = try? read(operation) { (snapshot) throws(SpaceError) in
+        let isDue = try? read { (snapshot) throws(SpaceError) in
             guard try snapshot.counters().expiring > 0 else { return false }
             return try !snapshot.due(limit: 1).isEmpty
         }
         guard isDue ?? false else { return }
         // The transaction itself first removes what is due, as far as there is disk space for that.
-        try? write(operation, .removing, timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
+        try? write(.removing, timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
     }
 
     /// Has all waiters and watchers look, without counting as news.

@@ -5,13 +5,17 @@ package import SpaceSystem
 ///     step → done: the wait is over, with a result
 ///     step → sleep: until a look is true or the time has passed; then the next step
 ///
-/// The drivers below carry it out, one for threads and one for tasks. A step may write, and runs outside a sleep; so
-/// its errors end the wait. A look only reads; if it is not possible at this moment, the sleep goes on.
+/// The drivers below carry it out, one for threads and one for tasks, and give its errors the operation. A step may
+/// write, and runs outside a sleep; so its errors end the wait. A look only reads; if it is not possible at this moment,
+/// the sleep goes on.
 package protocol Steps {
     associatedtype Result
 
     /// The namespace in which the wait takes place.
     var core: NamespaceCore { get }
+
+    /// The name of the operation that waits, for errors.
+    var operation: String { get }
 
     /// Goes on as far as possible without waiting.
     mutating func step() throws(SpaceError) -> Step<Result>
@@ -35,7 +39,6 @@ package enum Step<Result> {
 
 /// One sleep of a wait.
 package struct Sleep {
-    package let operation: String
     /// What ends the sleep early.
     package let interest: Interest
     /// What is waited for, as tools show it.
@@ -43,8 +46,7 @@ package struct Sleep {
     /// The time at which the sleep ends in any case; `nil` for no limit.
     package let end: MonotonicInstant?
 
-    package init(_ operation: String, _ interest: Interest, text: String, until end: MonotonicInstant?) {
-        self.operation = operation
+    package init(_ interest: Interest, text: String, until end: MonotonicInstant?) {
         self.interest = interest
         self.text = text
         self.end = end
@@ -61,7 +63,6 @@ extension Steps {
                 case .done(let result): return result
                 case .sleep(let sleep):
                     let _: Void? = try core.block(
-                        sleep.operation,
                         sleep.interest,
                         text: sleep.text,
                         until: sleep.end,
@@ -71,7 +72,7 @@ extension Steps {
             }
         } catch {
             wait.giveUp()
-            throw error
+            throw error.named(operation, core.name.text)
         }
     }
 
@@ -86,7 +87,6 @@ extension Steps {
                 case .done(let result): return result
                 case .sleep(let sleep):
                     let _: Void? = try await core.suspend(
-                        sleep.operation,
                         sleep.interest,
                         text: { sleep.text },
                         until: sleep.end
@@ -95,7 +95,7 @@ extension Steps {
             }
         } catch {
             wait.giveUp()
-            throw error
+            throw error.named(operation, core.name.text)
         }
     }
 }

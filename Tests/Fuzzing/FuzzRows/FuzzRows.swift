@@ -22,13 +22,13 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         if input.byte() & 1 == 1 {
             for _ in 0..<200 { _ = try namespace.count(matching: [.any, 2, .any]) }
         }
-        try namespace.core.write("damage", .adding) { (scope) throws(SpaceError) in
+        try namespace.core.write(.adding) { (scope) throws(SpaceError) in
             while !input.isEmpty { try damage(scope, &input) }
             scope.noteUpkeep()
         }
         // A process knows its own counters without reading them, until one of its transactions commits nothing: then it
         // reads and checks the stored ones, as any other process does.
-        try? namespace.core.write("look", .removing) { _ in }
+        try? namespace.core.write(.removing) { _ in }
         playground.useAll(of: namespace)
         try? namespace.leave()
         guard let again = try? playground.space.namespace("n") else { return 0 }

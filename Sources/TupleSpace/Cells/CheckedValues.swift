@@ -1,0 +1,42 @@
+import TupleCoding
+
+// What a caller gives is checked and encoded before anything is opened or locked.
+
+extension Limits {
+    /// Throws `tooLarge` for a key that no cell can have; `what` names the text, with its article.
+    package static func check(cellKey key: String, _ what: String = "a key") throws(SpaceError) {
+        guard (1...cellKeyBytes).contains(key.utf8.count) else {
+            throw .outOfRange(what, bytes: key.utf8.count, most: cellKeyBytes)
+        }
+    }
+
+    /// Throws `tooLarge` for content of too many bytes.
+    @inline(__always)
+    package static func check(size count: Int) throws(SpaceError) {
+        guard count <= valueBytes else { throw .tooLarge(bytes: count) }
+    }
+}
+
+extension Value {
+    /// The value of a caller's content; throws `badData` if the content doesn't encode.
+    package init(checking content: some Encodable) throws(SpaceError) {
+        self = try coding { () throws(TupleCodingError) in try Value(encoding: content) }
+    }
+
+    /// The value as one element; throws `badData` if the value is nested too deep, `tooLarge` for too many bytes.
+    package func checkedElement() throws(SpaceError) -> [UInt8] {
+        let bytes = try uncheckedElement()
+        try Limits.check(size: bytes.count)
+        return bytes
+    }
+
+    /// The value as one element of any size; throws `badData` if the value is nested too deep.
+    package func uncheckedElement() throws(SpaceError) -> [UInt8] {
+        try coding { () throws(TupleCodingError) in try encodedElement() }
+    }
+
+    /// The content that the value holds; throws `badData` if the value doesn't decode as the type.
+    package func content<Content: Decodable>(_ type: Content.Type) throws(SpaceError) -> Content {
+        try coding { () throws(TupleCodingError) in try decode(type) }
+    }
+}

@@ -1,0 +1,129 @@
+public import TupleCoding
+
+// Claims with a body, which suit most uses: the claim is completed if the body returns, and the tuple returns to its
+// place if the body throws.
+//
+//     try await jobs.claim("resize", any(Int.self), any(String.self)) { _, id, file in … }
+
+extension Namespace {
+    /// Claims a tuple as soon as there is one that matches, runs `body` with its fields, and completes the claim.
+    ///
+    /// ```swift
+    /// try await jobs.claim("resize", any(Int.self), any(String.self)) { _, id, file in
+    ///     try await resize(file)
+    /// }
+    /// ```
+    ///
+    /// The tuple returns to its place if `body` throws, at the deadline, and when the process ends, in whatever way. If
+    /// the task is cancelled while it waits, the wait ends. If it is cancelled while `body` runs, `body` has to notice
+    /// that, and throw.
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - order: Which tuple comes first, if several match.
+    ///   - deadline: How long the claim lasts at most, on a clock that also runs while the machine sleeps; `nil`: until
+    ///     `body` returns or the process ends.
+    ///   - body: The work. It runs where the caller runs.
+    /// - Returns: The result of `body`.
+    /// - Throws: What `body` throws; `cancelled` if the task was cancelled while it waited; `claimLost` if the tuple
+    ///   returned at its deadline before `body` did: then another process may have done the same work.
+    nonisolated(nonsending) public func claim<each M: Matcher, Result>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        _ body: (repeat (each M).Matched) async throws -> Result
+    ) async throws -> Result {
+        let claim: Claim<repeat (each M).Matched> = try await claim(
+            repeat each matcher,
+            order: order,
+            deadline: deadline
+        )
+        return try await claim.run { () async throws -> Result in try await body(repeat each claim.fields) }
+    }
+
+    /// Claims a tuple that matches, runs `body` with its fields, and completes the claim; `nil` if the time-out passes
+    /// first.
+    ///
+    /// The wait blocks the thread. In all else this form is like the one without a time-out.
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - order: Which tuple comes first, if several match.
+    ///   - deadline: How long the claim lasts at most; `nil`: until `body` returns or the process ends.
+    ///   - timeout: How long to wait for a match; zero looks once.
+    ///   - body: The work.
+    /// - Returns: The result of `body`; `nil` if the time-out passes without a match.
+    /// - Throws: What `body` throws, and `claimLost` if the tuple returned at its deadline before `body` did.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func claim<each M: Matcher, Result>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        timeout: Duration,
+        _ body: (repeat (each M).Matched) throws -> Result
+    ) throws -> Result? {
+        guard let claim = try claim(repeat each matcher, order: order, deadline: deadline, timeout: timeout) else {
+            return nil
+        }
+        return try claim.run { () throws -> Result in try body(repeat each claim.fields) }
+    }
+
+    /// Claims a tuple as soon as there is one that matches, runs `body` with it, and completes the claim.
+    ///
+    /// It works like the typed form, for templates that are values.
+    ///
+    /// - Throws: What `body` throws, `cancelled`, `claimLost`.
+    nonisolated(nonsending) public func claim<Result>(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        _ body: (Tuple) async throws -> Result
+    ) async throws -> Result {
+        let claim = try await claim(matching: template, order: order, deadline: deadline)
+        return try await claim.run { () async throws -> Result in try await body(claim.tuple) }
+    }
+
+    /// Claims a record as soon as there is one that matches, runs `body` with it decoded, and completes the claim.
+    ///
+    /// It works like the typed form, for `Codable` records.
+    ///
+    /// - Throws: What `body` throws, `cancelled`, `claimLost`, and `badData` for a record that doesn't decode; the
+    ///   record then stays in the namespace.
+    nonisolated(nonsending) public func claim<Content: Decodable & Sendable, Result>(
+        _ type: Content.Type,
+        matching template: Template,
+        deadline: Duration? = nil,
+        _ body: (Content) async throws -> Result
+    ) async throws -> Result {
+        let claim = try await claim(type, matching: template, deadline: deadline)
+        return try await claim.run { () async throws -> Result in try await body(claim.fields) }
+    }
+}
+
+extension Claim {
+    /// Completes the claim if `body` returns, and releases the tuple if `body` throws.
+    nonisolated(nonsending) func run<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let result: Result
+        do {
+            result = try await body()
+        } catch {
+            // A claim that can't be released now is released when it goes out of scope.
+            try? release()
+            throw error
+        }
+        try complete()
+        return result
+    }
+
+    package func run<Result>(_ body: () throws -> Result) throws -> Result {
+        let result: Result
+        do {
+            result = try body()
+        } catch {
+            try? release()
+            throw error
+        }
+        try complete()
+        return result
+    }
+}

@@ -1,0 +1,181 @@
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+// Returning the claims of holders that have ended: of processes that died or left, and of overdue claims.
+
+extension NamespaceCore {
+    /// Ends the holds of holders that have ended, and returns their claims.
+    ///
+    /// A claim that can't be moved, because it is damaged or disk space is missing, is left to a later time and does
+    /// not hold up the others.
+    ///
+    /// `timeout` is for the gate; `nil` means the time-out of the space.
+    func returnClaims(timeout: Duration? = nil, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
+        var refusal: SpaceError?
+        for part in parts.all {
+            do throws(SpaceError) {
+                try part.drop(of: self, timeout: timeout, where: hasEnded)
+            } catch  where error.isOfContent {
+                refusal = refusal ?? error
+            }
+        }
+        var left: Set<UInt64> = []
+        var most = 64
+        var moved = 0
+        repeat {
+            let slice = try claimSlice(max: most) { (id, row) in
+                row.holder != .nobody && hasEnded(row.holder) && !left.contains(id)
+            }
+            do throws(SpaceError) {
+                moved = try move(slice, timeout: timeout) { (_, row) in hasEnded(row.holder) }
+            } catch  where error.isOfContent {
+                refusal = refusal ?? error
+                // Retry with fewer claims at a time, down to the one that causes the error.
+                if slice.ids.count == 1 { left.insert(slice.ids[0]) }
+                most = max(1, slice.ids.count / 2)
+                moved = slice.ids.count
+            }
+        } while moved > 0
+        if let refusal { throw refusal }
+    }
+
+    /// Returns the claims for which `isWanted` is true, and kicks such tuples that were set aside.
+    ///
+    /// One call moves only as many as fit the disk reserve. The result is the number that moved. It is also 0 if
+    /// another process moved them first; so a caller that loops until it is 0 ends.
+    func moveSlice(
+        max: Int = 64,
+        where isWanted: (UInt64, ClaimRow) -> Bool
+    ) throws(SpaceError) -> Int {
+        try move(try claimSlice(max: max, where: isWanted), timeout: nil, if: isWanted)
+    }
+
+    /// The ids of tuples in `claims`, and the total size of their rows.
+    private typealias ClaimSlice = (ids: [UInt64], bytes: Int)
+
+    private func claimSlice(
+        max: Int,
+        where isWanted: (UInt64, ClaimRow) -> Bool
+    ) throws(SpaceError) -> ClaimSlice {
+        try read { (snapshot) throws(SpaceError) -> ClaimSlice in
+            var slice: ClaimSlice = ([], 0)
+            let counters = try snapshot.counters()
+            guard counters.claimed + counters.buried > 0 else { return slice }
+            try snapshot.forEachClaim { (id, row) throws(SpaceError) in
+                if isWanted(id, row) {
+                    slice.ids.append(id)
+                    slice.bytes += row.size
+                }
+                return slice.ids.count < min(max, 64) && slice.bytes < 1 << 20
+            }
+            return slice
+        }
+    }
+
+    private func move(
+        _ slice: ClaimSlice,
+        timeout: Duration?,
+        if isWanted: (UInt64, ClaimRow) -> Bool
+    ) throws(SpaceError) -> Int {
+        guard !slice.ids.isEmpty else { return 0 }
+        return try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
+            var moved = 0
+            for id in slice.ids {
+                guard let row = try scope.claimRow(id), isWanted(id, row) else { continue }
+                let hasMoved = row.holder == .nobody ? try scope.kick(id) : try scope.returnClaim(id) { _ in true }
+                if hasMoved { moved += 1 }
+            }
+            return moved
+        }
+    }
+
+    /// The holders of claims and of holds; given a name, those that hold the name or wait for it.
+    func claimHolders(at name: String? = nil) throws(SpaceError) -> Set<ClaimHolder> {
+        try read { (snapshot) throws(SpaceError) in
+            var holders: Set<ClaimHolder> = []
+            for part in parts.all { try part.addHolders(at: name, in: snapshot, to: &holders) }
+            guard name == nil, try snapshot.counters().claimed > 0 else { return holders }
+            try snapshot.forEachClaim { (_, row) throws(SpaceError) in
+                holders.insert(row.holder)
+                return true
+            }
+            return holders
+        }
+    }
+
+    /// Returns the claims of dead holders, and ends their holds.
+    ///
+    /// If it fails, the next tick or the next process that opens the namespace does it. Given a `name`, it looks only
+    /// at the holders in the queue of that name. The result says whether there were dead holders.
+    @discardableResult
+    package func returnClaimsOfTheDead(at name: String? = nil, timeout: Duration) -> Bool {
+        guard Safeguard.deadClaims.stands, let holders = try? claimHolders(at: name), !holders.isEmpty else {
+            return false
+        }
+        let dead = holders.filter { !isAlive($0) }
+        guard !dead.isEmpty else { return false }
+        try? returnClaims(timeout: timeout) { dead.contains($0) }
+        return true
+    }
+
+    package func isAlive(_ holder: ClaimHolder) -> Bool {
+        switch holder {
+        case .session(let number): number == session.number || isAlive(session: number)
+        case .process(let process): process.life == .alive
+        case .nobody: true
+        }
+    }
+
+    /// Returns the claims of dead processes and ends their holds, after a look that found less than it was asked for.
+    ///
+    /// The caller asks only if something is claimed or held.
+    ///
+    /// A process that polls must get back what a killed process had claimed, although it never waits and so never
+    /// ticks. Each check asks the kernel about every holder. So a process checks at most every 5 ms, and spends at most
+    /// a twentieth of its time on checks, but it checks after one tick's time in any case.
+    ///
+    /// Given a `name`, it looks only at the holders in the queue of that name. The result says whether there were dead
+    /// holders.
+    package func askForTheDead(at name: String? = nil) -> Bool {
+        let start = MonotonicInstant.now.nanoseconds
+        let due = nextAskForTheDead.load(ordering: .relaxed)
+        guard start >= due,
+            nextAskForTheDead.compareExchange(expected: due, desired: start + Self.askingInterval, ordering: .relaxed)
+                .exchanged
+        else { return false }
+        let found = returnClaimsOfTheDead(at: name, timeout: Self.upkeepPatience)
+        let end = MonotonicInstant.now.nanoseconds
+        let rest = min(max(Self.askingInterval, 20 * (end - start)), Limits.tick.saturatedNanoseconds)
+        nextAskForTheDead.store(end + rest, ordering: .relaxed)
+        return found
+    }
+
+    private static let askingInterval: Int64 = 5_000_000
+
+    // MARK: After a look that found nothing
+
+    /// Returns the claims of dead processes, and overdue claims that no write and no tick has returned yet.
+    ///
+    /// The result says whether there were any, so that another look may find more.
+    func returnEndedClaims() throws(SpaceError) -> Bool {
+        let (isDue, hasClaims) = try read { (snapshot) throws(SpaceError) in
+            let counters = try snapshot.counters()
+            guard counters.expiring > 0 else { return (false, counters.claimed > 0) }
+            return (try snapshot.due(limit: 1).contains { $0.kind == .claim }, counters.claimed > 0)
+        }
+        // The transaction itself first returns what is due, if there is disk space for that.
+        if isDue,
+            try write(
+                .removing,
+                { (scope) throws(SpaceError) in
+                    guard !scope.hasRemovedDue else { return true }
+                    return try !scope.snapshot.due(limit: 1).contains { $0.kind == .claim }
+                }
+            )
+        {
+            return true
+        }
+        return hasClaims && askForTheDead()
+    }
+}
