@@ -142,8 +142,16 @@ struct RecipeCommandTests {
                 ] {
                     let result = try runner.start("space", words).finish()
                     #expect(result.ending == .exited(65), "\(words): \(result.errors)")
+                    // The message says what was attempted, on what, why it failed and what to do.
+                    let message =
+                        /space: cannot use an? [a-z ]+ \(namespace "jobs"\): the name has \d+ bytes; give a name of .+\n/
+                    #expect(result.errors.wholeMatch(of: message) != nil, "\(words): \(result.errors)")
                 }
             }
+            let key = String(repeating: "k", count: 241)
+            let result = try runner.start("space", ["respond", "jobs", "x", "--key", key, "--", "true"]).finish()
+            #expect(result.ending == .exited(65))
+            #expect(result.errors.contains(#"(namespace "jobs"): its key has 241 bytes"#), "\(result.errors)")
             #expect(try runner.space("list").output == "")
         }
     }

@@ -30,10 +30,11 @@ struct HoldingOptions: ParsableArguments {
     var timeout: Duration? { waiting.wait?.timeout }
 
     /// Opens the namespace, or creates it; if the wait times out, the command ends with the status for that.
-    func use<Result>(_ body: (Namespace) throws -> Result) throws -> Result {
-        try NamespaceAccess.checkObjectName(name)
+    func use<Result>(for kind: SharedObjectKind, _ body: (Namespace) throws -> Result) throws -> Result {
+        let access = try NamespaceAccess(common, namespace)
+        try access.check(name, of: kind)
         do {
-            return try NamespaceAccess(common, namespace).use(for: owner, creating: creation, body)
+            return try access.use(for: owner, creating: creation, body)
         } catch let error as SpaceError where error.code == .timedOut {
             throw CommandFailure(status.nothingObtained.status, "\(error)")
         }
@@ -42,8 +43,12 @@ struct HoldingOptions: ParsableArguments {
     /// Runs the command while something is held, and ends with the command's status.
     ///
     /// `grace`: How long the command may go on after SIGTERM if it loses what is held.
-    func hold(grace: Duration = .seconds(5), _ acquire: (Namespace) throws(SpaceError) -> Hold) throws {
-        let ending = try use { namespace in
+    func hold(
+        _ kind: SharedObjectKind,
+        grace: Duration = .seconds(5),
+        _ acquire: (Namespace) throws(SpaceError) -> Hold
+    ) throws {
+        let ending = try use(for: kind) { namespace in
             let hold = try acquire(namespace)
             try Signals.check()
             setenv(Self.variable, "\(hold.fencing)", 1)

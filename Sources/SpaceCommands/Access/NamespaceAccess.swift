@@ -11,12 +11,14 @@ struct NamespaceAccess {
         self.name = name
     }
 
-    /// - Throws: `CommandFailure` (bad data) for a name that no lock, queue, responder … can have.
-    static func checkObjectName(_ name: String) throws {
-        guard (1...Limits.objectNameBytes).contains(name.utf8.count) else {
-            throw CommandFailure.badData(
-                "a name of \(name.utf8.count) bytes is out of range: give one of 1 to \(Limits.objectNameBytes) bytes"
-            )
+    /// Refuses a name that no lock, queue, responder … can have, before a namespace is opened or created for it.
+    ///
+    /// - Throws: `CommandFailure` (bad data).
+    func check(_ objectName: String, of kind: SharedObjectKind, _ what: String = "the name") throws {
+        do throws(SpaceError) {
+            try Limits.check(objectName: objectName, what)
+        } catch {
+            throw CommandFailure.badData("\(error.named("use \(kind.phrase)", name))")
         }
     }
 

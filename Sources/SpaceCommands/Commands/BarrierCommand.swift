@@ -21,7 +21,7 @@ struct BarrierCommand: ParsableCommand {
     var parties: Int
 
     func run() throws {
-        let isComplete = try holding.use {
+        let isComplete = try holding.use(for: .barrier) {
             try $0.barrier(holding.name, parties: parties)
                 .waitBlocking(timeout: holding.timeout, interruption: Signals.interruption)
         }

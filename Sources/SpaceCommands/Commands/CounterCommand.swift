@@ -32,8 +32,9 @@ struct CounterCommand: ParsableCommand {
     var number = 1
 
     func run() throws {
-        try NamespaceAccess.checkObjectName(name)
-        let sum = try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace -> Int? in
+        let access = try NamespaceAccess(common, namespace)
+        try access.check(name, of: .counter)
+        let sum = try access.use(for: owner, creating: creation) { namespace -> Int? in
             let counter = namespace.counter(name)
             if remove {
                 try counter.remove()

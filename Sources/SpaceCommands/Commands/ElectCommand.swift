@@ -57,7 +57,7 @@ struct ElectCommand: ParsableCommand {
             try Output.print(line: object.line)
         } else {
             let value = try value.map { try JSONText.value($0, what: "--as") } ?? .null
-            try holding.hold(grace: grace?.duration ?? .seconds(5)) { namespace throws(SpaceError) in
+            try holding.hold(.election, grace: grace?.duration ?? .seconds(5)) { namespace throws(SpaceError) in
                 try namespace.election(holding.name).standBlocking(
                     as: value,
                     timeout: holding.timeout,
@@ -68,7 +68,8 @@ struct ElectCommand: ParsableCommand {
     }
 
     private func look<Result>(_ body: (Election) throws(SpaceError) -> Result) throws -> Result {
-        try NamespaceAccess.checkObjectName(holding.name)
-        return try NamespaceAccess(holding.common, holding.namespace).use { try body($0.election(holding.name)) }
+        let access = try NamespaceAccess(holding.common, holding.namespace)
+        try access.check(holding.name, of: .election)
+        return try access.use { try body($0.election(holding.name)) }
     }
 }

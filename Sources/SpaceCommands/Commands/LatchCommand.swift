@@ -28,7 +28,7 @@ struct LatchCommand: ParsableCommand {
     var remove = false
 
     func run() throws {
-        let rest = try holding.use { namespace -> Int? in
+        let rest = try holding.use(for: .latch) { namespace -> Int? in
             let latch = namespace.latch(holding.name, count: count)
             if remove {
                 try latch.remove()

@@ -30,7 +30,7 @@ struct LockCommand: ParsableCommand {
     func validate() throws { try holding.tail.require() }
 
     func run() throws {
-        try holding.hold { namespace throws(SpaceError) in
+        try holding.hold(.lock) { namespace throws(SpaceError) in
             try namespace.lock(holding.name).acquireBlocking(
                 shared ? .shared : .exclusive,
                 timeout: holding.timeout,

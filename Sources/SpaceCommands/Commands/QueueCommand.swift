@@ -71,7 +71,7 @@ struct QueueCommand: ParsableCommand {
     }
 
     func run() throws {
-        try NamespaceAccess.checkObjectName(name)
+        try NamespaceAccess(common, namespace).check(name, of: .queue)
         let output = Output()
         switch action {
         case .put:

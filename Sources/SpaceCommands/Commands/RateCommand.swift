@@ -26,7 +26,7 @@ struct RateCommand: ParsableCommand {
     var per: DurationArgument
 
     func run() throws {
-        let isFree = try holding.use {
+        let isFree = try holding.use(for: .rateLimit) {
             try $0.rateLimit(holding.name, limit, per: per.duration)
                 .acquireBlocking(1, timeout: holding.timeout, interruption: Signals.interruption)
         }

@@ -36,10 +36,10 @@ struct RequestCommand: ParsableCommand {
     private static let patience = Duration.seconds(5)
 
     func run() throws {
-        try NamespaceAccess.checkObjectName(name)
+        let access = try NamespaceAccess(common, namespace)
+        try access.check(name, of: .responder)
         let values = try arguments.resolved()
         let value = try value.map { try JSONText.value($0, what: "the value", arguments: values) } ?? .null
-        let access = try NamespaceAccess(common, namespace)
         let reply: Value?
         do {
             reply = try access.obtain(waiting.wait) { namespace, remaining in

@@ -59,10 +59,11 @@ struct RespondCommand: ParsableCommand {
     }
 
     func run() throws {
-        try NamespaceAccess.checkObjectName(name)
-        if let key { try NamespaceAccess.checkObjectName(key) }
+        let access = try NamespaceAccess(common, namespace)
+        try access.check(name, of: .responder)
+        if let key { try access.check(key, of: .responder, "its key") }
         let command = tail.command
-        try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
+        try access.use(for: owner, creating: creation) { namespace in
             try namespace.respondBlocking(
                 to: name,
                 key: key,

@@ -26,7 +26,7 @@ struct SemaphoreCommand: ParsableCommand {
     func validate() throws { try holding.tail.require() }
 
     func run() throws {
-        try holding.hold { namespace throws(SpaceError) in
+        try holding.hold(.semaphore) { namespace throws(SpaceError) in
             try namespace.semaphore(holding.name, permits: permits).acquireBlocking(
                 count,
                 timeout: holding.timeout,
