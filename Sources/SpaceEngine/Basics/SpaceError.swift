@@ -152,6 +152,16 @@ public struct SpaceError: Error, Sendable {
         self.operation.isEmpty ? within(operation, namespace: namespace) : self
     }
 
+    /// Runs `body` as one operation: an error that has no operation yet gets this one, and the namespace.
+    @inline(__always)
+    package static func attempt<R: ~Copyable>(
+        _ operation: @autoclosure () -> String,
+        on namespace: @autoclosure () -> String?,
+        _ body: () throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
+        do throws(SpaceError) { return try body() } catch { throw error.named(operation(), namespace()) }
+    }
+
     /// The same error, with the operation and the namespace that a caller further up knows.
     package func within(_ operation: String, namespace: String?) -> SpaceError {
         SpaceError(

@@ -35,7 +35,7 @@ extension SharedDictionary {
         _ handler: @escaping @isolated(any) @Sendable (DictionaryChange<Value>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let teller = try teller(key, options)
-        return ObservationToken(try add(teller, nil, ObserverHandler(teller.tell, handler, on: queue), onError), core)
+        return try namespace.token(toldBy: teller, ObserverHandler(teller.tell, handler, on: queue), onError)
     }
 
     /// Calls an asynchronous handler with each change, in a task; the next call comes when it has returned.
@@ -54,7 +54,7 @@ extension SharedDictionary {
         _ handler: @escaping @isolated(any) @Sendable (DictionaryChange<Value>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let teller = try teller(key, options)
-        return ObservationToken(try add(teller, nil, ObserverHandler(teller.tell, handler), onError), core)
+        return try namespace.token(toldBy: teller, ObserverHandler(teller.tell, handler), onError)
     }
 
     // MARK: Objects
@@ -81,7 +81,7 @@ extension SharedDictionary {
         let object = WeakObject(object)
         let teller = try teller(key, options)
         let handler = ObserverHandler(object, teller.tell, handler, on: queue)
-        _ = try add(teller, Observer.Subject(object), handler, onError)
+        _ = try namespace.add(toldBy: teller, Observer.Subject(object), handler, onError)
     }
 
     // MARK: Sequences
@@ -110,8 +110,6 @@ extension SharedDictionary {
 
     // MARK: Helpers
 
-    private var core: NamespaceCore { namespace.core }
-
     /// Makes the feed; it reads in the namespace, even if this handle belongs to a transaction.
     private func teller(
         _ key: String?,
@@ -120,14 +118,5 @@ extension SharedDictionary {
         if let key { _ = try place.attempt("observe") { () throws(SpaceError) in try cellKey(key) } }
         let dictionary = SharedDictionary(place: .namespace(namespace), name: name, number: number)
         return CollectionFeed(DictionarySource(dictionary, key: key), options)
-    }
-
-    private func add(
-        _ teller: CollectionFeed<DictionarySource<Value>>,
-        _ subject: Observer.Subject?,
-        _ handler: ObserverHandler,
-        _ onError: ObservationErrorHandler?
-    ) throws(SpaceError) -> Observer {
-        try namespace.add(toldBy: teller, subject, handler, onError)
     }
 }

@@ -37,7 +37,7 @@ extension SharedOrderedSet {
         _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let teller = teller(options)
-        return ObservationToken(try add(teller, nil, ObserverHandler(teller.tell, handler, on: queue), onError), core)
+        return try namespace.token(toldBy: teller, ObserverHandler(teller.tell, handler, on: queue), onError)
     }
 
     /// Calls an asynchronous handler with each change, in a task; the next call comes when it has returned.
@@ -55,7 +55,7 @@ extension SharedOrderedSet {
         _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let teller = teller(options)
-        return ObservationToken(try add(teller, nil, ObserverHandler(teller.tell, handler), onError), core)
+        return try namespace.token(toldBy: teller, ObserverHandler(teller.tell, handler), onError)
     }
 
     // MARK: Objects
@@ -81,7 +81,7 @@ extension SharedOrderedSet {
         let object = WeakObject(object)
         let teller = teller(options)
         let handler = ObserverHandler(object, teller.tell, handler, on: queue)
-        _ = try add(teller, Observer.Subject(object), handler, onError)
+        _ = try namespace.add(toldBy: teller, Observer.Subject(object), handler, onError)
     }
 
     // MARK: Observations
@@ -133,36 +133,5 @@ extension SharedOrderedSet {
     private func teller(_ options: CollectionObservationOptions) -> CollectionFeed<OrderedSetSource<Element>> {
         let set = SharedOrderedSet(place: .namespace(namespace), name: name, number: number)
         return CollectionFeed(OrderedSetSource(elements: set, options: options), options)
-    }
-
-    private func add(
-        _ teller: CollectionFeed<OrderedSetSource<Element>>,
-        _ subject: Observer.Subject?,
-        _ handler: ObserverHandler,
-        _ onError: ObservationErrorHandler?
-    ) throws(SpaceError) -> Observer {
-        try namespace.add(toldBy: teller, subject, handler, onError)
-    }
-}
-
-extension Namespace {
-    /// Adds an observer of a collection; throws `closed` if the collection has been removed.
-    package func add<Source>(
-        toldBy teller: CollectionFeed<Source>,
-        _ subject: Observer.Subject?,
-        _ handler: ObserverHandler,
-        _ onError: ObservationErrorHandler?
-    ) throws(SpaceError) -> Observer {
-        let request = ObservationRequest(
-            filter: .collection(teller.name),
-            options: teller.tellsInitial ? [.initial, .old, .new] : [.old, .new],
-            subject: subject,
-            handler: handler,
-            onError: onError
-        )
-        // This comes after the registration: if the collection is removed later, a change says so.
-        return try attempt("observe") { (core) throws(SpaceError) in
-            try core.observations.add(request, handle: self) { () throws(SpaceError) in try teller.begin() }
-        }
     }
 }

@@ -33,10 +33,8 @@ struct Adoption {
         _ finding: borrowing ControlFinding,
         _ difference: ControlFinding.Difference
     ) throws(SpaceError) {
-        do throws(SpaceError) {
+        try SpaceError.attempt(Opening.operation, on: folder.name.text) { () throws(SpaceError) in
             try obtainAndAdopt(folder, rootFolder, finding, difference)
-        } catch {
-            throw error.named(Opening.operation, folder.name.text)
         }
     }
 

@@ -58,9 +58,9 @@ package final class NamespaceCore: ListeningNamespace {
         if owners.forgetTheDead() { CoreRegistry.shared.lostObjectOwners(self) }
     }
 
-    /// Runs `body` as one operation: an error that has no operation yet gets this one, and the namespace.
+    /// Runs `body` as one operation on the namespace.
     ///
-    /// The public edge does so once; the code below it knows neither.
+    /// The public edge does so once, and gives an error its operation and namespace; the code below knows neither.
     @inline(__always)
     package func attempt<R: ~Copyable>(
         _ operation: @autoclosure () -> String,

@@ -13,15 +13,13 @@ struct NamespaceRemover {
 
     /// Deletes a namespace if it has no owner.
     func reap(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
-        do throws(SpaceError) {
-            return try reapIfUnowned(name, host: host)
-        } catch {
-            throw error.named(Reaping.operation, name.text)
+        try SpaceError.attempt(Reaping.operation, on: name.text) { () throws(SpaceError) in
+            try reapIfUnowned(name, host: host)
         }
     }
 
     private func reapIfUnowned(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
-        guard let rootFolder = try root.open(create: false, for: Reaping.operation),
+        guard let rootFolder = try root.open(create: false),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
         else { return .vanished }
         let finding = try ControlFinding.look(at: folder, host: host)
@@ -47,15 +45,13 @@ struct NamespaceRemover {
     /// its files may be the only copy of something. One exception: in a folder that a group shares, and whose control
     /// file is intact, a group member's file does not prevent the deletion.
     func delete(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
-        do throws(SpaceError) {
-            return try deleteEvenIfOwned(name, host: host)
-        } catch {
-            throw error.named(Reaping.operation, name.text)
+        try SpaceError.attempt(Reaping.operation, on: name.text) { () throws(SpaceError) in
+            try deleteEvenIfOwned(name, host: host)
         }
     }
 
     private func deleteEvenIfOwned(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
-        guard let rootFolder = try root.open(create: false, for: Reaping.operation),
+        guard let rootFolder = try root.open(create: false),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
         else { return .vanished }
         let control: ControlFile?

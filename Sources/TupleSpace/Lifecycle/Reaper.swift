@@ -38,7 +38,7 @@ public final class Reaper: Sendable {
     /// - Parameter onDeleted: Called with the name of each namespace deleted, on the same thread.
     /// - Throws: `descriptorsExhausted`, `permissionDenied`, `inputOutput`.
     public func run(onDeleted: (String) -> Void) throws(SpaceError) {
-        let watch = try Watch(wakeUp, Self.operation)
+        let watch = try Watch(wakeUp)
         var changed: Set<NamespaceName>?
         // The clock decides: neither system signals nor a stream of events delays the look at everything.
         var nextRound = MonotonicInstant.now
@@ -56,7 +56,7 @@ public final class Reaper: Sendable {
                 // second later.
                 for name in (try? space.reap()) ?? [] { onDeleted(name) }
             }
-            changed = try watch.wait(atMost: nextRound.remaining, Self.operation)
+            changed = try watch.wait(atMost: nextRound.remaining)
         }
     }
 
@@ -82,7 +82,7 @@ public final class Reaper: Sendable {
             }
         }
 
-        init(_ wakeUp: borrowing EventFD, _ operation: String) throws(SpaceError) {
+        init(_ wakeUp: borrowing EventFD) throws(SpaceError) {
             self.wakeUp = wakeUp.raw
             do throws(Errno) {
                 epoll = try Epoll()
@@ -90,7 +90,7 @@ public final class Reaper: Sendable {
                 try epoll.add(wakeUp.raw, .readable, token: Self.wakeToken)
                 if let notify { try epoll.add(notify.notify.raw, .readable, token: Self.notifyToken) }
             } catch {
-                throw SpaceError(error, operation, subject: "waiting for events")
+                throw SpaceError(error, Reaper.operation, subject: "waiting for events")
             }
         }
 
@@ -132,7 +132,7 @@ public final class Reaper: Sendable {
         }
 
         /// - Returns: The namespaces that may have lost an owner; `nil` to check all.
-        func wait(atMost limit: Duration, _ operation: String) throws(SpaceError) -> Set<NamespaceName>? {
+        func wait(atMost limit: Duration) throws(SpaceError) -> Set<NamespaceName>? {
             do throws(Errno) {
                 let ready = try epoll.wait(timeout: limit)
                 var changed: Set<NamespaceName> = []
@@ -156,7 +156,7 @@ public final class Reaper: Sendable {
                 }
                 return changed
             } catch {
-                throw SpaceError(error, operation, subject: "waiting for events")
+                throw SpaceError(error, Reaper.operation, subject: "waiting for events")
             }
         }
     }

@@ -76,7 +76,7 @@ public final class Space: Sendable {
             timeout: timeout,
             parts: parts
         )
-        do throws(SpaceError) {
+        return try SpaceError.attempt(Opening.operation, on: name) { () throws(SpaceError) in
             let (entry, core) = try opening.run()
             let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
             do throws(SpaceError) {
@@ -86,8 +86,6 @@ public final class Space: Sendable {
                 throw error
             }
             return namespace
-        } catch {
-            throw error.named(Opening.operation, name)
         }
     }
 
