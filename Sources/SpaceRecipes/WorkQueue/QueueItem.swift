@@ -96,8 +96,7 @@ extension NamespaceCore {
     /// Whether there may be an item to take now.
     func mayTakeItem(_ name: String) throws(SpaceError) -> Bool {
         try read { snapshot throws(SpaceError) in
-            guard let object = try snapshot.object(name, .queue) else { return false }
-            let rows = QueueRows(number: object.number)
+            guard let (rows, _) = try snapshot.queue(name) else { return false }
             if try !snapshot.queueIDs(rows.key(.ready), limit: 1).isEmpty { return true }
             if let due = try snapshot.nextDelayed(rows), due <= snapshot.clock.milliseconds { return true }
             // A dead process may have taken an item.

@@ -67,7 +67,19 @@ extension TransactionTables {
     package var queueIndex: Table<[UInt8], NoValue> { table(tables.elements) }
 }
 
+extension PlaceRow {
+    /// The id of the item that a queue's taker has, or `nil` if it has none.
+    var item: UInt64? { if case .int(let id) = details { UInt64(bitPattern: Int64(id)) } else { nil } }
+}
+
 extension Snapshot {
+    /// The queue with a name, or `nil` if there is none.
+    ///
+    /// Throws `typeMismatch` if the name belongs to another kind of object.
+    func queue(_ name: String) throws(SpaceError) -> (rows: QueueRows, row: SharedObjectRow)? {
+        try object(name, .queue).map { (QueueRows(number: $0.number), $0) }
+    }
+
     package func queueItem(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> QueueItemRow? {
         try queueItems.get(rows.item(id))
     }

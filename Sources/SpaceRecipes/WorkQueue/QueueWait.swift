@@ -90,8 +90,8 @@ struct QueueWait: Steps {
     /// The time when the next delayed item becomes ready.
     private func nextDue() throws(SpaceError) -> Int64? {
         try core.read { snapshot throws(SpaceError) in
-            guard let object = try snapshot.object(name, .queue) else { return nil }
-            return try snapshot.nextDelayed(QueueRows(number: object.number))
+            guard let (rows, _) = try snapshot.queue(name) else { return nil }
+            return try snapshot.nextDelayed(rows)
         }
     }
 }

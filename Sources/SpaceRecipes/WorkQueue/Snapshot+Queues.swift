@@ -7,7 +7,7 @@ extension Snapshot {
         var damage: [String] = []
         var takers: [UInt64: Int] = [:]
         for (_, row) in try allPlaces() where row.kind == .queue && row.isHolding {
-            if case .int(let id) = row.details { takers[UInt64(bitPattern: Int64(id)), default: 0] += 1 }
+            if let id = row.item { takers[id, default: 0] += 1 }
         }
         var queues: [(name: String, rows: QueueRows)] = []
         try forEachObject { (name, object) throws(SpaceError) in

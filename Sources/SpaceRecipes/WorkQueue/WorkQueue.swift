@@ -149,11 +149,9 @@ public struct WorkQueue: Sendable {
         guard let place else { return nil }
         do throws(SpaceError) {
             let found = try namespace.core.read { snapshot throws(SpaceError) -> (QueueItemRow, Value)? in
-                guard let hold = try snapshot.place(PlaceKeys(name), place.ticket), case .int(let id) = hold.details,
-                    let object = try snapshot.object(name, .queue)
+                guard let id = try snapshot.place(PlaceKeys(name), place.ticket)?.item,
+                    let (rows, _) = try snapshot.queue(name), let item = try snapshot.queueItem(rows, id)
                 else { return nil }
-                let rows = QueueRows(number: object.number)
-                guard let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(id))) else { return nil }
                 return (item, try snapshot.queueValue(rows, item.id))
             }
             guard let (row, value) = found else { throw .lost(place) }
@@ -207,13 +205,13 @@ public struct WorkQueue: Sendable {
         try attempt("kick dead letters") { (core) throws(SpaceError) in
             var kicked = 0
             let letters = try core.read { snapshot throws(SpaceError) -> [UInt64] in
-                guard let object = try snapshot.object(name, .queue) else { return [] }
-                return try snapshot.queueIDs(QueueRows(number: object.number).key(.dead)).map(\.id)
+                guard let (rows, _) = try snapshot.queue(name) else { return [] }
+                return try snapshot.queueIDs(rows.key(.dead)).map(\.id)
             }
             for id in letters where kicked < max {
                 do throws(SpaceError) {
                     let hasMoved = try core.write(.adding) { scope throws(SpaceError) in
-                        guard let (rows, _) = try scope.queue(name) else { return false }
+                        guard let (rows, _) = try scope.snapshot.queue(name) else { return false }
                         return try scope.kickItem(id, rows, name)
                     }
                     if hasMoved { kicked += 1 }
@@ -250,8 +248,8 @@ public struct WorkQueue: Sendable {
             let hasHolds = try core.read { snapshot throws(SpaceError) in try snapshot.counters().holds > 0 }
             if hasHolds { _ = core.askForTheDead(at: name) }
             return try core.read { snapshot throws(SpaceError) in
-                guard let object = try snapshot.object(name, .queue) else { return nil }
-                return try body(snapshot, QueueRows(number: object.number))
+                guard let (rows, _) = try snapshot.queue(name) else { return nil }
+                return try body(snapshot, rows)
             }
         }
     }
@@ -273,7 +271,7 @@ public struct WorkQueue: Sendable {
 
     /// The queue's rows; the queue is made if it does not exist.
     package func make(_ scope: WriteScope) throws(SpaceError) -> QueueRows {
-        guard let (rows, row) = try scope.queue(name) else {
+        guard let (rows, row) = try scope.snapshot.queue(name) else {
             return QueueRows(number: try scope.makeObject(name, .queue, details: .int(deliveries)))
         }
         guard row.details == .int(deliveries) else {

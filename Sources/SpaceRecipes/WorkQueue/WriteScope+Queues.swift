@@ -4,10 +4,6 @@ import TupleCoding
 // What happens to a work queue's items, each within one write transaction.
 
 extension WriteScope {
-    package func queue(_ name: String) throws(SpaceError) -> (rows: QueueRows, row: SharedObjectRow)? {
-        try snapshot.object(name, .queue).map { (QueueRows(number: $0.number), $0) }
-    }
-
     // MARK: Coming and going
 
     /// Puts a new item at the end, and returns its id.
@@ -76,8 +72,8 @@ extension WriteScope {
     /// Returns an item whose taker has ended or given it up; if that counts as a delivery too many, the item is set
     /// aside.
     func returnItem(_ hold: PlaceRow, of name: String, wasDelivered: Bool) throws(SpaceError) {
-        guard let (rows, _) = try queue(name), case .int(let number) = hold.details,
-            let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(number))), item.state == .taken
+        guard let (rows, _) = try snapshot.queue(name), let id = hold.item,
+            let item = try snapshot.queueItem(rows, id), item.state == .taken
         else { return }
         if wasDelivered {
             try returnItem(item, rows, name, readyTime: 0)
@@ -107,8 +103,8 @@ extension WriteScope {
         _ body: (QueueItemRow, QueueRows) throws(SpaceError) -> Void
     ) throws(SpaceError) -> Bool {
         guard let hold = try snapshot.place(PlaceKeys(place.name), place.ticket), hold.isHolding,
-            case .int(let number) = hold.details, let (rows, _) = try queue(place.name),
-            let item = try snapshot.queueItem(rows, UInt64(bitPattern: Int64(number))), item.state == .taken
+            let id = hold.item, let (rows, _) = try snapshot.queue(place.name),
+            let item = try snapshot.queueItem(rows, id), item.state == .taken
         else { return false }
         try body(item, rows)
         // The item is no longer in the state taken, so removing the hold does not return it.
@@ -164,7 +160,7 @@ extension WriteScope {
             if row.kind == .queue, !row.isHolding { takers.append(row) }
             return true
         }
-        guard !takers.isEmpty, let (rows, _) = try queue(name) else { return }
+        guard !takers.isEmpty, let (rows, _) = try snapshot.queue(name) else { return }
         try wakeDelayed(rows)
         let ready = try snapshot.queueIDs(rows.key(.ready), limit: takers.count)
         for (taker, entry) in zip(takers, ready) {
