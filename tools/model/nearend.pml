@@ -1,6 +1,6 @@
 /* The near end: tuples in a ring in front of LMDB are neither lost nor seen nor taken twice.
  *
- * The model is of a design, before its code: a ring of recent tuples in the control file, which is flushed to LMDB.
+ * The ring of recent tuples is in the control file (SpaceEngine/NearEnd), and is flushed to LMDB.
  *
  * Writers put tuples into the ring, and flush it to LMDB when it is full; takers look without the gate, then take under it,
  * wherever the tuple is by then; a reader looks without the gate. Up to KILLS of them die, each between any two stores. A
@@ -181,46 +181,43 @@ inline look() {
     found = 0;
     isConsistent = false;
     word1 = word_;
-    if
-    :: word1 % 2 == 1 -> skip
-    :: else ->
-        atomic { set = shown; id = shownFloor };
+    /* The word may be odd: each store of a change leaves a state that may be seen. */
+    atomic { set = shown; id = shownFloor };
 #ifdef WEAK_FLOOR
-        id = 0;
+    id = 0;
 #endif
-        if
-        :: id < head -> id = head
-        :: else
-        fi;
-        end = tail;
-        isTorn = false;
-        do
-        :: id < end ->
-            atomic {
-                if
-                :: recordID[SLOT(id)] != id -> isTorn = true
-                :: recordState[SLOT(id)] == PRESENT && recordID[SLOT(id)] == id ->
-                    isTorn = isTorn || (set & BIT(id));
-                    found = found | BIT(id)
-                :: else
-                fi
-            };
-            id++
-        :: else -> break
-        od;
-        id = 0;
-        end = 0;
-        if
-        :: word_ == word1 ->
-            isConsistent = true;
-            /* No record was torn, and none is in LMDB as well. */
-            assert(!isTorn);
-            found = found | set
-        :: else
-        fi;
-        isTorn = false;
-        set = 0
+    if
+    :: id < head -> id = head
+    :: else
     fi;
+    end = tail;
+    isTorn = false;
+    do
+    :: id < end ->
+        atomic {
+            if
+            :: recordID[SLOT(id)] != id -> isTorn = true
+            :: recordState[SLOT(id)] == PRESENT && recordID[SLOT(id)] == id ->
+                isTorn = isTorn || (set & BIT(id));
+                found = found | BIT(id)
+            :: else
+            fi
+        };
+        id++
+    :: else -> break
+    od;
+    id = 0;
+    end = 0;
+    if
+    :: word_ == word1 ->
+        isConsistent = true;
+        /* No record was torn, and none is in LMDB as well. */
+        assert(!isTorn);
+        found = found | set
+    :: else
+    fi;
+    isTorn = false;
+    set = 0;
     word1 = 0
 }
 
