@@ -52,7 +52,7 @@ extension Engine {
     package func offer(_ id: UInt64, youngerThan ticket: UInt64) {
         do throws(SpaceError) {
             try underGate(timeout: Self.upkeepPatience, evenAfterLeaving: true) { () throws(SpaceError) in
-                try readUnderGate(evenAfterLeaving: true) { (snapshot) throws(SpaceError) in
+                try readUnderGate(showsNear: true, evenAfterLeaving: true) { (snapshot) throws(SpaceError) in
                     guard let row = try snapshot.tupleRow(id) else { return }
                     var appearance = Appearance(row.encoded)
                     slots.grant(id, &appearance, youngerThan: ticket, wakingReaders: false, into: wakes)
@@ -78,7 +78,11 @@ extension Engine {
         use.abandonOrphans()
         let transaction = try beginWrite()
         let snapshot = Snapshot(access: transaction.access, tables: tables, clock: clock)
-        if let counters = try snapshot.mainCounters.getValid(.counters) { control.sequence.store(counters.sequence) }
+        if let counters = try snapshot.mainCounters.getValid(.counters) {
+            guard let near else { return control.sequence.store(counters.sequence) }
+            control.sequence.store(max(control.sequence.load(), counters.sequence, near.lastChange))
+            near.recover(next: counters.nextTuple, isOff: counters.keepsNearEndOff)
+        }
         transaction.abort()
         wakeEverybody()
         // The killed holder may have committed without signalling.

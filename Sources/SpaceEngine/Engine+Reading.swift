@@ -10,14 +10,23 @@ extension Engine {
     /// Lends a reader with the newest snapshot, until ``takeBack(_:)``.
     ///
     /// The caller copies what it reads before then, and soon, because a snapshot keeps freed pages from being reused.
+    ///
+    /// `showsNear` is whether the snapshot shows the tuples of the near end too. Whoever looks for tuples needs them;
+    /// everything else is in the tables.
     package func lendReader(
+        showsNear: Bool = false,
         holdsGate: Bool = false,
         evenAfterLeaving: Bool = false,
         evenAfterDeletion: Bool = false
     ) throws(SpaceError) -> Reader {
         try checkUsable(evenAfterLeaving: evenAfterLeaving, evenAfterDeletion: evenAfterDeletion)
         let reader = try takeReader(holdsGate: holdsGate)
-        try renew(reader, holdsGate: holdsGate)
+        reader.showsNear = showsNear && near != nil
+        if showsNear, let near {
+            try renewBoth(near, reader, holdsGate: holdsGate)
+        } else {
+            try renew(reader, holdsGate: holdsGate)
+        }
         CrashPoint.reach(.snapshotTaken)
         return reader
     }
@@ -29,7 +38,12 @@ extension Engine {
     }
 
     package func snapshot(of reader: Reader) -> Snapshot {
-        Snapshot(access: reader.transaction.access, tables: tables, clock: clock)
+        Snapshot(
+            access: reader.transaction.access,
+            tables: tables,
+            clock: clock,
+            near: reader.showsNear ? UnsafePointer(reader.near) : nil
+        )
     }
 
     /// Throws if a page was cut off while it was read, because its bytes were read as zeros; called after all reads.
@@ -39,10 +53,11 @@ extension Engine {
 
     /// Runs `body` on a snapshot, under the gate.
     func readUnderGate(
+        showsNear: Bool = false,
         evenAfterLeaving: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        let reader = try lendReader(holdsGate: true, evenAfterLeaving: evenAfterLeaving)
+        let reader = try lendReader(showsNear: showsNear, holdsGate: true, evenAfterLeaving: evenAfterLeaving)
         defer { takeBack(reader) }
         try body(snapshot(of: reader))
         try checkUndamaged(reader)
@@ -56,7 +71,7 @@ extension Engine {
     /// or two, with one exception: a writer was killed or stopped between the meta page, which has the last id, and the
     /// word from which readers take theirs. Then the gate recovers what a killed writer left, or names a stopped one.
     /// If that changes nothing, the meta pages or the lock file are damaged.
-    private func renew(_ reader: Reader, holdsGate: Bool) throws(SpaceError) {
+    func renew(_ reader: Reader, holdsGate: Bool) throws(SpaceError) {
         for _ in 0..<Self.roundsOfRenewals {
             for _ in 0..<Self.renewals {
                 do throws(LMDBError) {

@@ -52,10 +52,11 @@ extension Engine {
     ) throws(SpaceError) {
         let transaction = try beginWrite()
         CrashPoint.reach(.begun)
-        try scope.begin(transaction.access, purpose, isAwaited: slots.isAnybodyWaiting, shapeCache)
+        try scope.begin(transaction.access, purpose, isAwaited: slots.isAnybodyWaiting, shapeCache, near)
         if removesDue, scope.counters.expiring > 0 { try removeWhatIsDue() }
         try body(scope)
         guard scope.hasChanges else { return }
+        if let near, scope.counters.keepsNearEndOff { near.turnOff() }
         try scope.finish()
         diskReserve.prepareCommit(scope.meter.bytes)
         CrashPoint.reach(.beforeCommit)
@@ -65,6 +66,8 @@ extension Engine {
         } catch {
             throw SpaceError(error)
         }
+        CrashPoint.reach(.nearStored)
+        if let near { near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff) }
         scope.noteCommitted(shapeCache)
     }
 

@@ -26,6 +26,9 @@ package final class Engine: @unchecked Sendable {
     package let readers = ReaderPool()
     package let shapeCache = ShapeCache()
     let shapeUsage = ShapeUsage()
+    /// The newest tuples, in mode `fast`.
+    let near: NearRing?
+    let absences = Absences()
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
     /// The thread on which a transaction's body runs, or 0 if none runs.
@@ -62,6 +65,7 @@ package final class Engine: @unchecked Sendable {
         self.tables = tables
         self.timeout = timeout
         clock = NamespaceClock(control.header)
+        near = control.header.mode == .fast ? control.near : nil
         diskReserve = DiskReserve(environment: use.environment, control: control)
         scope = WriteScope(
             tables: tables,
@@ -107,8 +111,8 @@ package final class Engine: @unchecked Sendable {
 
     package var mode: StorageMode { control.header.mode }
 
-    /// The number of the last commit of any process.
-    package var lastCommit: Int { environment.lastTransaction }
+    /// A number that rises with each change of any process: LMDB's commits and the near end's changes.
+    package var lastChange: Int { environment.lastTransaction &+ Int(truncatingIfNeeded: near?.word.load() ?? 0) }
     /// How many bytes of the data file are in use.
     package var bytesInUse: Int { environment.bytesInUse }
 

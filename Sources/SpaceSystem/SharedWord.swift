@@ -182,4 +182,12 @@ public struct SharedWord64: @unchecked Sendable {
     /// Orders all accesses before the fence before all accesses after it, for all processors.
     @inlinable
     public static func fence() { space_fence() }
+
+    /// Orders the loads before the fence before all accesses after it.
+    @inlinable
+    public static func acquireFence() { space_acquire_fence() }
+
+    /// Orders all accesses before the fence before the stores after it.
+    @inlinable
+    public static func releaseFence() { space_release_fence() }
 }

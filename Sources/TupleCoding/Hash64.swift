@@ -96,6 +96,23 @@ extension EncodedTuple {
         return position == arity ? hash : nil
     }
 
+    /// Stores the terms that the first fields of a tuple without names have in the hash of a shape that binds them.
+    ///
+    /// - Returns: The number of fields, or -1 if the bytes are malformed.
+    package func fillTerms(_ terms: UnsafeMutableBufferPointer<UInt64>) -> Int {
+        var position = 0
+        var index = 0
+        while index < bytes.count {
+            guard let end = bytes.elementEnd(from: index, nested: false) else { return -1 }
+            if position < terms.count {
+                terms[position] = Hash64.mix(Hash64.hash(bytes.slice(index..<end)), UInt64(position))
+            }
+            index = end
+            position += 1
+        }
+        return position
+    }
+
     /// The hash of the named fields; both lists of names are sorted, so one pass finds all.
     private func hash(names: [String]) -> UInt64? {
         var hash: UInt64 = 0

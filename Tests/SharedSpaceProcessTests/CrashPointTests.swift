@@ -24,10 +24,26 @@ struct CrashPointTests {
         case .sessionRemoved, .graveGate, .markedDead, .buried, .beforeDeleting:
             try dieLeaving(point, thenOpen: true)
             try dieLeaving(point, thenOpen: false)
-        case .lockUnnamed, .gateTaken, .begun, .beforeCommit:
+        case .lockUnnamed, .gateTaken:
             try dieWriting(point, isCommitted: false)
-        case .afterCommit, .granting, .granted, .lockForgotten, .gateReleased, .woken, .rung:
+            try dieWriting(point, .guarded, isCommitted: false)
+        case .granting, .granted, .lockForgotten, .gateReleased, .woken:
             try dieWriting(point, isCommitted: true)
+            try dieWriting(point, .guarded, isCommitted: true)
+        case .begun, .beforeCommit:
+            try dieWriting(point, .guarded, isCommitted: false)
+        case .afterCommit, .rung:
+            try dieWriting(point, .guarded, isCommitted: true)
+        case .nearFilled:
+            try dieWriting(point, isCommitted: false)
+        case .nearWritten:
+            try dieWriting(point, isCommitted: true)
+        case .nearTaking:
+            try dieTaking(point, isCommitted: false)
+        case .nearTaken:
+            try dieTaking(point, isCommitted: true)
+        case .nearStored:
+            try dieStoring(point)
         case .slotFilling, .slotCounted, .slotPublished, .rearmed:
             try dieWaiting(point)
         case .snapshotTaken:
@@ -108,8 +124,36 @@ struct CrashPointTests {
         #expect(try visitor.line()?.hasPrefix("error namespaceDeleted") == true)
     }
 
-    private func dieWriting(_ point: CrashPoint, isCommitted: Bool) throws {
+    /// The process dies in a transaction that takes over what is in the near end.
+    private func dieStoring(_ point: CrashPoint) throws {
         let namespace = try root.space.namespace("n")
+        for number in 0..<3 { try namespace.write("near", number) }
+        let victim = try Agent(root, "n")
+        try die(victim, at: point, doing: "set k 1")
+        #expect(try namespace.count() == 3)
+        for number in 0..<3 { #expect(try namespace.takeIfExists("near", any(Int.self))?.1 == number) }
+        #expect(try namespace.takeIfExists("near", any(Int.self)) == nil)
+        #expect(try namespace.get("k") != nil)
+        try goOn(namespace)
+    }
+
+    private func dieTaking(_ point: CrashPoint, isCommitted: Bool) throws {
+        let namespace = try root.space.namespace("n")
+        let victim = try Agent(root, "n")
+        // The first look finds out that LMDB has none.
+        #expect(try victim.ask("take [\"job\", \"?int\"]") == "none")
+        for number in 0..<3 { try namespace.write("job", number) }
+        try die(victim, at: point, doing: "take [\"job\", \"?int\"]")
+        let left = Array((isCommitted ? 1 : 0)..<3)
+        #expect(try namespace.count() == left.count)
+        for number in left { #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number) }
+        #expect(try namespace.takeIfExists("job", any(Int.self)) == nil)
+        try goOn(namespace)
+    }
+
+    private func dieWriting(_ point: CrashPoint, _ mode: StorageMode = .fast, isCommitted: Bool) throws {
+        let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: mode))
+        defer { try? namespace.leave() }
         let waiter = try Agent(root, "n")
         try waiter.send("take-wait 60000 [\"job\", \"?int\"]")
         #expect(try waiter.line() == "waiting")

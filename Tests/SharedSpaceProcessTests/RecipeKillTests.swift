@@ -14,6 +14,8 @@ struct RecipeKillTests {
     init() throws {
         root = try SpaceTest.root()
         namespace = try SpaceTest.namespace("recipes")
+        // The points are those of a transaction.
+        namespace.useNearEnd(of: 0)
     }
 
     private static let points: [CrashPoint] = [.begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken]

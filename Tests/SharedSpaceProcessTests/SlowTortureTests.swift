@@ -11,7 +11,7 @@ struct SlowTortureTests {
     }
 
     @Test(arguments: [
-        "kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
+        "kill", "near", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
         "objects",
     ])
     func nothingIsLostByDeathsAndShortages(_ part: String) async throws {

@@ -13,10 +13,13 @@ struct StoppedHolderTests {
     init() throws { root = try SpaceTest.root() }
 
     @Test(arguments: [
-        CrashPoint.lockUnnamed, .gateTaken, .begun, .beforeCommit, .afterCommit, .granted, .lockForgotten,
+        CrashPoint.lockUnnamed, .gateTaken, .begun, .beforeCommit, .afterCommit, .granted, .lockForgotten, .nearFilled,
+        .nearWritten,
     ])
     func aStoppedHolderOfTheGateIsNamed(_ point: CrashPoint) throws {
         let namespace = try SpaceTest.namespace("n", timeout: .milliseconds(300))
+        let isNear = point == .nearFilled || point == .nearWritten
+        if !isNear { namespace.useNearEnd(of: 0) }
         try namespace.write("kept", 1)
         let holder = try Agent(root, "n")
         try holder.run("arm stop \(point)")
@@ -35,7 +38,7 @@ struct StoppedHolderTests {
         #expect(try namespace.readIfExists("kept", any(Int.self))?.1 == 1)
         #expect(
             try namespace.count(matching: ["half", .any])
-                == ([.afterCommit, .granted, .lockForgotten].contains(point) ? 1 : 0)
+                == ([.afterCommit, .granted, .lockForgotten, .nearWritten].contains(point) ? 1 : 0)
         )
         #expect(try namespace.status().owners.count == 2)
 
@@ -44,6 +47,21 @@ struct StoppedHolderTests {
         try namespace.write("other", 1)
         #expect(try namespace.count() == 3)
         try opener.open(root, "n")
+    }
+
+    /// A commit takes the newest tuples over, and its process is stopped before it says so: what the commit has removed
+    /// stays gone, for each look.
+    @Test func whatAStoppedCommitHasRemovedStaysGone() throws {
+        let namespace = try SpaceTest.namespace("n", timeout: .milliseconds(300))
+        let holder = try Agent(root, "n")
+        try holder.run("write [\"job\", 1]")
+        try holder.run("arm stop nearStored")
+        try holder.send("claim [\"job\", 1]")
+        try holder.waitUntilStopped()
+        for _ in 0..<3 { #expect(try namespace.readIfExists("job", any(Int.self)) == nil) }
+        #expect(try namespace.count() == 0)
+        holder.resume()
+        #expect(try holder.line() == #"ok ["job",1]"#)
     }
 
     /// proc(5) does not show a frozen process as stopped.
@@ -110,7 +128,7 @@ struct StoppedHolderTests {
     /// blocks both.
     @Test(arguments: [CrashPoint.lockUnnamed, .gateTaken, .beforeCommit])
     func aStoppedHolderOfTheGateIsNamedToWhoWaitsForTheDoor(_ point: CrashPoint) throws {
-        _ = try SpaceTest.namespace("n")
+        try SpaceTest.namespace("n").useNearEnd(of: 0)
         let holder = try Agent(root, "n")
         try holder.run("arm stop \(point)")
         try holder.send("write [\"half\", 1]")
@@ -147,6 +165,7 @@ struct StoppedHolderTests {
     @Test(arguments: [CrashPoint.beforeCommit, .afterCommit, .joined, .firstReader])
     func aStoppedHolderThatIsKilledLetsEverybodyOn(_ point: CrashPoint) throws {
         let namespace = try SpaceTest.namespace("n")
+        namespace.useNearEnd(of: 0)
         let holder = try Agent()
         let opens = point == .joined || point == .firstReader
         if !opens { try holder.open(root, "n") }

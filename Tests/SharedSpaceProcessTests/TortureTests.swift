@@ -10,7 +10,7 @@ struct TortureTests {
     init() throws { torture = try TortureRun() }
 
     @Test(arguments: [
-        "kill", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
+        "kill", "near", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
         "objects",
     ])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {
@@ -21,7 +21,8 @@ struct TortureTests {
     ///
     /// Of `reap`, the scene is played that notices a namespace that is gone.
     @Test(arguments: [
-        ("kill", "lost", "lost", 60), ("kill", "doubled", "doubled", 60), ("handoff", "unheard", "lost", 90),
+        ("kill", "lost", "lost", 60), ("near", "lost", "lost", 2), ("near", "doubled", "doubled", 2),
+        ("kill", "doubled", "doubled", 60), ("handoff", "unheard", "lost", 90),
         ("history", "lost", "notLinearizable", 30), ("history", "doubled", "notLinearizable", 30),
         ("history", "stale", "notLinearizable", 30), ("reap --scene enrolled", "vanished", "faults", 30),
         ("recipes", "doubled", "overlaps", 2), ("collections", "lost", "unmade lost", 30),
@@ -39,7 +40,8 @@ struct TortureTests {
     /// it meets the moment. (Without `timeLimit` `handoff` finds a process that is silent for two minutes, which is too
     /// long for here.)
     @Test(arguments: [
-        ("kill", "secondLook", "doubled", 60), ("kill", "deadClaims", "lost", 60), ("handoff", "handedOn", "lost", 30),
+        ("kill", "secondLook", "doubled", 60), ("near", "secondLook", "doubled", 4), ("kill", "deadClaims", "lost", 60),
+        ("handoff", "handedOn", "lost", 30),
         ("history", "secondLook", "notLinearizable", 30), ("disk", "room", "faults", 30),
         ("exhaust --scene killedReaders", "deadReaders", "faults", 30),
         ("stop --scene gate", "lockWord", "faults", 60),

@@ -38,6 +38,7 @@ struct WaitingTests {
     @Test(arguments: ["take-wait 600000", "read-wait 600000", "take-async"])
     func aProcessThatIsInterruptedAllTheTimeTicks(_ wait: String) throws {
         let maker = try Agent(root, "n", "persistent=1")
+        try maker.run("near 0")
         let waiter = try Agent(root, "n")
         try waiter.run("interrupt-every 20")
         try waiter.send("\(wait) [\"job\"]")

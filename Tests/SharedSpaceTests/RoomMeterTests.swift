@@ -16,7 +16,7 @@ struct RoomMeterTests {
     let namespace: Namespace
     private var engine: Engine { namespace.core.engine }
 
-    init() throws { namespace = try SpaceTest.namespace(.fast, byteLimit: 64 << 20) }
+    init() throws { namespace = try SpaceTest.namespace(.guarded, byteLimit: 64 << 20) }
 
     private struct Missing: Error {}
 

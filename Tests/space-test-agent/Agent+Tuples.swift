@@ -10,6 +10,8 @@ extension Agent {
         case "write": return "ok " + (try namespace().write(tuple: try Tuple(json: rest(words, from: 0))).description)
         case "take": return answer(try namespace().takeIfExists(matching: try template(words, from: 0)))
         case "read": return answer(try namespace().readIfExists(matching: try template(words, from: 0)))
+        // How many records of the near end all processes use from now on.
+        case "near": try namespace().useNearEnd(of: try number(words, 0))
         case "count":
             return "ok \(try namespace().count(matching: words.isEmpty ? .any : try template(words, from: 0)))"
         case "take-wait":

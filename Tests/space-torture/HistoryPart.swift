@@ -66,6 +66,7 @@ struct HistoryPart {
         var generator = SeededGenerator(seed: seed)
         let points: [CrashPoint] = [
             .gateTaken, .begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken, .rung, .snapshotTaken,
+            .nearFilled, .nearWritten, .nearTaking, .nearTaken, .nearStored,
         ]
         let victim = Int.random(in: 0..<Self.survivorsAndVictim, using: &generator)
         var children: [pid_t] = []
@@ -73,6 +74,8 @@ struct HistoryPart {
             var own = SeededGenerator(seed: seed &+ UInt64(process) &* 7919)
             children.append(
                 try start(process, name) { (worker, namespace) throws(SpaceError) in
+                    // In every other history the near end is full all the time.
+                    if seed & 1 == 0 { namespace.useNearEnd(of: 4) }
                     _ = log.opened.add(1)
                     while log.opened.load() < Self.survivorsAndVictim { usleep(20) }
                     if process == victim {

@@ -20,9 +20,16 @@ struct StopPart {
     private func gate(_ round: Round) throws {
         let point = round.one(of: [
             CrashPoint.lockUnnamed, .gateTaken, .begun, .beforeCommit, .afterCommit, .granted, .lockForgotten,
+            .nearFilled,
+            .nearWritten,
         ])
         let writer = try round.player(impatient)
         let taker = try round.player(impatient)
+        // The near end is used, or a transaction is.
+        let isNear =
+            [.nearFilled, .nearWritten].contains(point)
+            || ![.begun, .beforeCommit, .afterCommit].contains(point) && round.coin()
+        try writer.run("near \(isNear ? 256 : 0)")
         try writer.run("write [\"kept\", 1]")
         let holder = try round.player()
         let opener = try round.newcomer()
@@ -35,7 +42,11 @@ struct StopPart {
         ]
         try round.refused(asked, by: holder, while: "\(point)")
         try round.expect(taker, "read [\"kept\", \"?int\"]", #"ok ["kept",1]"#)
-        try round.expect(taker, "count", [.afterCommit, .granted, .lockForgotten].contains(point) ? "ok 2" : "ok 1")
+        try round.expect(
+            taker,
+            "count",
+            [.afterCommit, .granted, .lockForgotten, .nearWritten].contains(point) ? "ok 2" : "ok 1"
+        )
 
         if round.coin() {
             holder.resume()

@@ -39,13 +39,14 @@ struct Torture {
 }
 
 enum Part: String, CaseIterable {
-    case kill, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects, churn,
+    case kill, near, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects, churn,
         hostile, surroundings, damage
 
     /// Runs the part in this process, which may end with it.
     func run(_ options: Options, _ report: (Report) throws -> Void) throws {
         switch self {
         case .kill: try KillPart(options).run(report)
+        case .near: try NearPart(options).run(report)
         case .churn: try ChurnPart(options).run(report)
         case .handoff: try HandOffPart(options).run(report)
         case .recipes: try RecipesPart(options).run(report)

@@ -58,6 +58,16 @@ static inline void space_fence(void) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+/// Orders the loads before the fence before all accesses after it.
+static inline void space_acquire_fence(void) {
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+/// Orders all accesses before the fence before the stores after it.
+static inline void space_release_fence(void) {
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
 /// Tells the processor that this is a spin loop: this saves power, and on x86 it avoids a memory-order mis-speculation
 /// at the end.
 static inline void space_pause(void) {

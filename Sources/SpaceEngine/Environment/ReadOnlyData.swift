@@ -37,10 +37,33 @@ package struct ReadOnlyData {
         self.environment = environment
         tables = try Tables(opening: environment)
         reader = try lmdb { () throws(LMDBError) in Reader(try environment.beginRead()) }
+        if control.header.mode == .fast { try copyNear(control) }
     }
 
+    /// Copies the near end beside the snapshot.
+    ///
+    /// Without the gate, and while processes write, it may be of a later moment than the snapshot; if it changes all the
+    /// time, even of several moments.
+    private func copyNear(_ control: ControlFile) throws(SpaceError) {
+        reader.showsNear = true
+        let floor = try snapshot(NamespaceClock(control.header)).floor()
+        for _ in 0..<Self.looks {
+            if reader.near.pointee.copy(control.near, since: control.near.word.load(), floor: { floor }) {
+                return
+            }
+        }
+        guard reader.near.pointee.isSound else { throw .damaged(NearRing.nonsense) }
+    }
+
+    private static let looks = 64
+
     package func snapshot(_ clock: NamespaceClock) -> Snapshot {
-        Snapshot(access: reader.transaction.access, tables: tables, clock: clock)
+        Snapshot(
+            access: reader.transaction.access,
+            tables: tables,
+            clock: clock,
+            near: reader.showsNear ? UnsafePointer(reader.near) : nil
+        )
     }
 
     /// How many bytes of the data file are in use.

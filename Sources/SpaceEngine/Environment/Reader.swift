@@ -6,6 +6,19 @@ import SpaceSystem
 /// Unchecked Sendable: its owner is the pool's array or the one thread that took it out.
 package final class Reader: @unchecked Sendable {
     package let transaction: ReadTransaction
+    /// What the reader has copied out of the near end, beside its snapshot.
+    let near: UnsafeMutablePointer<NearView>
+    /// Whether the copy belongs to the snapshot.
+    @exclusivity(unchecked) var showsNear = false
 
-    package init(_ transaction: consuming ReadTransaction) { self.transaction = transaction }
+    package init(_ transaction: consuming ReadTransaction) {
+        self.transaction = transaction
+        near = .allocate(capacity: 1)
+        near.initialize(to: NearView())
+    }
+
+    deinit {
+        near.pointee.free()
+        near.deallocate()
+    }
 }

@@ -27,7 +27,8 @@ package final class ControlFile: Sendable {
     private static let waitingOffset = 704
     private static let waitedKindsOffset = 1024
     private static let waitCountsOffset = 4096
-    private static let slotsOffset = waitCountsOffset + WaitCounts.bucketsByteCount
+    private static let nearOffset = waitCountsOffset + WaitCounts.bucketsByteCount
+    private static let slotsOffset = nearOffset + NearRing.byteCount
     /// The bytes that are reserved from the start: everything but the segments of slots that are added for many
     /// waiters.
     static let firstSize = slotsOffset + WaitSlots.segmentByteCount
@@ -97,6 +98,8 @@ package final class ControlFile: Sendable {
     /// How far the data file's blocks are reserved, in bytes.
     package let reserved: SharedWord64
     package let slots: WaitSlots
+    /// The newest tuples, in mode `fast`; in the other modes it stays empty.
+    package let near: NearRing
 
     /// Maps the file; if `isPrivate` is true, the words are this process's own copy, for a file that can only be read.
     package init(descriptor: CInt, header: ControlHeader, identity: FileInfo, isPrivate: Bool = false) throws(Errno) {
@@ -121,6 +124,7 @@ package final class ControlFile: Sendable {
         ticker = TickerSeat(at: base + Self.flagsOffset + 40)
         sequence = SharedWord64(at: base + Self.sequenceOffset)
         reserved = SharedWord64(at: base + Self.sequenceOffset + 8)
+        near = NearRing(at: base + Self.nearOffset)
         slots = WaitSlots(
             summary: base + Self.waitingOffset,
             kinds: base + Self.waitedKindsOffset,
@@ -154,7 +158,8 @@ package final class ControlFile: Sendable {
 
     /// Makes the volatile part anew: fresh mutexes, and no waiters.
     ///
-    /// The caller must know that no other process can use the file.
+    /// The caller must know that no other process can use the file. The newest tuples stay, and the first holder of the
+    /// gate compares them with the database.
     ///
     /// Whether the namespace is persistent is never changed meanwhile, so that a kill can't lose it.
     package func initialiseVolatilePart() throws(Errno) {
@@ -162,10 +167,12 @@ package final class ControlFile: Sendable {
             (map.base + range.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: range.count)
         }
         clear(Self.reinitialiserOffset + 4..<Self.persistentOffset)
-        clear(Self.persistentOffset + 4..<Self.reservedSize(segments: slots.segments))
+        clear(Self.persistentOffset + 4..<Self.nearOffset)
+        clear(Self.slotsOffset..<Self.reservedSize(segments: slots.segments))
         try door.initialise()
         try gate.initialise()
         nextSession.store(1)
+        gateNeedsRecovery.store(1)
     }
 
     /// Writes the mapping to the disk: in mode `durable`, after a change that has to last.
@@ -240,6 +247,17 @@ package final class ControlFile: Sendable {
                 $0.loadUnaligned(fromByteOffset: persistentOffset, as: UInt32.self) != 0
             )
         }
+    }
+
+    /// Reads the near end, without mapping the file; `false` if the file is too short.
+    static func readNear(_ descriptor: CInt, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
+        pread(descriptor, bytes.baseAddress, bytes.count, off_t(nearOffset)) == bytes.count
+    }
+
+    /// The near end's word, without mapping the file.
+    static func nearWord(_ descriptor: CInt) -> UInt64? {
+        var word: UInt64 = 0
+        return pread(descriptor, &word, 8, off_t(nearOffset)) == 8 ? word : nil
     }
 
     // MARK: The door

@@ -19,6 +19,15 @@ package struct Match: Sendable {
         deliveries = row.deliveries
     }
 
+    /// Copies a tuple that does not expire and was never claimed.
+    init(_ id: TupleID, _ tuple: EncodedTuple) {
+        self.id = id
+        isRecord = tuple.isRecord
+        bytes = Array(tuple.bytes)
+        expiry = 0
+        deliveries = 0
+    }
+
     package func tuple() throws(SpaceError) -> Tuple {
         do throws(TupleCodingError) {
             return try Tuple(encoded: bytes, isRecord: isRecord)

@@ -7,6 +7,8 @@ import TupleCoding
 /// whichever fields are bound. Everything that the index can't know (a hash shared by chance, types, ranges, patterns)
 /// is checked on the tuple itself. While an index is being built, the search also walks through all ids below its
 /// watermark. Without an index it walks through all tuples, and counts them, so that the shape can earn an index.
+///
+/// The tuples in the near end have higher ids than all in the tables.
 package struct Search {
     package let snapshot: Snapshot
     package let shapes: ShapeTable
@@ -14,6 +16,8 @@ package struct Search {
     package let order: MatchOrder
     /// How many tuples the search has looked at.
     package private(set) var examined = 0
+    /// Whether the search went through LMDB's tables to the end.
+    package private(set) var isAbsent = false
 
     package init(_ snapshot: Snapshot, _ shapes: ShapeTable, _ template: Template, _ order: MatchOrder) {
         self.snapshot = snapshot
@@ -28,17 +32,29 @@ package struct Search {
     ///
     /// The rows stay valid until something is changed.
     package mutating func forEach(_ visit: Visit) throws(SpaceError) {
-        guard let index = shapes.index(for: template.shape) else {
-            _ = try scan(0..<UInt64.max, visit)
+        guard let near = snapshot.near, !near.pointee.isEmpty else {
+            isAbsent = try walkTables(visit)
             return
         }
         switch order {
         case .oldestFirst:
-            if index.watermark > 0, try !scan(0..<index.watermark, visit) { return }
-            _ = try lookUp(index, from: index.watermark, visit)
+            isAbsent = try walkTables(visit)
+            if isAbsent { _ = try near.pointee.forEach(template, order, visit) }
         case .newestFirst:
-            guard try lookUp(index, from: index.watermark, visit), index.watermark > 0 else { return }
-            _ = try scan(0..<index.watermark, visit)
+            if try near.pointee.forEach(template, order, visit) { isAbsent = try walkTables(visit) }
+        }
+    }
+
+    /// Walks through LMDB's tables, and returns whether it went to the end.
+    private mutating func walkTables(_ visit: Visit) throws(SpaceError) -> Bool {
+        guard let index = shapes.index(for: template.shape) else { return try scan(0..<UInt64.max, visit) }
+        switch order {
+        case .oldestFirst:
+            if index.watermark > 0, try !scan(0..<index.watermark, visit) { return false }
+            return try lookUp(index, from: index.watermark, visit)
+        case .newestFirst:
+            guard try lookUp(index, from: index.watermark, visit) else { return false }
+            return index.watermark > 0 ? try scan(0..<index.watermark, visit) : true
         }
     }
 

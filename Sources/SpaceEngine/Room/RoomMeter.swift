@@ -33,6 +33,8 @@ package final class RoomMeter {
         var ends = 0
         /// Whether there is one more row anywhere for each indexed shape.
         var isIndex = false
+        /// Whether these are the tuples.
+        var isTuples = false
         /// Rows that each transaction changes when it is committed.
         var atCommit = 0
     }
@@ -252,6 +254,41 @@ package final class RoomMeter {
             plan.valuePages += pages(ofValue: size)
         }
         try ensure(plan, isLast: true)
+    }
+
+    /// Promises the disk space for a transaction that adds tuples, and leaves the space for removals alone.
+    ///
+    /// It is called between transactions, under the gate; `bytes` are those of all keys and values. The result is `false`
+    /// if there is not enough; what is promised holds until the next commit.
+    func promise(tuples count: Int, bytes: Int, shapes: Int, _ access: Access) -> Bool {
+        guard Safeguard.room.stands, let reserve else { return true }
+        return reserve.promise(plan(tuples: count, bytes: bytes, shapes: shapes), of: trees, access)
+    }
+
+    /// Makes sure of the disk space for tuples to come, at the beginning of a transaction; it was promised.
+    func expect(tuples count: Int, bytes: Int, shapes: Int) throws(SpaceError) {
+        guard ensuredBytes != .max else { return }
+        // With some space for what else the transaction changes; that was not promised.
+        var more = plan(tuples: count, bytes: bytes, shapes: shapes)
+        for place in trees.indices {
+            guard let tree = trees[place] else { continue }
+            more.counts[place].ensuredScattered += tree.isIndex ? shapes : tree.scattered
+            more.counts[place].ensuredEnds += tree.ends
+        }
+        more.bytesAhead += Self.usualBytes / 4
+        if (try? ensure(more)) != nil { return }
+        try ensure(plan(tuples: count, bytes: bytes, shapes: shapes), isLast: true)
+    }
+
+    private func plan(tuples count: Int, bytes: Int, shapes: Int) -> Plan {
+        for place in trees.indices {
+            var rows = TableCount()
+            if trees[place]?.isTuples ?? false { rows.ensuredEnds = count }
+            if trees[place]?.isIndex ?? false { rows.ensuredScattered = count * shapes }
+            planned[place] = rows
+        }
+        let overhead = count * (1 + shapes) * Self.rowOverhead
+        return Plan(counts: planned, bytesAhead: bytes + overhead, values: 0, valuePages: 0)
     }
 
     // MARK: For tests

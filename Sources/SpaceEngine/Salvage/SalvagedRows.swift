@@ -22,6 +22,12 @@ package struct SalvagedRows {
     /// The commit that was read; `nil` if neither meta page is whole.
     package let transaction: UInt64?
 
+    /// The next id by the counters, or 0 if they are lost.
+    package var nextTuple: UInt64 {
+        let row = rows[.main]?.first { MainKey(keyBytes: $0.key) == .counters }
+        return row.flatMap { $0.value.withBytes { Counters($0) } }?.nextTuple ?? 0
+    }
+
     private var walk: TreeWalk
     private var roots: [SalvagedTable: TreeRoot] = [:]
 

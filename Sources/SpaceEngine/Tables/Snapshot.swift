@@ -10,11 +10,14 @@ package struct Snapshot: TransactionTables {
     package let tables: Tables
     /// The namespace's clock, by which tuples expire and claims end.
     package let clock: NamespaceClock
+    /// The tuples that are not in LMDB yet; `nil` if the tables have all of them.
+    let near: UnsafePointer<NearView>?
 
-    package init(access: Access, tables: Tables, clock: NamespaceClock) {
+    init(access: Access, tables: Tables, clock: NamespaceClock, near: UnsafePointer<NearView>? = nil) {
         self.access = access
         self.tables = tables
         self.clock = clock
+        self.near = near
     }
 
     @inline(__always)
@@ -26,12 +29,34 @@ package struct Snapshot: TransactionTables {
     package var commit: Int { access.id }
 
     package func counters() throws(SpaceError) -> Counters {
-        guard let counters = try mainCounters.get(.counters) else { throw .damaged(Counters.missing) }
+        guard var counters = try mainCounters.get(.counters) else { throw .damaged(Counters.missing) }
+        if let near {
+            counters.nextTuple = max(counters.nextTuple, near.pointee.next)
+            counters.sequence = max(counters.sequence, min(near.pointee.sequence, 1 << 62 - 1))
+        }
         return counters
+    }
+
+    /// The next id by the tables' own counters, or 0 if they are lost: all tuples of lower ids are in the tables, or gone.
+    package func floor() throws(SpaceError) -> UInt64 { try mainCounters.getValid(.counters)?.nextTuple ?? 0 }
+
+    /// Whether a tuple is not in LMDB yet.
+    package func isNear(_ id: UInt64) -> Bool { near?.pointee.ids.contains(id) ?? false }
+
+    /// How many tuples there are, those included that have expired and were not removed yet.
+    package var tupleCount: Int {
+        get throws(SpaceError) { try tuples.count + (near?.pointee.count ?? 0) }
+    }
+
+    /// Calls `visit` for each tuple that is not in LMDB yet, in the order of their ids.
+    package func forEachNear(_ visit: (UInt64, TupleRow) throws(SpaceError) -> Void) throws(SpaceError) {
+        guard let near = near?.pointee else { return }
+        for id in near.ids { if let row = near.row(id) { try visit(id, row) } }
     }
 
     /// The tuple with an id, or `nil` if there is none or it has expired.
     package func tupleRow(_ id: UInt64) throws(SpaceError) -> TupleRow? {
+        if let near, near.pointee.ids.contains(id) { return near.pointee.row(id) }
         guard let row = try tuples.get(id), isVisible(row) else { return nil }
         return row
     }

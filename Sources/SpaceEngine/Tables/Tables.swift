@@ -38,12 +38,17 @@ package struct Tables {
     /// The trees of the tables: the main database with its sections, and the named databases.
     package var trees: [Database] { [main, tuples, index, cells, expiries, journal, elements] }
 
+    /// How many bytes the keys and values of some tuples and of their rows in the index have.
+    static func bytes(ofTuples count: Int, content: Int, shapes: Int) -> Int {
+        content + count * (MemoryLayout<UInt64>.size + TupleRow.headerSize + shapes * IndexKey.size)
+    }
+
     /// What a usual transaction changes in the trees: one tuple, cell or claim, and what belongs to it.
     var usualChanges: [RoomMeter.Tree] {
         [
             // The roots of the other trees, and the counters, are rows of the main database.
             .init(database: main, scattered: 4, atCommit: Self.named + 1),
-            .init(database: tuples, scattered: 1, ends: 1), .init(database: index, isIndex: true),
+            .init(database: tuples, scattered: 1, ends: 1, isTuples: true), .init(database: index, isIndex: true),
             .init(database: cells, scattered: 1), .init(database: expiries, scattered: 3),
             // A row is added, and up to four are dropped.
             .init(database: journal, ends: 5), .init(database: elements),

@@ -25,12 +25,19 @@ extension WriteScope {
         counters.nextTuple = id + 1
         try note(.write, id: id, isRecord: isRecord, new: encoded)
         let tuple = EncodedTuple(bytes: encoded, isRecord: isRecord)
+        try store(id, tuple, expiry: expiry, with: &cursors)
+        appeared.add(id, tuple, expiry: expiry)
+        return id
+    }
+
+    /// Stores the rows of a tuple whose id is higher than all others.
+    @inline(__always)
+    func store(_ id: UInt64, _ tuple: EncodedTuple, expiry: Int64, with cursors: inout TupleCursors?) throws(SpaceError)
+    {
         let row = TupleRow(expiry: expiry, deliveries: 0, encoded: tuple)
         // Ids rise, so the row is the last one: its page is filled without being split.
         if try cursors?.tuples.append(id, row) == nil { try tuples.append(id, row) }
         try addReferences(id, tuple, expiry: expiry, with: &cursors)
-        appeared.add(id, tuple, expiry: expiry)
-        return id
     }
 
     /// Puts a tuple back under its old id.

@@ -67,7 +67,8 @@ package final class WriteScope: TransactionTables {
         _ access: Access,
         _ purpose: WritePurpose,
         isAwaited: Bool,
-        _ cache: ShapeCache
+        _ cache: ShapeCache,
+        _ near: NearRing?
     ) throws(SpaceError) {
         snapshot = Snapshot(access: access, tables: tables, clock: clock)
         hasChanges = false
@@ -82,11 +83,15 @@ package final class WriteScope: TransactionTables {
             counters = try snapshot.counters()
             shapes = try cache.table(of: snapshot, generation: counters.shapesGeneration)
         }
+        if let near { counters.sequence = max(counters.sequence, near.lastChange) }
         sequenceAtBegin = counters.sequence
         meter.begin(purpose, shapes: shapes.indexed.count, access)
+        if let near { try takeOver(near) }
     }
 
     /// Whether everything is as a snapshot of that commit shows it.
+    ///
+    /// A tuple that was in the near end then may be gone although there was no commit.
     package func isUnchanged(since commit: Int) -> Bool { transaction - 1 == commit && !hasChanges }
 
     /// Notes that the commit succeeded.

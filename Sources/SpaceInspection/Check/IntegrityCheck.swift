@@ -101,6 +101,10 @@ package struct IntegrityCheck {
                 }
             }
         }
+        try snapshot.forEachNear { (id, row) throws(SpaceError) in
+            checkTuple(id, row, counters)
+            if try snapshot.claims.contains(id) { report("tuple \(id) is visible and claimed at once") }
+        }
     }
 
     private mutating func checkTuple(_ id: UInt64, _ row: TupleRow, _ counters: Counters) {
@@ -300,7 +304,7 @@ extension Namespace {
     /// - Returns: The damage that was found, one sentence for each finding; empty if there is none.
     public func verify() throws(SpaceError) -> [String] {
         try attempt("check the namespace") { (core) throws(SpaceError) in
-            try core.read { (snapshot) throws(SpaceError) in
+            try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
                 var check = IntegrityCheck(snapshot)
                 try check.run()
                 return check.damage

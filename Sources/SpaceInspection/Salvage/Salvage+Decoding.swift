@@ -5,13 +5,18 @@ import TupleCoding
 
 extension Salvage {
     /// Adds everything that the rows hold.
-    mutating func decode(_ rows: SalvagedRows, _ clock: SalvageClock) {
+    mutating func decode(_ rows: SalvagedRows, _ near: NearReading?, _ clock: SalvageClock) {
         let main = rows.rows[.main] ?? []
         let counters = main.first { MainKey(keyBytes: $0.key) == .counters }
         let limit = UInt64(Limits.mapBytes)
         history = counters.flatMap { $0.value.withBytes { Counters($0) } }?.history(limit: limit)
         var visible: Set<UInt64> = []
         for row in rows.rows[.tuples] ?? [] { decodeTuple(row, clock, &visible) }
+        for (id, row) in near?.tuples ?? [] where !visible.contains(id) { decodeTuple(row, clock, &visible) }
+        leftOut += near?.faults ?? []
+        if near?.isUnsettled ?? false {
+            notes.append("the newest tuples changed while they were read; what was taken meanwhile may be among them")
+        }
         for row in main where row.key[0] == 0x84 { decodeClaim(row, clock, visible) }
         for row in rows.rows[.cells] ?? [] { decodeCell(row) }
         decodeObjects(main.filter { $0.key[0] == 0x82 }, rows.rows[.elements] ?? [], clock)

@@ -5,9 +5,9 @@ import TupleCoding
 /// The content that can be saved from a namespace whose files are damaged.
 ///
 /// Guarantees: salvage reads the data file itself, page by page, and maps no part of it, so no damage can end the
-/// process. It needs neither liblmdb's locks nor the control file nor the sessions, and it changes nothing. It saves
-/// every tuple and cell whose page is whole, and names each page that it leaves out. The result is the content of one
-/// commit: the newest, or the one before it if the newest can't be read.
+/// process. It needs neither liblmdb's locks nor the sessions, and it changes nothing. It saves every tuple and cell whose
+/// page is whole, and names each page that it leaves out. The result is the content of one commit: the newest, or the
+/// one before it if the newest can't be read. In mode `fast`, it adds the newest tuples, which are in the control file.
 ///
 /// While processes write in the namespace, pages are reused. LMDB does not reuse a page that a commit frees before the
 /// third commit after it (mdb.c: a writer takes the lists of commits before the last one's). So a reading is of one
@@ -78,7 +78,7 @@ package struct Salvage: Sendable {
         } else {
             clock = NamespaceClock(offset: mode == .durable ? NamespaceClock.realtimeAtBoot : 0)
         }
-        decode(rows, SalvageClock(clock: clock))
+        decode(rows, mode == .fast ? NearReading(folder, next: rows.nextTuple) : nil, SalvageClock(clock: clock))
         leftOut += rows.faults
         if rows.isOlderPossible {
             notes.append(

@@ -44,7 +44,7 @@ extension NamespaceStatus {
         history = counters.history(limit: control.header.byteLimit)
         self.bytes = bytes
         self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
-        (tuples, cells) = (try snapshot.tuples.count, try snapshot.cells.count)
+        (tuples, cells) = (try snapshot.tupleCount, try snapshot.cells.count)
         waiters = Self.waiters(control, sightings, pids)
         watchers = try snapshot.watchers().map { (_, row) in
             Watcher(

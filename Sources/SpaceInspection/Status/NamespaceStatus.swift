@@ -162,7 +162,7 @@ extension Namespace {
             core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
             guard let folder = try core.engine.openFolder(operation) else { throw core.engine.goneError() }
             let sightings = try folder.sightings()
-            return try core.read { (snapshot) throws(SpaceError) in
+            return try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
                 try NamespaceStatus(
                     name: core.name.text,
                     control: core.control,

@@ -140,7 +140,7 @@ package final class ChangeSource: Sendable {
     package func next(until deadline: MonotonicInstant? = nil) async throws(SpaceError) -> Change? {
         let core = namespace.core
         while true {
-            let transaction = core.engine.lastCommit
+            let transaction = core.engine.lastChange
             if let change = try take(core) { return change }
             if state.withLock({ $0.hasEnded }) || Task.isCancelled || deadline?.hasPassed ?? false { return nil }
             await EventLoop.shared.wait(for: core, since: transaction, until: deadline)
@@ -153,7 +153,7 @@ package final class ChangeSource: Sendable {
     {
         let core = namespace.core
         while true {
-            let transaction = core.engine.lastCommit
+            let transaction = core.engine.lastChange
             if let change = try take(core) { return change }
             if interruption?.isTriggered ?? false { throw SpaceError.cancelled.named("watch", core.name.text) }
             if state.withLock({ $0.hasEnded }) || deadline?.hasPassed ?? false { return nil }

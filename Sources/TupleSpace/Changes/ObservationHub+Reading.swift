@@ -32,7 +32,7 @@ extension ObservationHub {
     /// Reads one batch; returns whether there may be more.
     private func look(_ core: NamespaceCore) -> Bool {
         let (position, index) = state.withLock { ($0.position, $0.index) }
-        let transaction = core.engine.lastCommit
+        let transaction = core.engine.lastChange
         // Loaded before the read: no process commits once this flag is set, so a read after it sees everything.
         let isLastLook = core.control.dead.load() != 0
         var concerned: [(sequence: UInt64, observers: [Observer])] = []
@@ -63,9 +63,9 @@ extension ObservationHub {
 
     /// Whether a process has committed since a transaction; if not, the next writer with news signals the change.
     private func hasNews(_ core: NamespaceCore, since transaction: Int) -> Bool {
-        if core.engine.lastCommit != transaction { return true }
+        if core.engine.lastChange != transaction { return true }
         core.engine.awaitSignal()
-        return core.engine.lastCommit != transaction
+        return core.engine.lastChange != transaction
     }
 
     package func read(

@@ -123,7 +123,7 @@ extension ObservationHub {
             defer { state.stalled = [] }
             return (
                 state.stalled.compactMap { state.entries[$0]?.observer },
-                state.transaction != core.engine.lastCommit || !core.isUsable
+                state.transaction != core.engine.lastChange || !core.isUsable
             )
         }
         for observer in stalled { start(observer, Observer.Batch(), core, isCrew: true) }

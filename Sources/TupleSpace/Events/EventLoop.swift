@@ -334,7 +334,7 @@ package final class EventLoop: Sendable {
         guard isHeard else { return false }
         core.engine.awaitSignal()
         // A change between the look and the entry of the sleeper signalled to no sleeper.
-        return core.engine.lastCommit == transaction && core.engine.isUsable
+        return core.engine.lastChange == transaction && core.engine.isUsable
     }
 
     /// Resumes all waiters of a namespace that was left.
@@ -456,7 +456,7 @@ package final class EventLoop: Sendable {
             core.tickParts()
         }
         // Their bells were raised, or should have been, but the doorbell was not rung.
-        let (last, isUsable) = (core.engine.lastCommit, core.engine.isUsable)
+        let (last, isUsable) = (core.engine.lastChange, core.engine.isUsable)
         sleepers.wake(at: id) {
             guard case .bell(let bell, let heard, let transaction) = $0 else { return false }
             return bell.isRaised(since: heard) || transaction != last || !isUsable
@@ -472,7 +472,7 @@ package final class EventLoop: Sendable {
 
     /// Wakes the watchers of a namespace if there was a commit since their looks, in case its signal was not heard.
     private func wakeIfChanged(_ core: any ListeningNamespace) {
-        let (last, isUsable) = (core.engine.lastCommit, core.engine.isUsable)
+        let (last, isUsable) = (core.engine.lastChange, core.engine.isUsable)
         sleepers.wake(at: ObjectIdentifier(core)) {
             if case .signal(let transaction) = $0 { !isUsable || transaction != last } else { false }
         }

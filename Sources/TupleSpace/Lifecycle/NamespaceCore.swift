@@ -79,13 +79,15 @@ package final class NamespaceCore: ListeningNamespace {
 
     /// Runs `body` on a snapshot.
     ///
-    /// `body` copies out what it returns, and is short: a snapshot keeps freed pages from being used again.
+    /// `body` copies out what it returns, and is short: a snapshot keeps freed pages from being used again. With
+    /// `showsNear`, the snapshot has the tuples of the near end too.
     @inline(__always)
     package func read<R>(
+        showsNear: Bool = false,
         evenAfterDeletion: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        let reader = try engine.lendReader(evenAfterDeletion: evenAfterDeletion)
+        let reader = try engine.lendReader(showsNear: showsNear, evenAfterDeletion: evenAfterDeletion)
         defer { engine.takeBack(reader) }
         let result = try body(engine.snapshot(of: reader))
         try engine.checkUndamaged(reader)

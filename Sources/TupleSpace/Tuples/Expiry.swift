@@ -7,6 +7,9 @@ package struct Expiry {
     /// Whether the tuple is accepted but gone before any process could see it.
     let isNeverSeen: Bool
 
+    /// Whether the tuple never expires.
+    var isNever: Bool { time == 0 && !isNeverSeen }
+
     init(_ duration: Duration?, _ core: NamespaceCore) throws(SpaceError) {
         try duration?.checkNotNegative("an expiry")
         time = duration.map { core.clock.time(after: $0) } ?? 0

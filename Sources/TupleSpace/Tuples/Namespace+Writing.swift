@@ -72,6 +72,7 @@ extension Namespace {
         try attempt("write") { (core) throws(SpaceError) in
             let expiry = try Expiry(expires, core)
             try Limits.check(size: tuple.bytes.count)
+            if expiry.isNever, let id = try core.writeNear(tuple) { return id }
             return try core.write(.adding) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
         }
     }

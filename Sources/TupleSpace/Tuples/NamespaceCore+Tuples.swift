@@ -16,18 +16,108 @@ extension NamespaceCore {
 
     package func readIfExists(_ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
         repeat {
-            let found = try read { (snapshot) throws(SpaceError) in
-                var found: Match?
-                var search = try search(snapshot, template, order)
-                try search.forEach { (id, row) throws(SpaceError) in
-                    found = Match(id, row)
-                    return false
-                }
-                return found
-            }
-            if let found { return found }
+            var sight = Sight(isForTake: false)
+            try look(template, order, &sight)
+            if let found = sight.match { return found }
         } while try returnEndedClaims()
         return nil
+    }
+
+    /// What a look for the first match has found, and where.
+    private struct Sight {
+        var match: Match?
+        /// Whether the match is in the near end.
+        var isNear = false
+        /// Whether the look is for a take, which needs the following properties.
+        let isForTake: Bool
+        /// The shapes of the tables that were searched; `nil` if it is known that the tables have no match.
+        var shapes: ShapeTable?
+        /// The commit whose tables were searched.
+        var commit = 0
+        /// How many tuples of the tables were looked at.
+        var examined = 0
+
+        init(isForTake: Bool) { self.isForTake = isForTake }
+    }
+
+    private static let looks = 16
+
+    /// Looks for the first match, in the tables and in the near end.
+    @inline(__always)
+    private func look(_ template: Template, _ order: MatchOrder, _ sight: inout Sight) throws(SpaceError) {
+        switch try engine.lookNear(template, order) {
+        case .match(let match): (sight.match, sight.isNear) = (match, true)
+        case .nothing: break
+        case .unknown:
+            let (word, mayBeNear) = engine.nearState
+            let floor = try lookInTables(template, order, &sight, readsFloor: mayBeNear)
+            // What is near is younger than all in the tables.
+            if !mayBeNear || order == .oldestFirst && sight.match != nil { return }
+            try lookBehindTables(template, order, &sight, floor: floor, since: word)
+        }
+    }
+
+    /// Looks in the near end after a search of the tables, and again in both if the near end has changed since.
+    @inline(never)
+    private func lookBehindTables(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ sight: inout Sight,
+        floor: UInt64,
+        since word: UInt64
+    ) throws(SpaceError) {
+        var (floor, word) = (floor, word)
+        for _ in 0..<Self.looks {
+            switch engine.lookNear(template, order, floor: floor, since: word) {
+            case .match(let match): return (sight.match, sight.isNear) = (match, true)
+            case .nothing: return
+            case .unknown, nil: break
+            }
+            word = engine.nearState.word
+            floor = try lookInTables(template, order, &sight, readsFloor: true)
+            if order == .oldestFirst, sight.match != nil { return }
+        }
+        // Other processes change the near end too often.
+        let isForTake = sight.isForTake
+        sight = try read(showsNear: true) { (snapshot) throws(SpaceError) in
+            var sight = Sight(isForTake: isForTake)
+            try look(snapshot, template, order, &sight)
+            if let id = sight.match?.id { sight.isNear = snapshot.isNear(id.rawValue) }
+            return sight
+        }
+    }
+
+    @inline(__always)
+    private func lookInTables(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ sight: inout Sight,
+        readsFloor: Bool
+    ) throws(SpaceError) -> UInt64 {
+        sight.match = nil
+        return try read { (snapshot) throws(SpaceError) in
+            try look(snapshot, template, order, &sight)
+            let needsFloor = readsFloor && (sight.match == nil || order == .newestFirst)
+            return needsFloor ? try snapshot.floor() : 0
+        }
+    }
+
+    @inline(__always)
+    private func look(
+        _ snapshot: Snapshot,
+        _ template: Template,
+        _ order: MatchOrder,
+        _ sight: inout Sight
+    ) throws(SpaceError) {
+        var search = try search(snapshot, template, order)
+        try search.forEach { (id, row) throws(SpaceError) in
+            sight.match = Match(id, row)
+            return false
+        }
+        if sight.isForTake {
+            (sight.shapes, sight.commit, sight.examined) = (search.shapes, snapshot.commit, search.examined)
+        }
+        if sight.match == nil { try engine.noteAbsence(search) }
     }
 
     /// All matches of one snapshot: at most `max`, and at most `maxBytes`, which the first match alone may exceed.
@@ -39,7 +129,7 @@ extension NamespaceCore {
     ) throws(SpaceError) -> [Match] {
         guard max > 0 else { return [] }
         while true {
-            let (found, mayBeMore) = try read { (snapshot) throws(SpaceError) -> ([Match], Bool) in
+            let (found, mayBeMore) = try read(showsNear: true) { (snapshot) throws(SpaceError) -> ([Match], Bool) in
                 var found: [Match] = []
                 var bytes = 0
                 var search = try search(snapshot, template, order)
@@ -59,11 +149,11 @@ extension NamespaceCore {
 
     package func count(_ template: Template) throws(SpaceError) -> Int {
         while true {
-            let (count, mayBeMore) = try read { (snapshot) throws(SpaceError) -> (Int, Bool) in
+            let (count, mayBeMore) = try read(showsNear: true) { (snapshot) throws(SpaceError) -> (Int, Bool) in
                 let counters = try snapshot.counters()
                 let mayBeMore = counters.claimed > 0
                 if template.shape == .anything, counters.expiring == 0 {
-                    return (try snapshot.tuples.count, mayBeMore)
+                    return (try snapshot.tupleCount, mayBeMore)
                 }
                 var count = 0
                 var search = try search(snapshot, template, .oldestFirst)
@@ -80,35 +170,36 @@ extension NamespaceCore {
     /// Takes the first match out of sight, and carries out `end` with it under the gate.
     ///
     /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place.
+    /// `near` is the result if a tuple that was removed from the near end needs no `end`; else it is `nil`.
     package func takeIfExists<T, R>(
         _ template: Template,
         _ order: MatchOrder,
         decode: (Match) throws(SpaceError) -> T,
+        near: R? = nil,
         _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
     ) throws(SpaceError) -> Taken<T, R>? {
         var attempt = 0
         while true {
-            var candidate: Match?
-            let (commit, shapes, examined) = try read { (snapshot) throws(SpaceError) in
-                var search = try search(snapshot, template, order)
-                try search.forEach { (id, row) throws(SpaceError) in
-                    candidate = Match(id, row)
-                    return false
-                }
-                return (snapshot.commit, search.shapes, search.examined)
-            }
-            guard let candidate else {
+            var sight = Sight(isForTake: true)
+            try look(template, order, &sight)
+            guard let candidate = sight.match else {
                 // First return overdue claims and those of dead processes: perhaps no write and no tick has done it
                 // yet.
                 if try returnEndedClaims() { continue }
-                engine.followUp(template.shape, shapes, examined: examined)
+                followUp(template, sight)
                 return nil
             }
             let content = try decode(candidate)
+            if sight.isNear, let near, try takeNear(candidate.id) {
+                followUp(template, sight)
+                return Taken(candidate.id, content, near)
+            }
+            let (isNear, commit) = (sight.isNear, sight.commit)
             attempt += 1
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
             let taken = try write(.removing) { (scope) throws(SpaceError) -> Taken<T, R>? in
-                if scope.isUnchanged(since: commit) || !Safeguard.secondLook.stands {
+                let isUnchanged = !isNear && scope.isUnchanged(since: commit)
+                if isUnchanged || !Safeguard.secondLook.stands {
                     return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
                         // The tuple may have expired since it was found.
                         guard scope.snapshot.isVisible(row) else { return nil }
@@ -130,10 +221,16 @@ extension NamespaceCore {
                 return Taken(TupleID(rawValue: id), content, try end(scope, id, row))
             }
             if let taken {
-                engine.followUp(template.shape, shapes, examined: examined)
+                followUp(template, sight)
                 return taken
             }
         }
+    }
+
+    @inline(__always)
+    private func followUp(_ template: Template, _ sight: Sight) {
+        guard let shapes = sight.shapes else { return }
+        engine.followUp(template.shape, shapes, examined: sight.examined)
     }
 
     /// Takes all matches in one transaction: at most `max`, and at most `maxBytes`, which the first match alone may
@@ -198,7 +295,7 @@ extension NamespaceCore {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        try takeIfExists(template, order, decode: decode) { (scope, id, row) throws(SpaceError) in
+        try takeIfExists(template, order, decode: decode, near: ()) { (scope, id, row) throws(SpaceError) in
             try scope.remove(id, row)
         }.map { Found(result: $0.content, removed: $0.id.rawValue) }
     }

@@ -150,7 +150,7 @@ extension NamespaceCore {
     private func tickForAll() {
         let count = control.ticker.countTick()
         _ = takeTurn(force: true)
-        let transaction = engine.lastCommit
+        let transaction = engine.lastChange
         repair(isThorough: count % Self.ticksToThoroughSweep == 0)
         let hasMoved = ticker.withLock { known in
             defer { known.transaction = transaction }

@@ -79,7 +79,7 @@ struct Wait {
     /// Prepares a look: remembers the bell, and re-arms a granted slot.
     private mutating func prepare() {
         bellAtLook = bell.word.loadSequential()
-        transactionAtLook = core.engine.lastCommit
+        transactionAtLook = core.engine.lastChange
         guard let tenancy else {
             renew()
             return SharedWord64.fence()
@@ -118,7 +118,7 @@ struct Wait {
     }
 
     /// Whether there may be something new although no bell was heard.
-    var mayHaveMissed: Bool { core.engine.lastCommit != transactionAtLook }
+    var mayHaveMissed: Bool { core.engine.lastChange != transactionAtLook }
 
     /// Ends the wait.
     ///

@@ -1,0 +1,181 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// Writing, taking and reading in the near end, without a transaction.
+///
+/// Each of these functions may answer that it can't tell or can't do it; the caller then goes the way through LMDB.
+extension Engine {
+    /// What a look at the near end without the gate has found.
+    package enum NearSight {
+        /// The first match, the tables included.
+        case match(Match)
+        /// There was no match, neither here nor in the tables.
+        case nothing
+        /// The tables have to be searched.
+        case unknown
+    }
+
+    /// How often a reader looks again because a writer has changed the ring meanwhile.
+    private static let looks = 16
+
+    /// Writes a tuple that does not expire; `nil` if it has to be written to LMDB.
+    package func writeNear(_ tuple: EncodedTuple) throws(SpaceError) -> UInt64? {
+        guard let near, tuple.bytes.count <= NearRing.longestTuple, near.mayHavePlace else { return nil }
+        try checkUsable()
+        return try underGate { () throws(SpaceError) in
+            if near.tail.loadRelaxed() >= near.limit.loadRelaxed() { try makeRoom(near) }
+            guard let id = near.append(tuple, control.sequence) else { return nil }
+            // The waiter's side is: publish, fence, look. The writer's side is: commit, fence, scan.
+            SharedWord64.fence()
+            if slots.isAnybodyWaiting {
+                var appearance = Appearance(tuple)
+                slots.grant(id, &appearance, into: wakes)
+            }
+            CrashPoint.reach(.granted)
+            return id
+        }
+    }
+
+    /// Makes sure of the disk space for moving records to LMDB: for a full ring, or for a few records.
+    ///
+    /// It holds until LMDB's next commit, which takes over all records. If there is no space even for a few, the tuple
+    /// is written to LMDB, and that write says what is missing.
+    @inline(never)
+    private func makeRoom(_ near: NearRing) throws(SpaceError) {
+        guard near.isEmpty else { return }
+        let reader = try lendReader(holdsGate: true)
+        defer { takeBack(reader) }
+        let shapes = try shapeCache.table(of: snapshot(of: reader)).indexed.count
+        for (count, bytes) in [
+            (NearRing.capacity, NearRing.contentSize), (16, 16 * NearRing.longestTuple),
+        ] {
+            let all = Tables.bytes(ofTuples: count, content: bytes, shapes: shapes)
+            let isPromised = scope.meter.promise(tuples: count, bytes: all, shapes: shapes, reader.transaction.access)
+            if isPromised { return near.allow(count) }
+        }
+    }
+
+    /// Takes a tuple that a look has found; `false` if it is not in the near end, because it was taken or moved.
+    package func takeNear(_ id: UInt64) throws(SpaceError) -> Bool {
+        guard let near else { return false }
+        try checkUsable()
+        return try underGate { () throws(SpaceError) in
+            guard near.contains(id) else { return !Safeguard.secondLook.stands }
+            near.remove(id, control.sequence)
+            return true
+        }
+    }
+
+    /// Looks for the first match without the gate and without a snapshot of LMDB.
+    ///
+    /// It can tell only if it is known that LMDB has no match as of its last commit, and that commit is still the last
+    /// one afterwards.
+    package func lookNear(_ template: Template, _ order: MatchOrder) throws(SpaceError) -> NearSight {
+        guard let near, absences.mayHave, near.off.loadRelaxed() == 0 else { return .unknown }
+        try checkUsable()
+        for _ in 0..<Self.looks {
+            let word = near.word.load()
+            let commit = environment.lastTransaction
+            let (head, tail) = (near.head.loadRelaxed(), near.tail.loadRelaxed())
+            guard let floor = absences.floor(template, asOf: commit), near.isSound(head, tail) else { return .unknown }
+            let match = near.first(template, order, min(max(head, floor), tail)..<tail)
+            SharedWord64.acquireFence()
+            guard near.word.loadRelaxed() == word, environment.lastTransaction == commit else { continue }
+            return match.map { .match($0) } ?? .nothing
+        }
+        return .unknown
+    }
+
+    /// Looks for the first match in the ring, without the gate, after a search of the tables.
+    ///
+    /// - `floor`: The next id by the counters of the search's snapshot, which has all tuples below it.
+    /// - `word`: The ring's word before the snapshot.
+    ///
+    /// Returns `nil` if the ring has changed since, and then the tables have to be searched again.
+    package func lookNear(
+        _ template: Template,
+        _ order: MatchOrder,
+        floor: UInt64,
+        since word: UInt64
+    ) -> NearSight? {
+        guard let near else { return .nothing }
+        let (head, tail) = (near.head.loadRelaxed(), near.tail.loadRelaxed())
+        guard near.isSound(head, tail) else { return nil }
+        let match = near.first(template, order, min(max(head, floor), tail)..<tail)
+        SharedWord64.acquireFence()
+        guard near.word.loadRelaxed() == word else { return nil }
+        return match.map { .match($0) } ?? .nothing
+    }
+
+    /// The ring's word, and whether the ring may have tuples.
+    @inline(__always)
+    package var nearState: (word: UInt64, mayHaveTuples: Bool) {
+        guard let near else { return (0, false) }
+        let word = near.word.load()
+        return (word, near.head.loadRelaxed() != near.tail.loadRelaxed())
+    }
+
+    /// Notes that a search has found no match in LMDB's tables.
+    package func noteAbsence(_ search: Search) throws(SpaceError) {
+        guard near != nil, search.isAbsent else { return }
+        if try search.snapshot.tuples.count == 0 {
+            absences.noteEmpty(asOf: search.snapshot.commit, floor: try search.snapshot.floor())
+        } else if search.examined == 0, search.shapes.index(for: search.template.shape)?.watermark == 0 {
+            absences.note(search.template, asOf: search.snapshot.commit, floor: try search.snapshot.floor())
+        }
+    }
+
+    /// Renews a reader's snapshot, and copies the near end beside it, so that both show one moment.
+    ///
+    /// If it throws, the reader is back in the pool, or dropped.
+    ///
+    /// The word may be odd, because a writer is in the middle of a change, or is stopped there. Each of a change's
+    /// stores leaves a state that may be seen. So two equal words are enough: at most one change has moved between them.
+    @inline(__always)
+    func renewBoth(_ near: NearRing, _ reader: Reader, holdsGate: Bool) throws(SpaceError) {
+        if try !renewAndCopy(near, reader, holdsGate: holdsGate) { try renewAgain(near, reader, holdsGate: holdsGate) }
+    }
+
+    /// Makes one attempt; if the result is `false`, the reader has a snapshot.
+    @inline(__always)
+    private func renewAndCopy(_ near: NearRing, _ reader: Reader, holdsGate: Bool) throws(SpaceError) -> Bool {
+        let word = near.word.load()
+        try renew(reader, holdsGate: holdsGate)
+        do throws(SpaceError) {
+            return try reader.near.pointee.copy(near, since: word) { () throws(SpaceError) in
+                // A commit may have taken records over that are still here.
+                let snapshot = Snapshot(access: reader.transaction.access, tables: tables, clock: clock)
+                return try snapshot.floor()
+            }
+        } catch {
+            takeBack(reader)
+            throw error
+        }
+    }
+
+    @inline(never)
+    private func renewAgain(_ near: NearRing, _ reader: Reader, holdsGate: Bool) throws(SpaceError) {
+        for _ in 0..<Self.looks {
+            reader.transaction.reset()
+            if try renewAndCopy(near, reader, holdsGate: holdsGate) { return }
+        }
+        reader.transaction.reset()
+        var isDone = false
+        var isLent = true
+        do throws(SpaceError) {
+            // Writers are too quick.
+            let look = { () throws(SpaceError) in
+                isLent = false
+                isDone = try self.renewAndCopy(near, reader, holdsGate: true)
+            }
+            if holdsGate { try look() } else { try underGate(look) }
+        } catch {
+            if isLent { readers.put(reader) }
+            throw error
+        }
+        if isDone { return }
+        takeBack(reader)
+        throw .damaged(NearRing.nonsense)
+    }
+}

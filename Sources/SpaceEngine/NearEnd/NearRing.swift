@@ -1,0 +1,342 @@
+import Glibc
+package import SpaceSystem
+import TupleCoding
+
+/// The newest tuples of a `.fast` namespace, in the control file, in front of LMDB.
+///
+/// Guarantees: a tuple is written by one store, and taken by one store, so a process that is killed between any two
+/// instructions leaves each tuple either there or not. No tuple is in the ring and in LMDB at once for a reader that
+/// follows the rules below. No id is used twice.
+///
+/// - Everything is changed under the gate. A record's position is its tuple's id, and `tail` is the next id. The ids
+///   below `head` are in LMDB, or gone.
+/// - `word` is odd while something is changed, and even otherwise. It only rises. A reader without the gate reads an
+///   even word, reads what it wants to know, and reads the word again: if that is the same, what it has read was the
+///   state of one moment.
+/// - Each commit of LMDB takes all records over (`WriteScope.takeOver`), and its row of counters has the next id. After
+///   the commit, still under the gate, `head` becomes `tail`. A process killed between the two leaves records that are
+///   in LMDB too: a reader leaves out the ids below the next id of its snapshot's counters, and the next holder of the
+///   gate moves the head (`Engine.recover`).
+/// - So all ids in the ring are higher than those in LMDB, and "the oldest first" is: LMDB, then the ring.
+///
+/// (If the next id were stored apart from the tail, a kill between the two stores would use an id twice. If a reader
+/// compared only the head, it would see half of a record. `tools/model/check nearend` finds these runs and others.)
+///
+/// A second `NearRing` reads a copy of this memory (`NearView`).
+///
+/// Unchecked Sendable: the words are atomic, and the other bytes are written under the gate; what is read of them
+/// without the gate counts only if the word proves it.
+package struct NearRing: @unchecked Sendable {
+    // Layout, in bytes.
+    private static let wordOffset = 0
+    private static let headOffset = 8
+    private static let tailOffset = 16
+    private static let limitOffset = 24
+    private static let offOffset = 32
+    private static let unusedOffset = 36
+    private static let sequenceOffset = 40
+    private static let recordsOffset = 64
+    private static let contentOffset = recordsOffset + capacity * NearRecord.size
+    /// The bytes that the ring takes in the control file: whole pages.
+    static let byteCount = (contentOffset + contentSize + 4095) / 4096 * 4096
+
+    /// How many records there are.
+    package static let capacity = 256
+    /// How many bytes the records' tuples have together.
+    static let contentSize = 64 << 10
+    /// The longest tuple for which the ring is used.
+    package static let longestTuple = 1024
+
+    private let base: UnsafeMutableRawPointer
+    /// Odd while something is changed.
+    let word: SharedWord64
+    /// The first id that may have a record.
+    let head: SharedWord64
+    /// The next id.
+    let tail: SharedWord64
+    /// Ids below it may be written: there is disk space for moving that many records to LMDB.
+    let limit: SharedWord64
+    /// Not 0 while no tuple may be written here.
+    let off: SharedWord32
+    /// The number of the ring's last change.
+    ///
+    /// It rises only while the word is odd, so what a look has read of it belongs to the records that it has read. (The
+    /// control file's number also rises with LMDB's commits, and may be of a later one than a reader's snapshot.)
+    let sequence: SharedWord64
+    /// How many records are not used: tests use few records, so that the ring is full all the time.
+    package let unused: SharedWord32
+
+    init(at base: UnsafeMutableRawPointer) {
+        self.base = base
+        word = SharedWord64(at: (base + Self.wordOffset).assumingMemoryBound(to: UInt64.self))
+        head = SharedWord64(at: (base + Self.headOffset).assumingMemoryBound(to: UInt64.self))
+        tail = SharedWord64(at: (base + Self.tailOffset).assumingMemoryBound(to: UInt64.self))
+        limit = SharedWord64(at: (base + Self.limitOffset).assumingMemoryBound(to: UInt64.self))
+        sequence = SharedWord64(at: (base + Self.sequenceOffset).assumingMemoryBound(to: UInt64.self))
+        off = SharedWord32(at: (base + Self.offOffset).assumingMemoryBound(to: UInt32.self))
+        unused = SharedWord32(at: (base + Self.unusedOffset).assumingMemoryBound(to: UInt32.self))
+    }
+
+    /// Memory for a copy, which its owner frees.
+    static func allocate() -> NearRing {
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 64)
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+        return NearRing(at: memory)
+    }
+
+    func free() { base.deallocate() }
+
+    // MARK: Reading
+
+    @inline(__always)
+    func record(_ id: UInt64) -> NearRecord {
+        NearRecord(base + Self.recordsOffset + Int(id % UInt64(Self.capacity)) * NearRecord.size)
+    }
+
+    /// The tuple of a record; `nil` if the record's numbers don't fit the ring, as in a torn or damaged one.
+    @inline(__always)
+    func tuple(of record: NearRecord) -> EncodedTuple? {
+        let (start, length) = (Int(record.position % UInt64(Self.contentSize)), Int(record.length))
+        guard length <= Self.longestTuple, start + length <= Self.contentSize else { return nil }
+        let bytes = UnsafeRawBufferPointer(start: base + Self.contentOffset + start, count: length)
+        return EncodedTuple(bytes: bytes, isRecord: record.isRecord)
+    }
+
+    /// The place of a record's tuple, like `tuple(of:)`.
+    func content(of record: NearRecord) -> UnsafeMutableRawBufferPointer? {
+        guard let tuple = tuple(of: record) else { return nil }
+        let start = Int(record.position % UInt64(Self.contentSize))
+        return UnsafeMutableRawBufferPointer(start: base + Self.contentOffset + start, count: tuple.bytes.count)
+    }
+
+    /// Whether there are no records; under the gate.
+    @inline(__always)
+    var isEmpty: Bool { head.loadRelaxed() == tail.loadRelaxed() }
+
+    /// Whether a tuple is in the ring; under the gate.
+    @inline(__always)
+    func contains(_ id: UInt64) -> Bool {
+        let (head, tail) = (head.loadRelaxed(), tail.loadRelaxed())
+        return isSound(head, tail) && id >= head && id < tail && record(id).isPresent(id)
+    }
+
+    /// Whether the ring's numbers make sense; damage is the only reason why they don't.
+    @inline(__always)
+    func isSound(_ head: UInt64, _ tail: UInt64) -> Bool {
+        head <= tail && tail &- head <= UInt64(Self.capacity) && tail < 1 << 48
+    }
+
+    /// The number of the ring's last change, or 0 if the word is damaged.
+    var lastChange: UInt64 {
+        let number = sequence.loadRelaxed()
+        return number < 1 << 62 ? number : 0
+    }
+
+    // MARK: Changing, under the gate
+
+    /// Runs `change` while the word is odd.
+    @inline(__always)
+    private func changing(_ change: () -> Void) {
+        let even = word.loadRelaxed()
+        word.storeRelaxed(even | 1)
+        SharedWord64.releaseFence()
+        change()
+        word.store((even | 1) &+ 1)
+    }
+
+    /// Gives a change its number, before the store that commits it.
+    @inline(__always)
+    private func raise(_ last: SharedWord64) {
+        let number = last.loadRelaxed() &+ 1
+        sequence.storeRelaxed(number)
+        last.storeRelaxed(number)
+    }
+
+    /// Adds a tuple, and raises the number of changes, of which `last` is the last; `nil` if it has no place here.
+    @inline(__always)
+    func append(_ tuple: EncodedTuple, _ last: SharedWord64) -> UInt64? {
+        let (head, id) = (head.loadRelaxed(), tail.loadRelaxed())
+        let length = tuple.bytes.count
+        guard off.loadRelaxed() == 0, length <= Self.longestTuple, id < limit.loadRelaxed(),
+            isSound(head, id), id &- head &+ UInt64(unused.loadRelaxed()) < UInt64(Self.capacity), id < 1 << 48 - 1,
+            let position = place(length, head, id)
+        else { return nil }
+        let record = record(id)
+        changing {
+            record.fill(id, tuple, position)
+            let start = Int(position % UInt64(Self.contentSize))
+            let content = UnsafeMutableRawBufferPointer(start: base + Self.contentOffset + start, count: length)
+            content.copyMemory(from: tuple.bytes)
+            raise(last)
+            CrashPoint.reach(.nearFilled)
+            // This store commits.
+            tail.store(id + 1)
+            CrashPoint.reach(.nearWritten)
+        }
+        return id
+    }
+
+    /// Whether there may be a place for one more; asked before the gate is taken.
+    @inline(__always)
+    var mayHavePlace: Bool {
+        let used = tail.loadRelaxed() &- head.loadRelaxed() &+ UInt64(unused.loadRelaxed())
+        return off.loadRelaxed() == 0 && used < UInt64(Self.capacity)
+    }
+
+    /// Where the bytes of the next tuple begin; `nil` if there is no room for them.
+    @inline(__always)
+    private func place(_ length: Int, _ head: UInt64, _ tail: UInt64) -> UInt64? {
+        let size = UInt64(Self.contentSize)
+        guard head < tail else { return 0 }
+        let last = record(tail - 1)
+        var position = last.position &+ (UInt64(last.length) + 7) & ~7
+        // A tuple's bytes lie together.
+        if position % size + UInt64(length) > size { position &+= size &- position % size }
+        return position &+ UInt64(length) &- record(head).position <= size ? position : nil
+    }
+
+    /// Takes a tuple that the ring contains, and raises the number of changes.
+    @inline(__always)
+    func remove(_ id: UInt64, _ last: SharedWord64) {
+        changing {
+            raise(last)
+            CrashPoint.reach(.nearTaking)
+            // This store commits.
+            record(id).markTaken()
+            CrashPoint.reach(.nearTaken)
+            var first = head.loadRelaxed()
+            guard first == id else { return }
+            let end = tail.loadRelaxed()
+            repeat { first += 1 } while first < end && !record(first).isPresent(first)
+            head.store(first)
+        }
+    }
+
+    /// Empties the ring after a commit that has taken over all records: `next` is the next id by its counters.
+    @inline(__always)
+    func empty(next: UInt64, isOff: Bool) {
+        let isOff: UInt32 = isOff ? 1 : 0
+        guard
+            head.loadRelaxed() != next || tail.loadRelaxed() != next || limit.loadRelaxed() != next
+                || off.loadRelaxed() != isOff
+        else { return }
+        changing {
+            // The tail first: the head is never beyond it.
+            tail.store(next)
+            head.store(next)
+            limit.store(next)
+            off.store(isOff)
+        }
+    }
+
+    /// Keeps writers out of the ring, before a commit that begins to journal or makes something expire.
+    @inline(__always)
+    func turnOff() { if off.loadRelaxed() == 0 { off.store(1) } }
+
+    /// Lets `count` records be written from now on.
+    func allow(_ count: Int) { limit.store(tail.loadRelaxed() &+ UInt64(count)) }
+
+    /// Repairs what a killed holder of the gate left: `next` is the next id by the counters of the last commit.
+    func recover(next: UInt64, isOff: Bool) {
+        let odd = word.load() | 1
+        word.storeSequential(odd)
+        tail.store(max(tail.load(), next))
+        head.store(max(head.load(), next))
+        limit.store(tail.load())
+        off.store(isOff ? 1 : 0)
+        word.storeSequential(odd &+ 1)
+    }
+}
+
+/// One record of the ring.
+///
+///     0   id
+///     8   state: 1 present, 2 taken
+///     12  length of the tuple in bytes
+///     16  where the tuple begins, counted without wrapping around
+///     24  the number of fields, or 2³² - 1 for a record with names
+///     32  for each of the first four fields, its term in the hash of a shape that binds it
+struct NearRecord {
+    static let size = 64
+    private static let present: UInt32 = 1
+    private static let taken: UInt32 = 2
+    private static let recordKind = UInt32.max
+    static let terms = 4
+
+    private let base: UnsafeMutableRawPointer
+
+    @inline(__always)
+    init(_ base: UnsafeMutableRawPointer) { self.base = base }
+
+    @inline(__always)
+    private func word(_ offset: Int) -> UInt64 { base.load(fromByteOffset: offset, as: UInt64.self) }
+    @inline(__always)
+    private func half(_ offset: Int) -> UInt32 { base.load(fromByteOffset: offset, as: UInt32.self) }
+    @inline(__always)
+    private var state: SharedWord32 { SharedWord32(at: (base + 8).assumingMemoryBound(to: UInt32.self)) }
+
+    /// These two may change while a reader without the gate checks them, so each is read once.
+    var length: UInt32 { SharedWord32(at: (base + 12).assumingMemoryBound(to: UInt32.self)).loadRelaxed() }
+    var position: UInt64 { SharedWord64(at: (base + 16).assumingMemoryBound(to: UInt64.self)).loadRelaxed() }
+    var isRecord: Bool { half(24) == Self.recordKind }
+
+    @inline(__always)
+    func isPresent(_ id: UInt64) -> Bool { word(0) == id && state.loadRelaxed() == Self.present }
+
+    func copy(_ other: NearRecord) { base.copyMemory(from: other.base, byteCount: Self.size) }
+
+    @inline(__always)
+    func markTaken() { state.store(Self.taken) }
+
+    @inline(__always)
+    func fill(_ id: UInt64, _ tuple: EncodedTuple, _ position: UInt64) {
+        base.storeBytes(of: id, toByteOffset: 0, as: UInt64.self)
+        state.storeRelaxed(Self.present)
+        base.storeBytes(of: UInt32(tuple.bytes.count), toByteOffset: 12, as: UInt32.self)
+        base.storeBytes(of: position, toByteOffset: 16, as: UInt64.self)
+        var kind = Self.recordKind
+        if !tuple.isRecord {
+            let terms = UnsafeMutableBufferPointer(
+                start: (base + 32).assumingMemoryBound(to: UInt64.self),
+                count: Self.terms
+            )
+            kind = UInt32(truncatingIfNeeded: tuple.fillTerms(terms))
+        }
+        base.storeBytes(of: kind, toByteOffset: 24, as: UInt32.self)
+    }
+
+    /// Whether a tuple that matches a template of this shape and hash can be in the record.
+    @inline(__always)
+    func mayMatch(_ sieve: NearSieve) -> Bool {
+        switch sieve {
+        case .all: return true
+        case .records: return half(24) == Self.recordKind
+        case .fields(let arity, let bound, let hash):
+            guard half(24) == arity else { return false }
+            guard bound != 0 else { return true }
+            var sum: UInt64 = 0
+            for place in 0..<Self.terms where bound & (1 << UInt64(place)) != 0 {
+                sum &+= word(32 + 8 * place)
+            }
+            return sum == hash
+        }
+    }
+}
+
+/// What a record must have so that a template can match its tuple.
+enum NearSieve {
+    case all
+    case records
+    /// `bound` is empty if the template binds fields beyond those of which a record has the terms.
+    case fields(arity: UInt32, bound: UInt64, hash: UInt64)
+
+    init(_ template: Template) {
+        switch template.shape {
+        case .anything: self = .all
+        case .record: self = .records
+        case .fields(let arity, let bound):
+            let isKnown = bound < 1 << UInt64(NearRecord.terms)
+            self = .fields(arity: UInt32(clamping: arity), bound: isKnown ? bound : 0, hash: template.boundHash)
+        }
+    }
+}

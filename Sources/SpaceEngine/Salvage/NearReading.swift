@@ -1,0 +1,67 @@
+import Glibc
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+
+/// The tuples of the near end, read from a control file that may be damaged, and that processes may be changing.
+package struct NearReading {
+    /// The tuples, in the order of their ids.
+    package private(set) var tuples: [(id: UInt64, row: SalvagedRows.Row)] = []
+    /// The damage, one sentence each.
+    package private(set) var faults: [String] = []
+    /// Whether the ring changed while it was read, at each attempt.
+    package private(set) var isUnsettled = false
+
+    private static let attempts = 64
+
+    /// Reads the ring of a folder's control file; nothing if there is no such file.
+    ///
+    /// - Parameters:
+    ///   - folder: The namespace's folder.
+    ///   - next: The next id by the counters of the data file, below which the data file has all tuples.
+    package init(_ folder: borrowing NamespaceFolder, next: UInt64) {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+        guard
+            let file = try? OwnedDescriptor.openat(
+                directory: folder.descriptor.raw,
+                NamespaceFolder.control,
+                flags: flags
+            ), (try? FileInfo.of(file.raw))?.kind == .regular
+        else { return }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: NearRing.byteCount, alignment: 64)
+        defer { memory.deallocate() }
+        for _ in 0..<Self.attempts {
+            guard ControlFile.readNear(file.raw, into: memory) else {
+                faults.append("the control file ends before the newest tuples")
+                return
+            }
+            let ring = NearRing(at: memory.baseAddress!)
+            let word = ring.word.load()
+            isUnsettled = ControlFile.nearWord(file.raw) != word
+            if !isUnsettled { break }
+        }
+        read(NearRing(at: memory.baseAddress!), next)
+    }
+
+    private mutating func read(_ ring: NearRing, _ next: UInt64) {
+        let (head, tail) = (ring.head.load(), ring.tail.load())
+        guard ring.isSound(head, tail) else {
+            faults.append("the bounds of the newest tuples make no sense")
+            return
+        }
+        for id in max(head, next)..<max(head, next, tail) {
+            let record = ring.record(id)
+            guard record.isPresent(id) else { continue }
+            guard let tuple = ring.tuple(of: record) else {
+                faults.append("tuple \(id), one of the newest, is damaged")
+                continue
+            }
+            let row = TupleRow(expiry: 0, deliveries: 0, encoded: tuple).copied()
+            tuples.append((id, SalvagedRows.Row(key: Array(bigEndian: id), value: row)))
+        }
+    }
+}
+
+extension Array<UInt8> {
+    fileprivate init(bigEndian number: UInt64) { self = Swift.withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+}

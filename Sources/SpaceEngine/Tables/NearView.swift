@@ -1,0 +1,70 @@
+import Glibc
+import SpaceSystem
+import TupleCoding
+
+/// The near end as a snapshot shows it.
+package struct NearView {
+    /// The copied records; there is no memory for them until the first are copied.
+    private(set) var ring: NearRing?
+    /// The ids that the copy has records for; not all of them are present.
+    private(set) var ids: Range<UInt64> = 0..<0
+    /// The next id, and the number of the last change.
+    private(set) var next: UInt64 = 0
+    private(set) var sequence: UInt64 = 0
+    /// Whether the last copy made sense; damage, or a change meanwhile, is the reason why it didn't.
+    private(set) var isSound = true
+
+    func free() { ring?.free() }
+
+    /// Copies the records that a snapshot doesn't have: those from `floor()` on, the next id of its counters.
+    ///
+    /// - Returns: Whether nothing has changed since `word` was read, before the snapshot.
+    @inline(__always)
+    mutating func copy<E>(
+        _ source: NearRing,
+        since word: UInt64,
+        floor: () throws(E) -> UInt64
+    ) throws(E) -> Bool {
+        let (head, tail) = (source.head.loadRelaxed(), source.tail.loadRelaxed())
+        ids = tail..<tail
+        isSound = source.isSound(head, tail)
+        if head != tail, isSound { try copyRecords(source, head, tail, floor()) }
+        sequence = source.sequence.loadRelaxed()
+        next = tail
+        SharedWord64.acquireFence()
+        return source.word.loadRelaxed() == word && isSound
+    }
+
+    @inline(never)
+    private mutating func copyRecords(_ source: NearRing, _ head: UInt64, _ tail: UInt64, _ floor: UInt64) {
+        let target = ring ?? NearRing.allocate()
+        ring = target
+        ids = min(max(head, floor), tail)..<tail
+        for id in ids {
+            let record = target.record(id)
+            record.copy(source.record(id))
+            guard record.isPresent(id) else { continue }
+            guard let tuple = source.tuple(of: record), let place = target.content(of: record) else {
+                isSound = false
+                return
+            }
+            place.copyMemory(from: tuple.bytes)
+        }
+    }
+
+    @inline(__always)
+    var isEmpty: Bool { ids.isEmpty }
+
+    /// How many tuples there are.
+    var count: Int {
+        guard let ring else { return 0 }
+        return ids.reduce(0) { $0 + (ring.record($1).isPresent($1) ? 1 : 0) }
+    }
+
+    func row(_ id: UInt64) -> TupleRow? {
+        guard let ring, ids.contains(id) else { return nil }
+        let record = ring.record(id)
+        guard record.isPresent(id), let tuple = ring.tuple(of: record) else { return nil }
+        return TupleRow(expiry: 0, deliveries: 0, encoded: tuple)
+    }
+}

@@ -1,0 +1,49 @@
+import SpaceSystem
+import TupleCoding
+
+extension WriteScope {
+    /// Moves the near end's tuples to the tables of this transaction.
+    ///
+    /// They were written before, so nothing is numbered, journaled or granted here. The commit's counters have the next
+    /// id, so each reader sees each of the tuples in one place.
+    func takeOver(_ near: NearRing) throws(SpaceError) {
+        let (head, tail) = (near.head.loadRelaxed(), near.tail.loadRelaxed())
+        guard near.isSound(head, tail) else { throw .damaged(NearRing.nonsense) }
+        let ids = max(head, counters.nextTuple)..<max(head, counters.nextTuple, tail)
+        counters.nextTuple = ids.upperBound
+        if ids.isEmpty { return }
+        let (count, bytes) = try near.total(ids)
+        if count == 0 { return }
+        var cursors: TupleCursors?
+        if count > 1 {
+            let shapes = shapes.indexed.count
+            let all = Tables.bytes(ofTuples: count, content: bytes, shapes: shapes)
+            try meter.expect(tuples: count, bytes: all, shapes: shapes)
+            cursors = try TupleCursors(self)
+        }
+        for id in ids {
+            let record = near.record(id)
+            guard record.isPresent(id), let tuple = near.tuple(of: record) else { continue }
+            try store(id, tuple, expiry: 0, with: &cursors)
+        }
+        noteUpkeep()
+    }
+}
+
+extension NearRing {
+    /// What is said of a ring whose numbers can't be right.
+    static let nonsense = "the bounds of the newest tuples, or one of their records, make no sense"
+
+    /// How many tuples have these ids, and how many bytes; under the gate.
+    fileprivate func total(_ ids: Range<UInt64>) throws(SpaceError) -> (count: Int, bytes: Int) {
+        var (count, bytes) = (0, 0)
+        for id in ids {
+            let record = record(id)
+            guard record.isPresent(id) else { continue }
+            guard let tuple = tuple(of: record) else { throw .damaged("tuple \(id) of the near end is damaged") }
+            count += 1
+            bytes += tuple.bytes.count
+        }
+        return (count, bytes)
+    }
+}

@@ -1,0 +1,272 @@
+import Glibc
+import LMDB
+import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import TupleSpace
+
+/// The newest tuples of a namespace in mode `fast` are in a ring in front of LMDB, and nobody who uses the namespace can
+/// tell where a tuple is.
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
+struct NearEndTests {
+    let namespace: Namespace
+    private var engine: Engine { namespace.core.engine }
+    private var ring: NearRing { namespace.core.control.near }
+    private var commit: Int { engine.environment.lastTransaction }
+
+    init() throws { namespace = try SpaceTest.namespace(.fast) }
+
+    /// Moves what is in the ring to LMDB.
+    private func flush() throws {
+        try namespace.set("flush", commit)
+        #expect(ring.isEmpty)
+    }
+
+    private func numbers(_ order: MatchOrder = .oldestFirst) throws -> [Int] {
+        try namespace.readAll(order: order).map { tuple in
+            guard case .int(let number) = tuple.fields[1] else { throw TestFailure("\(tuple)") }
+            return Int(number)
+        }
+    }
+
+    @Test func aShortQueueNeedsNoCommit() throws {
+        #expect(try namespace.takeIfExists("job", any(Int.self)) == nil)
+        let before = commit
+        for number in 0..<1000 {
+            try namespace.write("job", number)
+            #expect(try namespace.readIfExists("job", any(Int.self))?.1 == number)
+            #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number)
+        }
+        #expect(commit == before)
+        #expect(try namespace.status().sequence == 2000)
+        #expect(try namespace.count() == 0)
+        // The numbers go on in LMDB.
+        try flush()
+        #expect(try namespace.status().sequence == 2001)
+        #expect(try namespace.write(tuple: ["next"]).rawValue == 1001)
+    }
+
+    @Test(arguments: [MatchOrder.oldestFirst, .newestFirst])
+    func theOrderIsThatOfWriting(_ order: MatchOrder) throws {
+        for number in 0..<3 { try namespace.write("job", number) }
+        try flush()
+        for number in 3..<6 { try namespace.write("job", number) }
+        #expect(ring.tail.load() - ring.head.load() == 3)
+        let expected = order == .oldestFirst ? Array(0..<6) : (0..<6).reversed()
+        #expect(try numbers(order) == expected)
+        #expect(try namespace.count() == 6)
+        #expect(try namespace.count(matching: ["job", .any]) == 6)
+        #expect(try namespace.status().tuples == 6)
+        #expect(try namespace.verify() == [])
+        for number in expected {
+            #expect(try namespace.readIfExists("job", any(Int.self), order: order)?.1 == number)
+            #expect(try namespace.takeIfExists("job", any(Int.self), order: order)?.1 == number)
+        }
+        #expect(try namespace.count() == 0)
+    }
+
+    /// A template finds its tuple by any of its fields, behind any others.
+    @Test func eachTemplateFindsItsTuple() throws {
+        let tuples: [Tuple] = [
+            ["a"], ["a", 1], ["a", 1, "x"], ["b", 1, "x", 2.5], ["a", 1, "x", 2.5, "five"], ["a", 2, "x", 2.5, "six"],
+        ]
+        for tuple in tuples { try namespace.write(tuple: tuple) }
+        try namespace.write(record: ["name": "ada", "kind": "r"])
+        let templates: [(Template, Int)] = [
+            (["a"], 1), (["a", .any], 1), ([.any, 1], 1), ([.any, .any, "x"], 1), ([.any, .any, "x", 2.5], 1),
+            ([.any, .any, .any, .any, "six"], 1), (["a", .any, .any, .any, .any], 2), (["c"], 0), (.any, 7),
+            (try Template(json: #"{"kind": "r"}"#), 1), (try Template(json: #"{"kind": "s"}"#), 0),
+        ]
+        for round in 0..<2 {
+            for (template, count) in templates {
+                #expect(try namespace.readAll(matching: template).count == count, "\(template), round \(round)")
+                #expect(try (namespace.readIfExists(matching: template) != nil) == (count > 0))
+            }
+            if round == 0 { try flush() }
+        }
+        // One tuple in LMDB, and one in the ring: a range skips the first.
+        try namespace.write("b", 7)
+        #expect(try namespace.takeIfExists(any(String.self), 5...9)?.1 == 7)
+    }
+
+    @Test func aFullRingGoesToLMDB() throws {
+        namespace.useNearEnd(of: 4)
+        let before = commit
+        for number in 0..<100 { try namespace.write("job", number) }
+        #expect(commit - before == 20)
+        #expect(try numbers() == Array(0..<100))
+        namespace.useNearEnd(of: 0)
+        try namespace.write("job", 100)
+        #expect(ring.isEmpty)
+        #expect(try numbers() == Array(0...100))
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Tuples of all sizes, some of them taken, go around the ring of bytes again and again.
+    @Test func bytesGoAround() throws {
+        var expected: [[UInt8]] = []
+        for number in 0..<3000 {
+            let body = [UInt8](repeating: UInt8(number % 251), count: number * 37 % 1100)
+            try namespace.write("job", body)
+            expected.append(body)
+            guard number % 7 != 0 else { continue }
+            let taken = try namespace.takeIfExists(
+                "job",
+                any([UInt8].self),
+                order: number % 3 == 0 ? .newestFirst : .oldestFirst
+            )
+            #expect(taken?.1 == (number % 3 == 0 ? expected.removeLast() : expected.removeFirst()))
+        }
+        #expect(try namespace.readAll().map(\.fields) == expected.map { [.string("job"), .bytes($0)] })
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func whatLMDBMustDoIsDoneThere() throws {
+        try namespace.write("job", 0)
+        try namespace.write("large", [UInt8](repeating: 1, count: 5000))
+        #expect(ring.isEmpty)
+        try namespace.write("job", 1)
+        try namespace.write("brief", 2, expires: .seconds(3600))
+        #expect(ring.isEmpty)
+        // While something can expire, each operation looks at the clock.
+        try namespace.write("job", 3)
+        #expect(ring.isEmpty)
+        #expect(try namespace.takeIfExists("brief", 2) != nil)
+        try namespace.write("job", 4)
+        #expect(!ring.isEmpty)
+        let held = try namespace.claimIfExists(matching: ["job", .any])?.detach()
+        #expect(ring.isEmpty && held?.tuple == ["job", 0])
+        try namespace.write("job", 5)
+        if let held { #expect(try namespace.release(held)) }
+        #expect(
+            try namespace.readAll(matching: ["job", .any]) == [
+                ["job", 0], ["job", 1], ["job", 3], ["job", 4], ["job", 5],
+            ]
+        )
+    }
+
+    /// A watcher is told of each change from its beginning on, and of none before.
+    @Test func aWatcherMissesNothing() async throws {
+        try namespace.write("before", 1)
+        let changes = try namespace.changes()
+        #expect(ring.isEmpty)
+        try namespace.write("job", 2)
+        #expect(try namespace.takeIfExists("before", 1) != nil)
+        var seen: [String] = []
+        for try await change in changes {
+            seen.append("\(change.kind) \(change.tuple?.description ?? "")")
+            if seen.count == 2 { break }
+        }
+        #expect(seen == [#"write ["job",2]"#, #"take ["before",1]"#])
+    }
+
+    @Test func historyHasEachChange() throws {
+        try namespace.write("before", 1)
+        try namespace.setHistory(History(changes: 10))
+        try namespace.write("job", 2)
+        #expect(ring.isEmpty)
+        #expect(try namespace.takeIfExists("job", 2) != nil)
+        try namespace.setHistory(nil)
+        try namespace.write("job", 3)
+        #expect(!ring.isEmpty)
+    }
+
+    @Test func aTransactionSeesTheRing() throws {
+        try namespace.write("job", 1)
+        let id = try namespace.transaction { transaction in
+            #expect(try transaction.takeIfExists("job", any(Int.self))?.1 == 1)
+            return try transaction.write(tuple: ["job", 2])
+        }
+        #expect(id.rawValue == 2)
+        // What an undone transaction would have moved stays where it is.
+        try namespace.write("job", 3)
+        do {
+            try namespace.transaction { transaction in
+                _ = try transaction.takeIfExists("job", 2)
+                throw TestFailure("undo")
+            }
+            Issue.record("the transaction was not undone")
+        } catch {}
+        #expect(!ring.isEmpty)
+        #expect(try numbers() == [2, 3])
+    }
+
+    /// A full namespace refuses a write that it can't store, and loses none that it has acknowledged.
+    @Test func aFullNamespaceLosesNothing() throws {
+        let small = try SpaceTest.namespace(.fast, "small", byteLimit: 16 << 20)
+        let body = [UInt8](repeating: 3, count: 900)
+        var count = 0
+        let refused = try refusal {
+            while count < 100_000 {
+                try small.write("job", count, body)
+                count += 1
+            }
+        }
+        #expect(refused.code == .limitReached)
+        #expect(try small.count() == count)
+        for number in 0..<count {
+            #expect(try small.takeIfExists("job", any(Int.self), any([UInt8].self))?.1 == number)
+        }
+        try small.write("job", 1, body)
+        #expect(try small.verify() == [])
+    }
+
+    /// The tuples of processes that were all killed are in the dump, in the salvage and for the next opener.
+    @Test func theNextOpenerFindsThem() throws {
+        let root = try SpaceTest.root()
+        let maker = try Agent(root, "kept", "persistent=1")
+        for number in 0..<3 { try maker.run("write [\"job\", \(number)]") }
+        try maker.kill()
+        let inspection = try Inspection(.name("kept", root: root.path), checking: false)
+        #expect(try inspection.tuples.map { try $0.tuple() } == [["job", 0], ["job", 1], ["job", 2]])
+        let opened = try Space(root: root.path).namespace("kept")
+        #expect(!opened.core.control.near.isEmpty)
+        #expect(try opened.takeIfExists("job", any(Int.self))?.1 == 0)
+        #expect(try opened.verify() == [])
+    }
+
+    /// Whatever the ring's bytes are, an operation has a result or an error.
+    @Test func aDamagedRingCrashesNothing() throws {
+        var generator = SystemRandomNumberGenerator()
+        for round in 0..<300 {
+            for number in 0..<5 { try? namespace.write("job", number) }
+            ring.damage(round, &generator)
+            _ = try? namespace.readIfExists("job", any(Int.self))
+            _ = try? namespace.takeIfExists("job", any(Int.self))
+            _ = try? namespace.readAll()
+            _ = try? namespace.write("job", 9)
+            _ = try? namespace.set("cell", 1)
+            _ = try? namespace.verify()
+            // An empty ring, as a new life would have it.
+            ring.clear()
+            let next = try namespace.core.read { (snapshot) throws(SpaceError) in try snapshot.counters().nextTuple }
+            ring.empty(next: next, isOff: false)
+        }
+        // What was damaged may have gone to LMDB, and is not looked for at the end.
+        try namespace.leave()
+    }
+}
+
+extension NearRing {
+    fileprivate func clear() {
+        UnsafeMutableRawPointer(word.address).initializeMemory(as: UInt8.self, repeating: 0, count: Self.byteCount)
+    }
+
+    /// Overwrites some of the ring's bytes.
+    fileprivate func damage(_ round: Int, _ generator: inout some RandomNumberGenerator) {
+        let base = UnsafeMutableRawPointer(word.address)
+        let places = round % 3 == 0 ? 0..<40 : round % 3 == 1 ? 64..<64 + 8 * 64 : 0..<NearRing.byteCount
+        for _ in 0..<(round % 3 == 2 ? 2000 : 3) {
+            base.storeBytes(
+                of: UInt8.random(in: 0...255, using: &generator),
+                toByteOffset: Int.random(in: places, using: &generator),
+                as: UInt8.self
+            )
+        }
+    }
+}
