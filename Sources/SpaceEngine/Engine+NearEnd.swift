@@ -39,7 +39,7 @@ extension Engine {
 
     /// Makes sure of the disk space for moving records to LMDB: for a full ring, or for a few records.
     ///
-    /// It holds until LMDB's next commit, which takes over all records. If there is no space even for a few, the tuple
+    /// It holds until a commit of LMDB takes over all records. If there is no space even for a few, the tuple
     /// is written to LMDB, and that write says what is missing.
     @inline(never)
     private func makeRoom(_ near: NearRing) throws(SpaceError) {
@@ -51,8 +51,14 @@ extension Engine {
             (NearRing.capacity, NearRing.contentSize), (16, 16 * NearRing.longestTuple),
         ] {
             let all = Tables.bytes(ofTuples: count, content: bytes, shapes: shapes)
-            let isPromised = scope.meter.promise(tuples: count, bytes: all, shapes: shapes, reader.transaction.access)
-            if isPromised { return near.allow(count) }
+            let isPromised = scope.meter.promise(
+                tuples: count,
+                bytes: all,
+                shapes: shapes,
+                slack: NearRing.slackPages,
+                reader.transaction.access
+            )
+            if isPromised { return near.allow(count, end: environment.info.lastPage + 1) }
         }
     }
 

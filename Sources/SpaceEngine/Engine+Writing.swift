@@ -8,9 +8,13 @@ extension Engine {
     /// `body` may run more than once: in `.durable`, it may share a transaction with an operation that fails. So it
     /// must have no effects except on the scope and on the result that its caller keeps. The method has no result, and
     /// so no generics, which the compiler specializes only within one module.
+    ///
+    /// `keepsNear` is whether the transaction may leave the newest tuples in the near end: it then adds no tuple, and
+    /// sees none of those.
     package func write(
         _ purpose: WritePurpose,
         timeout: Duration? = nil,
+        keepsNear: Bool = false,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         try checkUsable()
@@ -18,7 +22,7 @@ extension Engine {
             return try combiner.run(purpose, on: self, body)
         }
         try underGate(timeout: timeout) { () throws(SpaceError) in
-            try commit(purpose, body)
+            try commit(purpose, keepsNear: keepsNear, body)
             announce()
         }
     }
@@ -34,10 +38,11 @@ extension Engine {
     /// runs again in a transaction that returns nothing: failing instead would also stop the takes that free space.
     func commit(
         _ purpose: WritePurpose,
+        keepsNear: Bool = false,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         do throws(SpaceError) {
-            try commitOnce(purpose, body)
+            try commitOnce(purpose, keepsNear: keepsNear, body)
         } catch  where scope.hasRemovedDue && (error.code == .limitReached || error.code == .storageFull) {
             try commitOnce(purpose, removesDue: false, body)
         }
@@ -48,15 +53,27 @@ extension Engine {
     package func commitOnce(
         _ purpose: WritePurpose,
         removesDue: Bool = true,
+        keepsNear: Bool = false,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         let transaction = try beginWrite()
         CrashPoint.reach(.begun)
-        try scope.begin(transaction.access, purpose, isAwaited: slots.isAnybodyWaiting, shapeCache, near)
+        let keepsNear = keepsNear && near?.mayKeep(end: environment.info.lastPage + 1) ?? false
+        try scope.begin(
+            transaction.access,
+            purpose,
+            isAwaited: slots.isAnybodyWaiting,
+            shapeCache,
+            near,
+            keepsNear: keepsNear
+        )
         if removesDue, scope.counters.expiring > 0 { try removeWhatIsDue() }
         try body(scope)
         guard scope.hasChanges else { return }
-        if let near, scope.counters.keepsNearEndOff { near.turnOff() }
+        if let near {
+            if scope.counters.keepsNearEndOff { near.turnOff() }
+            if keepsNear { near.noteKept() }
+        }
         try scope.finish()
         diskReserve.prepareCommit(scope.meter.bytes)
         CrashPoint.reach(.beforeCommit)
@@ -67,7 +84,7 @@ extension Engine {
             throw SpaceError(error)
         }
         CrashPoint.reach(.nearStored)
-        if let near { near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff) }
+        if let near, !keepsNear { near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff) }
         scope.noteCommitted(shapeCache)
     }
 

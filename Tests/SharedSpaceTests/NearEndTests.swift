@@ -107,6 +107,30 @@ struct NearEndTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// A queue that was once longer than the ring comes back into the ring: takes from LMDB leave the ring as it is.
+    @Test func aLongQueueComesBack() throws {
+        for number in 0..<40 { try namespace.write("job", number) }
+        try flush()
+        for number in 0..<40 {
+            try namespace.write("job", 40 + number)
+            #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number)
+        }
+        #expect(ring.tail.load() - ring.head.load() == 40)
+        #expect(try namespace.status().sequence == 121)
+        #expect(try namespace.verify() == [])
+        let before = commit
+        for number in 40..<80 { #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number) }
+        #expect(commit == before)
+        #expect(try namespace.count() == 0)
+        // Takes from LMDB alone take the ring over in the end.
+        for number in 0..<200 { try namespace.write("job", number) }
+        try flush()
+        try namespace.write("last", 1)
+        for number in 0..<200 { #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number) }
+        #expect(ring.isEmpty)
+        #expect(try namespace.takeIfExists("last", 1) != nil)
+    }
+
     /// Tuples of all sizes, some of them taken, go around the ring of bytes again and again.
     @Test func bytesGoAround() throws {
         var expected: [[UInt8]] = []

@@ -13,10 +13,12 @@ import TupleCoding
 /// - `word` is odd while something is changed, and even otherwise. It only rises. A reader without the gate reads an
 ///   even word, reads what it wants to know, and reads the word again: if that is the same, what it has read was the
 ///   state of one moment.
-/// - Each commit of LMDB takes all records over (`WriteScope.takeOver`), and its row of counters has the next id. After
-///   the commit, still under the gate, `head` becomes `tail`. A process killed between the two leaves records that are
-///   in LMDB too: a reader leaves out the ids below the next id of its snapshot's counters, and the next holder of the
-///   gate moves the head (`Engine.recover`).
+/// - A commit of LMDB takes all records over (`WriteScope.takeOver`), and its row of counters has the next id. After the
+///   commit, still under the gate, `head` becomes `tail`. A process killed between the two leaves records that are in
+///   LMDB too: a reader leaves out the ids below the next id of its snapshot's counters, and the next holder of the gate
+///   moves the head (`Engine.recover`).
+/// - A commit that only takes a tuple from LMDB leaves the records, and the counters' next id, as they are, for some
+///   times: otherwise a queue that was once long would never come back into the ring.
 /// - So all ids in the ring are higher than those in LMDB, and "the oldest first" is: LMDB, then the ring.
 ///
 /// (If the next id were stored apart from the tail, a kill between the two stores would use an id twice. If a reader
@@ -35,6 +37,8 @@ package struct NearRing: @unchecked Sendable {
     private static let offOffset = 32
     private static let unusedOffset = 36
     private static let sequenceOffset = 40
+    private static let promisedEndOffset = 48
+    private static let keptOffset = 56
     private static let recordsOffset = 64
     private static let contentOffset = recordsOffset + capacity * NearRecord.size
     /// The bytes that the ring takes in the control file: whole pages.
@@ -44,6 +48,11 @@ package struct NearRing: @unchecked Sendable {
     package static let capacity = 256
     /// How many bytes the records' tuples have together.
     static let contentSize = 64 << 10
+    /// How many commits may leave records here, and how many pages they may add, before a commit has to take them over.
+    private static let mostKept: UInt32 = 128
+    private static let mostPagesKept = 128
+    /// The pages that these commits may add, and the list of free pages meanwhile.
+    static let slackPages = 2 * mostPagesKept
     /// The longest tuple for which the ring is used.
     package static let longestTuple = 1024
 
@@ -56,6 +65,10 @@ package struct NearRing: @unchecked Sendable {
     let tail: SharedWord64
     /// Ids below it may be written: there is disk space for moving that many records to LMDB.
     let limit: SharedWord64
+    /// The disk space holds until the data file's pages reach this one, or until `mostKept` commits.
+    private let promisedEnd: SharedWord64
+    /// How many commits have left the records here since the disk space was promised.
+    private let kept: SharedWord32
     /// Not 0 while no tuple may be written here.
     let off: SharedWord32
     /// The number of the ring's last change.
@@ -72,6 +85,8 @@ package struct NearRing: @unchecked Sendable {
         head = SharedWord64(at: (base + Self.headOffset).assumingMemoryBound(to: UInt64.self))
         tail = SharedWord64(at: (base + Self.tailOffset).assumingMemoryBound(to: UInt64.self))
         limit = SharedWord64(at: (base + Self.limitOffset).assumingMemoryBound(to: UInt64.self))
+        promisedEnd = SharedWord64(at: (base + Self.promisedEndOffset).assumingMemoryBound(to: UInt64.self))
+        kept = SharedWord32(at: (base + Self.keptOffset).assumingMemoryBound(to: UInt32.self))
         sequence = SharedWord64(at: (base + Self.sequenceOffset).assumingMemoryBound(to: UInt64.self))
         off = SharedWord32(at: (base + Self.offOffset).assumingMemoryBound(to: UInt32.self))
         unused = SharedWord32(at: (base + Self.unusedOffset).assumingMemoryBound(to: UInt32.self))
@@ -233,8 +248,22 @@ package struct NearRing: @unchecked Sendable {
     @inline(__always)
     func turnOff() { if off.loadRelaxed() == 0 { off.store(1) } }
 
-    /// Lets `count` records be written from now on.
-    func allow(_ count: Int) { limit.store(tail.loadRelaxed() &+ UInt64(count)) }
+    /// Lets `count` records be written from now on; `end` is the first page after the data file's last one.
+    func allow(_ count: Int, end: Int) {
+        promisedEnd.store(UInt64(end + Self.mostPagesKept))
+        kept.store(0)
+        limit.store(tail.loadRelaxed() &+ UInt64(count))
+    }
+
+    /// Whether a commit may leave the records here; `end` is as above.
+    @inline(__always)
+    func mayKeep(end: Int) -> Bool {
+        !isEmpty && kept.loadRelaxed() < Self.mostKept && UInt64(end) <= promisedEnd.loadRelaxed()
+    }
+
+    /// Notes that a commit is about to leave the records here.
+    @inline(__always)
+    func noteKept() { kept.store(kept.loadRelaxed() &+ 1) }
 
     /// Repairs what a killed holder of the gate left: `next` is the next id by the counters of the last commit.
     func recover(next: UInt64, isOff: Bool) {

@@ -165,10 +165,10 @@ package final class DiskReserve {
 
     /// Makes sure, between two transactions, that one which adds what the plan says will have its blocks, beside those
     /// for removals; `false` if there are not enough.
-    func promise(_ plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], _ access: Access) -> Bool {
+    func promise(_ plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], slack: Int, _ access: Access) -> Bool {
         do {
             let need = try need(for: plan, of: trees, access)
-            let wanted = environment.info.lastPage + 1 + need.all + reserve(for: .adding)
+            let wanted = environment.info.lastPage + 1 + need.all + slack + reserve(for: .adding)
             if wanted * pageSize <= Int(clamping: control.reserved.load()) { return true }
             return growAhead(to: wanted, access.id)
         } catch {

@@ -259,10 +259,12 @@ package final class RoomMeter {
     /// Promises the disk space for a transaction that adds tuples, and leaves the space for removals alone.
     ///
     /// It is called between transactions, under the gate; `bytes` are those of all keys and values. The result is `false`
-    /// if there is not enough; what is promised holds until the next commit.
-    func promise(tuples count: Int, bytes: Int, shapes: Int, _ access: Access) -> Bool {
+    /// if there is not enough.
+    ///
+    /// With `slack`, it holds until commits have added that many pages.
+    func promise(tuples count: Int, bytes: Int, shapes: Int, slack: Int, _ access: Access) -> Bool {
         guard Safeguard.room.stands, let reserve else { return true }
-        return reserve.promise(plan(tuples: count, bytes: bytes, shapes: shapes), of: trees, access)
+        return reserve.promise(plan(tuples: count, bytes: bytes, shapes: shapes), of: trees, slack: slack, access)
     }
 
     /// Makes sure of the disk space for tuples to come, at the beginning of a transaction; it was promised.

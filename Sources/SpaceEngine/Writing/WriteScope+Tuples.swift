@@ -14,6 +14,7 @@ extension WriteScope {
         expiry: Int64,
         with cursors: inout TupleCursors?
     ) throws(SpaceError) -> UInt64 {
+        precondition(!keepsNear, "a transaction that adds tuples takes over the near end")
         let id = counters.nextTuple
         guard id < 1 << 48 - 1 else {
             throw SpaceError(

@@ -30,6 +30,8 @@ package final class WriteScope: TransactionTables {
     private(set) var hasChanges = false
     /// Whether anything was removed or returned because it was due.
     @exclusivity(unchecked) package private(set) var hasRemovedDue = false
+    /// Whether the newest tuples stay in the near end; then no id is free for another tuple.
+    @exclusivity(unchecked) private(set) var keepsNear = false
     /// What became visible to waiters.
     package let appeared = CommittedChanges()
     /// The changes of a transaction's body while it runs, not numbered yet.
@@ -68,7 +70,8 @@ package final class WriteScope: TransactionTables {
         _ purpose: WritePurpose,
         isAwaited: Bool,
         _ cache: ShapeCache,
-        _ near: NearRing?
+        _ near: NearRing?,
+        keepsNear: Bool
     ) throws(SpaceError) {
         snapshot = Snapshot(access: access, tables: tables, clock: clock)
         hasChanges = false
@@ -86,7 +89,8 @@ package final class WriteScope: TransactionTables {
         if let near { counters.sequence = max(counters.sequence, near.lastChange) }
         sequenceAtBegin = counters.sequence
         meter.begin(purpose, shapes: shapes.indexed.count, access)
-        if let near { try takeOver(near) }
+        self.keepsNear = keepsNear
+        if let near, !keepsNear { try takeOver(near) }
     }
 
     /// Whether everything is as a snapshot of that commit shows it.

@@ -102,13 +102,16 @@ package final class NamespaceCore: ListeningNamespace {
     package func write<R>(
         _ purpose: WritePurpose,
         timeout: Duration? = nil,
+        keepsNear: Bool = false,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         try checkUsable()
         if deferred.isDue { carryOutDeferred() }
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
         var result: R?
-        try engine.write(purpose, timeout: timeout) { (scope) throws(SpaceError) in result = try body(scope) }
+        try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
+            result = try body(scope)
+        }
         guard let result else { throw SpaceError(.inputOutput, reason: "the transaction ended early") }
         return result
     }

@@ -52,8 +52,9 @@ extension NamespaceCore {
             let (word, mayBeNear) = engine.nearState
             let floor = try lookInTables(template, order, &sight, readsFloor: mayBeNear)
             // What is near is younger than all in the tables.
-            if !mayBeNear || order == .oldestFirst && sight.match != nil { return }
-            try lookBehindTables(template, order, &sight, floor: floor, since: word)
+            if order == .oldestFirst && sight.match != nil { return }
+            if !mayBeNear, engine.nearState.word == word { return }
+            try lookBehindTables(template, order, &sight, floor: mayBeNear ? floor : nil, since: word)
         }
     }
 
@@ -63,12 +64,12 @@ extension NamespaceCore {
         _ template: Template,
         _ order: MatchOrder,
         _ sight: inout Sight,
-        floor: UInt64,
+        floor: UInt64?,
         since word: UInt64
     ) throws(SpaceError) {
         var (floor, word) = (floor, word)
         for _ in 0..<Self.looks {
-            switch engine.lookNear(template, order, floor: floor, since: word) {
+            switch floor.flatMap({ engine.lookNear(template, order, floor: $0, since: word) }) {
             case .match(let match): return (sight.match, sight.isNear) = (match, true)
             case .nothing: return
             case .unknown, nil: break
@@ -197,7 +198,9 @@ extension NamespaceCore {
             let (isNear, commit) = (sight.isNear, sight.commit)
             attempt += 1
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
-            let taken = try write(.removing) { (scope) throws(SpaceError) -> Taken<T, R>? in
+            // A tuple that is removed from the tables leaves the near end as it is.
+            let keepsNear = near != nil && !isNear
+            let taken = try write(.removing, keepsNear: keepsNear) { (scope) throws(SpaceError) -> Taken<T, R>? in
                 let isUnchanged = !isNear && scope.isUnchanged(since: commit)
                 if isUnchanged || !Safeguard.secondLook.stands {
                     return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
