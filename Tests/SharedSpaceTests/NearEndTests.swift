@@ -174,6 +174,16 @@ struct NearEndTests {
         )
     }
 
+    @Test func aTupleIsClaimedByItsNumber() throws {
+        let id = try namespace.write(tuple: ["job", 1])
+        #expect(!ring.isEmpty)
+        let held = try namespace.claimIfExists(id: id)?.detach()
+        #expect(held?.tuple == ["job", 1])
+        #expect(try namespace.count() == 0)
+        if let held { try namespace.complete(held) }
+        #expect(try namespace.claimIfExists(id: id)?.detach() == nil)
+    }
+
     /// A watcher is told of each change from its beginning on, and of none before.
     @Test func aWatcherMissesNothing() async throws {
         try namespace.write("before", 1)

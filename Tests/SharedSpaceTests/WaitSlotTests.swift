@@ -224,7 +224,10 @@ import TupleCoding
             let id = word.payload
             #expect(try namespace.takeIfExists(matching: ["job", .any]) != nil)
             #expect(
-                id + 1 == (try namespace.core.read { (s) throws(SpaceError) in try s.counters().nextTuple })
+                id + 1
+                    == (try namespace.core.read(showsNear: true) { (s) throws(SpaceError) in
+                        try s.counters().nextTuple
+                    })
             )
             #expect(waiting.slot.change(from: word, to: word.next(.active)))
         }

@@ -38,7 +38,7 @@ extension NamespaceCore {
     /// Claims the tuple with an id; `nil` if there is no visible tuple with it.
     func claim(id: TupleID, _ terms: ClaimTerms) throws(SpaceError) -> HeldClaim? {
         func look() throws(SpaceError) -> Match? {
-            try read { (snapshot) throws(SpaceError) in
+            try read(showsNear: true) { (snapshot) throws(SpaceError) in
                 try snapshot.tupleRow(id.rawValue).map { Match(id.rawValue, $0) }
             }
         }
