@@ -11,8 +11,8 @@ extension Engine {
     ///
     /// The caller copies what it reads before then, and soon, because a snapshot keeps freed pages from being reused.
     ///
-    /// `showsNear` is whether the snapshot shows the tuples of the near end too. Whoever looks for tuples needs them;
-    /// everything else is in the tables.
+    /// `showsNear` is whether the snapshot shows the tuples of the near end too. A caller that looks for tuples needs
+    /// them; all other rows are in the tables.
     package func lendReader(
         showsNear: Bool = false,
         holdsGate: Bool = false,

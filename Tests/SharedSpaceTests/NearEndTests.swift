@@ -10,8 +10,8 @@ import Testing
 @testable import SpaceInspection
 @testable import TupleSpace
 
-/// The newest tuples of a namespace in mode `fast` are in a ring in front of LMDB, and nobody who uses the namespace can
-/// tell where a tuple is.
+/// The newest tuples of a namespace in mode `fast` are in a ring in front of LMDB, and an operation has the same
+/// result wherever its tuple is.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct NearEndTests {
     let namespace: Namespace
@@ -250,7 +250,7 @@ struct NearEndTests {
         #expect(try small.verify() == [])
     }
 
-    /// The tuples of processes that were all killed are in the dump, in the salvage and for the next opener.
+    /// The tuples of processes that were all killed are in the dump, and there for the next opener.
     @Test func theNextOpenerFindsThem() throws {
         let root = try SpaceTest.root()
         let maker = try Agent(root, "kept", "persistent=1")
