@@ -79,9 +79,12 @@ extension Engine {
         let transaction = try beginWrite()
         let snapshot = Snapshot(access: transaction.access, tables: tables, clock: clock)
         if let counters = try snapshot.mainCounters.getValid(.counters) {
-            guard let near else { return control.sequence.store(counters.sequence) }
-            control.sequence.store(max(control.sequence.load(), counters.sequence, near.lastChange))
-            near.recover(next: counters.nextTuple, isOff: counters.keepsNearEndOff)
+            if let near {
+                control.sequence.store(max(control.sequence.load(), counters.sequence, near.lastChange))
+                near.recover(next: counters.nextTuple, isOff: counters.keepsNearEndOff)
+            } else {
+                control.sequence.store(counters.sequence)
+            }
         }
         transaction.abort()
         wakeEverybody()
