@@ -81,7 +81,13 @@ extension Engine {
         if let counters = try snapshot.mainCounters.getValid(.counters) {
             if let near {
                 control.sequence.store(max(control.sequence.load(), counters.sequence, near.lastChange))
-                near.recover(next: counters.nextTuple, isOff: counters.keepsNearEndOff)
+                near.recover(
+                    next: counters.nextTuple,
+                    nextClaim: counters.nextClaim,
+                    // If that is damaged, each operation goes through LMDB, and says so.
+                    due: (try? snapshot.earliestDue(counters)) ?? 1,
+                    isOff: counters.isJournaling
+                )
             } else {
                 control.sequence.store(counters.sequence)
             }

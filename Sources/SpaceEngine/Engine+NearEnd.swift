@@ -25,7 +25,7 @@ extension Engine {
         try checkUsable()
         return try underGate { () throws(SpaceError) in
             if near.tail.loadRelaxed() >= near.limit.loadRelaxed() { try makeRoom(near) }
-            guard let id = near.append(tuple, control.sequence) else { return nil }
+            guard !isSomethingDue(near), let id = near.append(tuple, control.sequence) else { return nil }
             // The waiter's side is: publish, fence, look. The writer's side is: commit, fence, scan.
             SharedWord64.fence()
             if slots.isAnybodyWaiting {
@@ -46,7 +46,10 @@ extension Engine {
         guard near.isEmpty else { return }
         let reader = try lendReader(holdsGate: true)
         defer { takeBack(reader) }
-        let shapes = try shapeCache.table(of: snapshot(of: reader)).indexed.count
+        let snapshot = snapshot(of: reader)
+        let counters = try snapshot.counters()
+        let due = try snapshot.earliestDue(counters)
+        let shapes = try shapeCache.table(of: snapshot).indexed.count
         for (count, bytes) in [
             (NearRing.capacity, NearRing.contentSize), (16, 16 * NearRing.longestTuple),
         ] {
@@ -58,8 +61,17 @@ extension Engine {
                 slack: NearRing.slackPages,
                 reader.transaction.access
             )
-            if isPromised { return near.allow(count, end: environment.info.lastPage + 1) }
+            guard isPromised else { continue }
+            let end = environment.info.lastPage + 1
+            return near.allow(count, end: end, nextClaim: counters.nextClaim, due: due)
         }
+    }
+
+    /// Whether a commit of LMDB is due, which removes or returns what has expired.
+    @inline(__always)
+    private func isSomethingDue(_ near: NearRing) -> Bool {
+        guard let due = near.earliestDue else { return false }
+        return due <= clock.milliseconds
     }
 
     /// Takes a tuple that a look has found; `false` if it is not in the near end, because it was taken or moved.
@@ -67,7 +79,32 @@ extension Engine {
         guard let near else { return false }
         try checkUsable()
         return try underGate { () throws(SpaceError) in
-            guard near.contains(id) else { return !Safeguard.secondLook.stands }
+            guard near.contains(id), !isSomethingDue(near) else { return !Safeguard.secondLook.stands }
+            near.remove(id, control.sequence)
+            return true
+        }
+    }
+
+    /// Claims a tuple that a look has found; `nil` if that has to be done in LMDB, or the tuple is gone.
+    package func claimNear(_ id: UInt64, _ terms: ClaimTerms) throws(SpaceError) -> ClaimMade? {
+        guard let near, terms.deadline == nil else { return nil }
+        try checkUsable()
+        return try underGate { () throws(SpaceError) in
+            guard near.contains(id), !isSomethingDue(near),
+                let number = near.claim(id, by: terms.holder.raw, control.sequence)
+            else { return nil }
+            return ClaimMade(number: number, deliveries: 0)
+        }
+    }
+
+    /// Completes a claim that is in the near end; `false` if it is in LMDB, or has ended.
+    package func completeNear(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) -> Bool {
+        guard let near else { return false }
+        try checkUsable()
+        return try underGate { () throws(SpaceError) in
+            guard let holder = near.holder(of: id, claim: number),
+                ClaimHolder(raw: holder).mayBeEnded(by: session)
+            else { return false }
             near.remove(id, control.sequence)
             return true
         }

@@ -70,9 +70,12 @@ extension Engine {
         if removesDue, scope.counters.expiring > 0 { try removeWhatIsDue() }
         try body(scope)
         guard scope.hasChanges else { return }
+        var due: Int64 = 0
         if let near {
-            if scope.counters.keepsNearEndOff { near.turnOff() }
+            if scope.counters.isJournaling { near.turnOff() }
             if keepsNear { near.noteKept() }
+            due = try scope.earliestDue()
+            near.noteDue(before: due)
         }
         try scope.finish()
         diskReserve.prepareCommit(scope.meter.bytes)
@@ -84,7 +87,10 @@ extension Engine {
             throw SpaceError(error)
         }
         CrashPoint.reach(.nearStored)
-        if let near, !keepsNear { near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff) }
+        if let near {
+            near.note(nextClaim: scope.counters.nextClaim, due: due)
+            if !keepsNear { near.empty(next: scope.counters.nextTuple, isOff: scope.counters.isJournaling) }
+        }
         scope.noteCommitted(shapeCache)
     }
 

@@ -42,6 +42,10 @@ struct CrashPointTests {
             try dieTaking(point, isCommitted: false)
         case .nearTaken:
             try dieTaking(point, isCommitted: true)
+        case .nearClaiming:
+            try dieClaiming(point, isCommitted: false)
+        case .nearClaimed:
+            try dieClaiming(point, isCommitted: true)
         case .nearStored:
             try dieStoring(point)
         case .slotFilling, .slotCounted, .slotPublished, .rearmed:
@@ -129,11 +133,30 @@ struct CrashPointTests {
         let namespace = try root.space.namespace("n")
         for number in 0..<3 { try namespace.write("near", number) }
         let victim = try Agent(root, "n")
-        try die(victim, at: point, doing: "set k 1")
-        #expect(try namespace.count() == 3)
+        try die(victim, at: point, doing: "transact")
+        #expect(try namespace.count() == 4)
         for number in 0..<3 { #expect(try namespace.takeIfExists("near", any(Int.self))?.1 == number) }
         #expect(try namespace.takeIfExists("near", any(Int.self)) == nil)
-        #expect(try namespace.get("k") != nil)
+        #expect(try namespace.takeIfExists("a", 1) != nil)
+        #expect(try namespace.get("cell") != nil)
+        try goOn(namespace)
+    }
+
+    private func dieClaiming(_ point: CrashPoint, isCommitted: Bool) throws {
+        let namespace = try root.space.namespace("n")
+        for number in 0..<3 { try namespace.write("job", number) }
+        let victim = try Agent(root, "n")
+        try die(victim, at: point, doing: "claim-typed [\"job\", 1]")
+        #expect(try namespace.count(matching: ["job", 1]) == 1)
+        // Nothing is claimed twice under one number.
+        let next = try #require(try namespace.claimIfExists(matching: ["job", 2])?.detach())
+        #expect(try namespace.status().claims.filter { $0.number == next.number }.count == 1)
+        try namespace.complete(next)
+        let again = try #require(try namespace.claimIfExists(matching: ["job", 1])?.detach())
+        #expect(again.deliveries == (isCommitted ? 1 : 0))
+        try namespace.complete(again)
+        #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == 0)
+        #expect(try namespace.count() == 0)
         try goOn(namespace)
     }
 

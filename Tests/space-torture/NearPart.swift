@@ -74,7 +74,8 @@ struct NearPart {
 
     private static let points: [CrashPoint] = [
         .gateTaken, .begun, .beforeCommit, .afterCommit, .granting, .granted, .lockForgotten, .gateReleased,
-        .snapshotTaken, .nearFilled, .nearWritten, .nearTaking, .nearTaken, .nearStored, .rearmed, .slotPublished,
+        .snapshotTaken, .nearFilled, .nearWritten, .nearTaking, .nearTaken, .nearClaiming, .nearClaimed, .nearStored,
+        .rearmed, .slotPublished,
     ]
 
     // MARK: Workers
@@ -87,8 +88,9 @@ struct NearPart {
             let backlog = Int(ledger.nextNumber.load()) - Int(ledger.takenCount.load())
             switch Int.random(in: 0..<16, using: &generator) {
             case 0..<(backlog > 600 ? 0 : 7): try write(namespace, place, &generator)
-            case 14: try claim(namespace, place, &generator)
-            case 15: try namespace.set("cell", 1)
+            case 12...14: try claim(namespace, place, &generator)
+            // A large cell takes the ring over.
+            case 15: try namespace.set("cell", String(repeating: "c", count: Bool.random(using: &generator) ? 1 : 2000))
             default: try take(namespace, place, &generator)
             }
         }
@@ -130,7 +132,8 @@ struct NearPart {
 
     private func claim(_ namespace: Namespace, _ place: KillLedger.Place, _ generator: inout SeededGenerator) throws {
         place.begin(.claiming)
-        guard let claim = try namespace.claimIfExists(matching: ["job", .any, .any]),
+        let deadline: Duration? = Int.random(in: 0..<8, using: &generator) == 0 ? .seconds(60) : nil
+        guard let claim = try namespace.claimIfExists(matching: ["job", .any, .any], deadline: deadline),
             case .int(let value)? = claim.tuple.fields.dropFirst().first
         else { return place.end() }
         let number = Int(value)

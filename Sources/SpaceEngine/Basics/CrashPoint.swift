@@ -17,8 +17,9 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case graveGate, markedDead, buried, beforeDeleting
     // Writing.
     case gateTaken, begun, beforeCommit, afterCommit, granted, gateReleased, woken, rung
-    // Writing and taking in the near end: before and after the store that commits, and before a flush moves the head.
-    case nearFilled, nearWritten, nearTaking, nearTaken, nearStored
+    // Writing, taking and claiming in the near end: before and after the store that commits, and before a flush moves
+    // the head.
+    case nearFilled, nearWritten, nearTaking, nearTaken, nearClaiming, nearClaimed, nearStored
     // Waiting.
     case slotFilling, slotCounted, slotPublished, rearmed, granting
     // Reading.

@@ -4,9 +4,9 @@ import TupleCoding
 
 /// The newest tuples of a `.fast` namespace, in the control file, in front of LMDB.
 ///
-/// Guarantees: a tuple is written by one store, and taken by one store, so a process that is killed between any two
-/// instructions leaves each tuple either there or not. No tuple is in the ring and in LMDB at once for a reader that
-/// follows the rules below. No id is used twice.
+/// Guarantees: a tuple is written, taken and claimed by one store each, and a claim is completed by one store. So a
+/// process that is killed between any two instructions leaves each change either made or not. No tuple is in the ring
+/// and in LMDB at once for a reader that follows the rules below. No id and no claim's number is used twice.
 ///
 /// - Everything is changed under the gate. A record's position is its tuple's id, and `tail` is the next id. The ids
 ///   below `head` are in LMDB, or gone.
@@ -20,6 +20,8 @@ import TupleCoding
 /// - A commit that only takes a tuple from LMDB leaves the records, and the counters' next id, as they are, for some
 ///   times: otherwise a queue that was once long would never come back into the ring.
 /// - So all ids in the ring are higher than those in LMDB, and "the oldest first" is: LMDB, then the ring.
+/// - A claim's holder and number are stored before the word that commits it. A claim ends by its tuple's id and its
+///   number: in the ring if it is completed, and otherwise in LMDB, where a commit has taken it over.
 ///
 /// (If the next id were stored apart from the tail, a kill between the two stores would use an id twice. If a reader
 /// compared only the head, it would see half of a record. `tools/model/check nearend` finds these runs and others.)
@@ -30,17 +32,9 @@ import TupleCoding
 /// without the gate counts only if the word proves it.
 package struct NearRing: @unchecked Sendable {
     // Layout, in bytes.
-    private static let wordOffset = 0
-    private static let headOffset = 8
-    private static let tailOffset = 16
-    private static let limitOffset = 24
-    private static let offOffset = 32
-    private static let unusedOffset = 36
-    private static let sequenceOffset = 40
-    private static let promisedEndOffset = 48
-    private static let keptOffset = 56
-    private static let recordsOffset = 64
-    private static let contentOffset = recordsOffset + capacity * NearRecord.size
+    private static let headerSize = 128
+    private static let claimsOffset = headerSize + capacity * NearRecord.size
+    private static let contentOffset = claimsOffset + capacity * NearClaim.size
     /// The bytes that the ring takes in the control file: whole pages.
     static let byteCount = (contentOffset + contentSize + 4095) / 4096 * 4096
 
@@ -57,40 +51,8 @@ package struct NearRing: @unchecked Sendable {
     package static let longestTuple = 1024
 
     private let base: UnsafeMutableRawPointer
-    /// Odd while something is changed.
-    let word: SharedWord64
-    /// The first id that may have a record.
-    let head: SharedWord64
-    /// The next id.
-    let tail: SharedWord64
-    /// Ids below it may be written: there is disk space for moving that many records to LMDB.
-    let limit: SharedWord64
-    /// The disk space holds until the data file's pages reach this one, or until `mostKept` commits.
-    private let promisedEnd: SharedWord64
-    /// How many commits have left the records here since the disk space was promised.
-    private let kept: SharedWord32
-    /// Not 0 while no tuple may be written here.
-    let off: SharedWord32
-    /// The number of the ring's last change.
-    ///
-    /// It rises only while the word is odd, so what a look has read of it belongs to the records that it has read. (The
-    /// control file's number also rises with LMDB's commits, and may be of a later one than a reader's snapshot.)
-    let sequence: SharedWord64
-    /// How many records are not used: tests use few records, so that the ring is full all the time.
-    package let unused: SharedWord32
 
-    init(at base: UnsafeMutableRawPointer) {
-        self.base = base
-        word = SharedWord64(at: (base + Self.wordOffset).assumingMemoryBound(to: UInt64.self))
-        head = SharedWord64(at: (base + Self.headOffset).assumingMemoryBound(to: UInt64.self))
-        tail = SharedWord64(at: (base + Self.tailOffset).assumingMemoryBound(to: UInt64.self))
-        limit = SharedWord64(at: (base + Self.limitOffset).assumingMemoryBound(to: UInt64.self))
-        promisedEnd = SharedWord64(at: (base + Self.promisedEndOffset).assumingMemoryBound(to: UInt64.self))
-        kept = SharedWord32(at: (base + Self.keptOffset).assumingMemoryBound(to: UInt32.self))
-        sequence = SharedWord64(at: (base + Self.sequenceOffset).assumingMemoryBound(to: UInt64.self))
-        off = SharedWord32(at: (base + Self.offOffset).assumingMemoryBound(to: UInt32.self))
-        unused = SharedWord32(at: (base + Self.unusedOffset).assumingMemoryBound(to: UInt32.self))
-    }
+    init(at base: UnsafeMutableRawPointer) { self.base = base }
 
     /// Memory for a copy, which its owner frees.
     static func allocate() -> NearRing {
@@ -101,11 +63,78 @@ package struct NearRing: @unchecked Sendable {
 
     func free() { base.deallocate() }
 
+    // MARK: The header
+
+    @inline(__always)
+    private func word64(_ offset: Int) -> SharedWord64 {
+        SharedWord64(at: (base + offset).assumingMemoryBound(to: UInt64.self))
+    }
+
+    @inline(__always)
+    private func word32(_ offset: Int) -> SharedWord32 {
+        SharedWord32(at: (base + offset).assumingMemoryBound(to: UInt32.self))
+    }
+
+    /// Odd while something is changed.
+    @inline(__always)
+    var word: SharedWord64 { word64(0) }
+
+    /// The first id that may have a record.
+    @inline(__always)
+    var head: SharedWord64 { word64(8) }
+
+    /// The next id.
+    @inline(__always)
+    var tail: SharedWord64 { word64(16) }
+
+    /// Ids below it may be written: there is disk space for moving that many records to LMDB.
+    @inline(__always)
+    var limit: SharedWord64 { word64(24) }
+
+    /// Not 0 while no tuple may be written here.
+    @inline(__always)
+    var off: SharedWord32 { word32(32) }
+
+    /// How many records are not used: tests use few records, so that the ring is full all the time.
+    @inline(__always)
+    package var unused: SharedWord32 { word32(36) }
+
+    /// The number of the ring's last change.
+    ///
+    /// It rises only while the word is odd, so what a look has read of it belongs to the records that it has read. (The
+    /// control file's number also rises with LMDB's commits, and may be of a later one than a reader's snapshot.)
+    @inline(__always)
+    var sequence: SharedWord64 { word64(40) }
+
+    /// The disk space holds until the data file's pages reach this one, or until `mostKept` commits.
+    @inline(__always)
+    private var promisedEnd: SharedWord64 { word64(48) }
+
+    /// How many commits have left the records here since the disk space was promised.
+    @inline(__always)
+    private var kept: SharedWord32 { word32(56) }
+
+    /// The number of the next claim.
+    @inline(__always)
+    private var nextClaim: SharedWord64 { word64(64) }
+
+    /// The earliest time at which something in LMDB expires, on the namespace's clock; 0 if nothing does.
+    ///
+    /// From then on each operation goes through LMDB, until a commit has removed or returned what is due.
+    @inline(__always)
+    private var due: SharedWord64 { word64(72) }
+
     // MARK: Reading
 
     @inline(__always)
     func record(_ id: UInt64) -> NearRecord {
-        NearRecord(base + Self.recordsOffset + Int(id % UInt64(Self.capacity)) * NearRecord.size)
+        NearRecord(base + Self.headerSize + Int(id % UInt64(Self.capacity)) * NearRecord.size)
+    }
+
+    /// Who has claimed the tuple of a record, if it is claimed.
+    @inline(__always)
+    func claim(of id: UInt64) -> NearClaim {
+        NearClaim(base + Self.claimsOffset + Int(id % UInt64(Self.capacity)) * NearClaim.size)
     }
 
     /// The tuple of a record; `nil` if the record's numbers don't fit the ring, as in a torn or damaged one.
@@ -128,11 +157,23 @@ package struct NearRing: @unchecked Sendable {
     @inline(__always)
     var isEmpty: Bool { head.loadRelaxed() == tail.loadRelaxed() }
 
-    /// Whether a tuple is in the ring; under the gate.
+    /// Whether a tuple is in the ring, and visible; under the gate.
     @inline(__always)
-    func contains(_ id: UInt64) -> Bool {
+    func contains(_ id: UInt64) -> Bool { covers(id) && record(id).isPresent(id) }
+
+    /// The holder of the claim with this number on a tuple of the ring, or `nil` if there is no such claim; under the
+    /// gate.
+    @inline(__always)
+    func holder(of id: UInt64, claim number: UInt64) -> UInt64? {
+        guard covers(id), record(id).isClaimed(id) else { return nil }
+        let claim = claim(of: id)
+        return claim.number == number ? claim.holder : nil
+    }
+
+    @inline(__always)
+    private func covers(_ id: UInt64) -> Bool {
         let (head, tail) = (head.loadRelaxed(), tail.loadRelaxed())
-        return isSound(head, tail) && id >= head && id < tail && record(id).isPresent(id)
+        return isSound(head, tail) && id >= head && id < tail
     }
 
     /// Whether the ring's numbers make sense; damage is the only reason why they don't.
@@ -142,9 +183,16 @@ package struct NearRing: @unchecked Sendable {
     }
 
     /// The number of the ring's last change, or 0 if the word is damaged.
-    var lastChange: UInt64 {
-        let number = sequence.loadRelaxed()
-        return number < 1 << 62 ? number : 0
+    var lastChange: UInt64 { sequence.loadRelaxed().orZeroIfDamaged }
+
+    /// The number of the next claim, or 0 if the word is damaged.
+    var nextClaimNumber: UInt64 { nextClaim.loadRelaxed().orZeroIfDamaged }
+
+    /// The earliest time at which something in LMDB expires; `nil` if nothing did as of the last commit.
+    @inline(__always)
+    var earliestDue: Int64? {
+        let due = due.loadRelaxed()
+        return due == 0 ? nil : Int64(clamping: due)
     }
 
     // MARK: Changing, under the gate
@@ -210,7 +258,25 @@ package struct NearRing: @unchecked Sendable {
         return position &+ UInt64(length) &- record(head).position <= size ? position : nil
     }
 
-    /// Takes a tuple that the ring contains, and raises the number of changes.
+    /// Claims a tuple that the ring contains, and raises the number of changes; `nil` if the numbers are used up, or
+    /// damaged.
+    @inline(__always)
+    func claim(_ id: UInt64, by holder: UInt64, _ last: SharedWord64) -> UInt64? {
+        let number = nextClaimNumber
+        guard number != 0 else { return nil }
+        changing {
+            raise(last)
+            nextClaim.storeRelaxed(number + 1)
+            claim(of: id).fill(holder, number)
+            CrashPoint.reach(.nearClaiming)
+            // This store commits.
+            record(id).markClaimed()
+            CrashPoint.reach(.nearClaimed)
+        }
+        return number
+    }
+
+    /// Takes a tuple that the ring contains, or completes a claim on it, and raises the number of changes.
     @inline(__always)
     func remove(_ id: UInt64, _ last: SharedWord64) {
         changing {
@@ -222,7 +288,7 @@ package struct NearRing: @unchecked Sendable {
             var first = head.loadRelaxed()
             guard first == id else { return }
             let end = tail.loadRelaxed()
-            repeat { first += 1 } while first < end && !record(first).isPresent(first)
+            repeat { first += 1 } while first < end && !record(first).isHere(first)
             head.store(first)
         }
     }
@@ -244,14 +310,33 @@ package struct NearRing: @unchecked Sendable {
         }
     }
 
-    /// Keeps writers out of the ring, before a commit that begins to journal or makes something expire.
+    /// Keeps writers out of the ring, before a commit that begins to journal.
     @inline(__always)
     func turnOff() { if off.loadRelaxed() == 0 { off.store(1) } }
 
-    /// Lets `count` records be written from now on; `end` is the first page after the data file's last one.
-    func allow(_ count: Int, end: Int) {
+    /// Notes the earliest time at which something expires, before the commit that may make it earlier.
+    @inline(__always)
+    func noteDue(before commit: Int64) {
+        let (old, new) = (due.loadRelaxed(), UInt64(max(0, commit)))
+        if new != 0, old == 0 || new < old { due.store(new) }
+    }
+
+    /// Notes what a commit has left: the number of the next claim, and the earliest time at which something expires.
+    @inline(__always)
+    func note(nextClaim number: UInt64, due time: Int64) {
+        if nextClaim.loadRelaxed() != number { nextClaim.store(number) }
+        let time = UInt64(max(0, time))
+        if due.loadRelaxed() != time { due.store(time) }
+    }
+
+    /// Lets `count` records be written from now on.
+    ///
+    /// `end` is the first page after the data file's last one. `number` is the number of the next claim, by the counters
+    /// of the last commit, and `time` the earliest time at which something expires, or 0.
+    func allow(_ count: Int, end: Int, nextClaim number: UInt64, due time: Int64) {
         promisedEnd.store(UInt64(end + Self.mostPagesKept))
         kept.store(0)
+        note(nextClaim: max(nextClaimNumber, number), due: time)
         limit.store(tail.loadRelaxed() &+ UInt64(count))
     }
 
@@ -265,22 +350,32 @@ package struct NearRing: @unchecked Sendable {
     @inline(__always)
     func noteKept() { kept.store(kept.loadRelaxed() &+ 1) }
 
-    /// Repairs what a killed holder of the gate left: `next` is the next id by the counters of the last commit.
-    func recover(next: UInt64, isOff: Bool) {
+    /// Repairs what a killed holder of the gate left.
+    ///
+    /// `next` is the next id, and `number` the number of the next claim, by the counters of the last commit. `time` is
+    /// the earliest time at which something expires, or 0.
+    func recover(next: UInt64, nextClaim number: UInt64, due time: Int64, isOff: Bool) {
         let odd = word.load() | 1
         word.storeSequential(odd)
         tail.store(max(tail.load(), next))
         head.store(max(head.load(), next))
         limit.store(tail.load())
+        note(nextClaim: max(nextClaimNumber, number), due: time)
         off.store(isOff ? 1 : 0)
         word.storeSequential(odd &+ 1)
     }
 }
 
+extension UInt64 {
+    /// The number, or 0 if it is one that only damage explains.
+    @inline(__always)
+    fileprivate var orZeroIfDamaged: UInt64 { self < 1 << 62 ? self : 0 }
+}
+
 /// One record of the ring.
 ///
 ///     0   id
-///     8   state: 1 present, 2 taken
+///     8   state: 1 present, 2 taken, 3 claimed
 ///     12  length of the tuple in bytes
 ///     16  where the tuple begins, counted without wrapping around
 ///     24  the number of fields, or 2³² - 1 for a record with names
@@ -289,6 +384,7 @@ struct NearRecord {
     static let size = 64
     private static let present: UInt32 = 1
     private static let taken: UInt32 = 2
+    private static let claimed: UInt32 = 3
     private static let recordKind = UInt32.max
     static let terms = 4
 
@@ -312,10 +408,23 @@ struct NearRecord {
     @inline(__always)
     func isPresent(_ id: UInt64) -> Bool { word(0) == id && state.loadRelaxed() == Self.present }
 
+    @inline(__always)
+    func isClaimed(_ id: UInt64) -> Bool { word(0) == id && state.loadRelaxed() == Self.claimed }
+
+    /// Whether the tuple is present or claimed.
+    @inline(__always)
+    func isHere(_ id: UInt64) -> Bool {
+        let state = state.loadRelaxed()
+        return word(0) == id && (state == Self.present || state == Self.claimed)
+    }
+
     func copy(_ other: NearRecord) { base.copyMemory(from: other.base, byteCount: Self.size) }
 
     @inline(__always)
     func markTaken() { state.store(Self.taken) }
+
+    @inline(__always)
+    func markClaimed() { state.store(Self.claimed) }
 
     @inline(__always)
     func fill(_ id: UInt64, _ tuple: EncodedTuple, _ position: UInt64) {
@@ -350,6 +459,30 @@ struct NearRecord {
             return sum == hash
         }
     }
+}
+
+/// Who has claimed a record's tuple; it counts while the record is claimed.
+///
+///     0   holder, as a claim's row has it
+///     8   the claim's number
+struct NearClaim {
+    static let size = 16
+
+    private let base: UnsafeMutableRawPointer
+
+    @inline(__always)
+    init(_ base: UnsafeMutableRawPointer) { self.base = base }
+
+    var holder: UInt64 { base.load(as: UInt64.self) }
+    var number: UInt64 { base.load(fromByteOffset: 8, as: UInt64.self) }
+
+    @inline(__always)
+    func fill(_ holder: UInt64, _ number: UInt64) {
+        base.storeBytes(of: holder, as: UInt64.self)
+        base.storeBytes(of: number, toByteOffset: 8, as: UInt64.self)
+    }
+
+    func copy(_ other: NearClaim) { base.copyMemory(from: other.base, byteCount: Self.size) }
 }
 
 /// What a record must have so that a template can match its tuple.

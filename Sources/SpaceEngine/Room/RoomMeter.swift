@@ -35,6 +35,8 @@ package final class RoomMeter {
         var isIndex = false
         /// Whether these are the tuples.
         var isTuples = false
+        /// Whether the claimed tuples are in this tree.
+        var hasClaims = false
         /// Rows that each transaction changes when it is committed.
         var atCommit = 0
     }
@@ -287,6 +289,8 @@ package final class RoomMeter {
             var rows = TableCount()
             if trees[place]?.isTuples ?? false { rows.ensuredEnds = count }
             if trees[place]?.isIndex ?? false { rows.ensuredScattered = count * shapes }
+            // Any of them may be claimed by then.
+            if trees[place]?.hasClaims ?? false { rows.ensuredScattered = count }
             planned[place] = rows
         }
         let overhead = count * (1 + shapes) * Self.rowOverhead

@@ -3,10 +3,12 @@ import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// The tuples of the near end, read from a control file that may be damaged, and that processes may be changing.
+/// The tuples of the near end, visible and claimed, read from a control file that may be damaged, and that processes may be changing.
 package struct NearReading {
-    /// The tuples, in the order of their ids.
+    /// The visible tuples, in the order of their ids.
     package private(set) var tuples: [(id: UInt64, row: SalvagedRows.Row)] = []
+    /// The claimed tuples, each under its id as a row of the table of claims.
+    package private(set) var claims: [SalvagedRows.Row] = []
     /// The damage, one sentence each.
     package private(set) var faults: [String] = []
     /// Whether the ring changed while it was read, at each attempt.
@@ -51,13 +53,20 @@ package struct NearReading {
         }
         for id in max(head, next)..<max(head, next, tail) {
             let record = ring.record(id)
-            guard record.isPresent(id) else { continue }
+            guard record.isHere(id) else { continue }
             guard let tuple = ring.tuple(of: record) else {
                 faults.append("tuple \(id), one of the newest, is damaged")
                 continue
             }
-            let row = TupleRow(expiry: 0, deliveries: 0, encoded: tuple).copied()
-            tuples.append((id, SalvagedRows.Row(key: Array(bigEndian: id), value: row)))
+            let key = Array(bigEndian: id)
+            if let (holder, number, row) = ring.claimRow(id) {
+                let claim = row.withUnsafeBytes { bytes in
+                    ClaimRow(holder: holder, number: number, deadline: 0, tupleBytes: bytes).copied()
+                }
+                claims.append(SalvagedRows.Row(key: key, value: claim))
+            } else {
+                tuples.append((id, SalvagedRows.Row(key: key, value: TupleRow(tuple).copied())))
+            }
         }
     }
 }

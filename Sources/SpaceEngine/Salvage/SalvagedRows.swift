@@ -11,6 +11,11 @@ package struct SalvagedRows {
     package struct Row {
         package let key: [UInt8]
         package let value: [UInt8]
+
+        package init(key: [UInt8], value: [UInt8]) {
+            self.key = key
+            self.value = value
+        }
     }
 
     /// The rows of each table, in the order of their keys.

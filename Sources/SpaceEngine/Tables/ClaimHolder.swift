@@ -30,6 +30,17 @@ package enum ClaimHolder: Hashable, Sendable {
         }
     }
 
+    /// Whether a session may end the holder's claims.
+    ///
+    /// A claim held for a process can be ended by any process that knows its number, because such claims are passed
+    /// from command to command.
+    package func mayBeEnded(by session: UInt64) -> Bool {
+        switch self {
+        case .session(session), .process: true
+        default: false
+        }
+    }
+
     package var raw: UInt64 {
         switch self {
         case .session(let number): number

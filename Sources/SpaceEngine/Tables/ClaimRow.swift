@@ -35,9 +35,20 @@ package struct ClaimRow: TableRow {
     /// The row's size in bytes.
     package var size: Int { Self.headerSize + tupleBytes.count }
 
+    /// Copies the row out of the page.
+    func copied() -> [UInt8] {
+        Array(unsafeUninitializedCapacity: size) { row, count in
+            write(to: UnsafeMutableRawBufferPointer(row))
+            count = size
+        }
+    }
+
     @inline(__always)
     package func write(to room: (Int) throws(SpaceError) -> UnsafeMutableRawBufferPointer) throws(SpaceError) {
-        let row = try room(size)
+        write(to: try room(size))
+    }
+
+    private func write(to row: UnsafeMutableRawBufferPointer) {
         row.storeBytes(of: holder.raw.littleEndian, toByteOffset: 0, as: UInt64.self)
         row.storeBytes(of: number.littleEndian, toByteOffset: 8, as: UInt64.self)
         row.storeBytes(of: deadline.littleEndian, toByteOffset: 16, as: Int64.self)

@@ -37,9 +37,6 @@ package struct Counters: TableRow, Equatable {
     /// How many rows the table of holds has; while there are none, no process checks whose holds they are.
     package var holds: UInt64 = 0
 
-    /// Whether every change has to go through LMDB: changes are journaled, or something expires.
-    var keepsNearEndOff: Bool { isJournaling || expiring > 0 }
-
     package init() {}
 
     package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { self.init(value) }

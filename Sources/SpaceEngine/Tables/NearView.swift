@@ -8,9 +8,12 @@ package struct NearView {
     private(set) var ring: NearRing?
     /// The ids that the copy has records for; not all of them are present.
     private(set) var ids: Range<UInt64> = 0..<0
-    /// The next id, and the number of the last change.
+    /// The next id, the number of the next claim, and that of the last change.
     private(set) var next: UInt64 = 0
+    private(set) var nextClaim: UInt64 = 0
     private(set) var sequence: UInt64 = 0
+    /// How many of the records are claimed.
+    private(set) var claimed: UInt64 = 0
     /// Whether the last copy made sense; damage, or a change meanwhile, is the reason why it didn't.
     private(set) var isSound = true
 
@@ -27,9 +30,11 @@ package struct NearView {
     ) throws(E) -> Bool {
         let (head, tail) = (source.head.loadRelaxed(), source.tail.loadRelaxed())
         ids = tail..<tail
+        claimed = 0
         isSound = source.isSound(head, tail)
         if head != tail, isSound { try copyRecords(source, head, tail, floor()) }
-        sequence = source.sequence.loadRelaxed()
+        sequence = source.lastChange
+        nextClaim = source.nextClaimNumber
         next = tail
         SharedWord64.acquireFence()
         return source.word.loadRelaxed() == word && isSound
@@ -43,28 +48,54 @@ package struct NearView {
         for id in ids {
             let record = target.record(id)
             record.copy(source.record(id))
-            guard record.isPresent(id) else { continue }
+            guard record.isHere(id) else { continue }
             guard let tuple = source.tuple(of: record), let place = target.content(of: record) else {
                 isSound = false
                 return
             }
             place.copyMemory(from: tuple.bytes)
+            guard record.isClaimed(id) else { continue }
+            target.claim(of: id).copy(source.claim(of: id))
+            claimed += 1
         }
     }
 
     @inline(__always)
     var isEmpty: Bool { ids.isEmpty }
 
-    /// How many tuples there are.
+    /// How many visible tuples there are.
     var count: Int {
         guard let ring else { return 0 }
         return ids.reduce(0) { $0 + (ring.record($1).isPresent($1) ? 1 : 0) }
     }
 
+    /// A visible tuple.
     func row(_ id: UInt64) -> TupleRow? {
         guard let ring, ids.contains(id) else { return nil }
         let record = ring.record(id)
         guard record.isPresent(id), let tuple = ring.tuple(of: record) else { return nil }
-        return TupleRow(expiry: 0, deliveries: 0, encoded: tuple)
+        return TupleRow(tuple)
+    }
+
+    /// Calls `visit` for each claim, in the order of their ids, until it returns `false`.
+    func forEachClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
+        guard let ring, claimed > 0 else { return }
+        for id in ids {
+            guard let (holder, number, row) = ring.claimRow(id) else { continue }
+            let isWanted = try row.withBytes { (bytes) throws(SpaceError) in
+                try visit(id, ClaimRow(holder: holder, number: number, deadline: 0, tupleBytes: bytes))
+            }
+            if !isWanted { return }
+        }
+    }
+}
+
+extension NearRing {
+    /// A claim, and the row of its tuple as a claim's row has it; `nil` if the record isn't claimed, or is damaged.
+    func claimRow(_ id: UInt64) -> (holder: ClaimHolder, number: UInt64, row: [UInt8])? {
+        let record = record(id)
+        guard record.isClaimed(id), let tuple = tuple(of: record) else { return nil }
+        let claim = claim(of: id)
+        return (ClaimHolder(raw: claim.holder), claim.number, TupleRow(tuple).copied())
     }
 }

@@ -32,7 +32,9 @@ package struct Snapshot: TransactionTables {
         guard var counters = try mainCounters.get(.counters) else { throw .damaged(Counters.missing) }
         if let near {
             counters.nextTuple = max(counters.nextTuple, near.pointee.next)
-            counters.sequence = max(counters.sequence, min(near.pointee.sequence, 1 << 62 - 1))
+            counters.nextClaim = max(counters.nextClaim, near.pointee.nextClaim)
+            counters.sequence = max(counters.sequence, near.pointee.sequence)
+            counters.claimed += near.pointee.claimed
         }
         return counters
     }

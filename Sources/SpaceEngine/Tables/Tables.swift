@@ -40,14 +40,16 @@ package struct Tables {
 
     /// How many bytes the keys and values of some tuples and of their rows in the index have.
     static func bytes(ofTuples count: Int, content: Int, shapes: Int) -> Int {
-        content + count * (MemoryLayout<UInt64>.size + TupleRow.headerSize + shapes * IndexKey.size)
+        // A claimed one has no rows in the index, but a larger row.
+        let rest = max(shapes * IndexKey.size, 1 + ClaimRow.headerSize)
+        return content + count * (MemoryLayout<UInt64>.size + TupleRow.headerSize + rest)
     }
 
     /// What a usual transaction changes in the trees: one tuple, cell or claim, and what belongs to it.
     var usualChanges: [RoomMeter.Tree] {
         [
             // The roots of the other trees, and the counters, are rows of the main database.
-            .init(database: main, scattered: 4, atCommit: Self.named + 1),
+            .init(database: main, scattered: 4, hasClaims: true, atCommit: Self.named + 1),
             .init(database: tuples, scattered: 1, ends: 1, isTuples: true), .init(database: index, isIndex: true),
             .init(database: cells, scattered: 1), .init(database: expiries, scattered: 3),
             // A row is added, and up to four are dropped.

@@ -35,6 +35,9 @@ package struct TupleRow: TableRow {
         self.encoded = encoded
     }
 
+    /// A tuple that does not expire and never returned from a claim.
+    init(_ encoded: EncodedTuple) { self.init(expiry: 0, deliveries: 0, encoded: encoded) }
+
     package var isRecord: Bool { encoded.isRecord }
 
     /// The row's size in bytes.

@@ -29,15 +29,9 @@ extension WriteScope {
 
     /// Finds the claim with this number on a tuple, if the session may end it.
     ///
-    /// A claim held for a process can be ended by any process that knows its number, because such claims are passed
-    /// from command to command. If the tuple has returned, the call throws `claimLost`.
+    /// If the tuple has returned, the call throws `claimLost`.
     private func claimRow(_ id: UInt64, number: UInt64, session: UInt64) throws(SpaceError) -> ClaimRow {
-        if let row = try claimRow(id), row.number == number {
-            switch row.holder {
-            case .session(session), .process: return row
-            default: break
-            }
-        }
+        if let row = try claimRow(id), row.number == number, row.holder.mayBeEnded(by: session) { return row }
         throw SpaceError(
             .claimLost,
             reason: "the claim on tuple \(id) has ended: it was completed, or the tuple has returned to the space",
@@ -147,7 +141,7 @@ extension WriteScope {
         return true
     }
 
-    private func put(
+    func put(
         claim id: UInt64,
         _ holder: ClaimHolder,
         number: UInt64,
@@ -165,11 +159,17 @@ extension Snapshot {
         try claims.get(id)
     }
 
-    /// Walks through the rows of `claims` in the order of writing, until `visit` returns `false`.
+    /// Walks through the claims in the order of writing, until `visit` returns `false`.
     ///
     /// Rows that don't decode are left out.
     package func forEachClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
         var rows = try claims.scan()
-        while let (id, row) = try rows.nextValid(), try visit(id, row) {}
+        while let (id, row) = try rows.nextValid() { if try !visit(id, row) { return } }
+        try forEachNearClaim(visit)
+    }
+
+    /// Walks through the claims that are not in LMDB yet, like `forEachClaim`.
+    package func forEachNearClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
+        try near?.pointee.forEachClaim(visit)
     }
 }

@@ -2,9 +2,9 @@ import SpaceSystem
 import TupleCoding
 
 extension WriteScope {
-    /// Moves the near end's tuples to the tables of this transaction.
+    /// Moves the near end's tuples, and the claims on them, to the tables of this transaction.
     ///
-    /// They were written before, so nothing is numbered, journaled or granted here. The commit's counters have the next
+    /// They were written and claimed before, so nothing is numbered, journaled or granted here. The commit's counters have the next
     /// id, so each reader sees each of the tuples in one place.
     func takeOver(_ near: NearRing) throws(SpaceError) {
         let (head, tail) = (near.head.loadRelaxed(), near.tail.loadRelaxed())
@@ -23,8 +23,12 @@ extension WriteScope {
         }
         for id in ids {
             let record = near.record(id)
-            guard record.isPresent(id), let tuple = near.tuple(of: record) else { continue }
-            try store(id, tuple, expiry: 0, with: &cursors)
+            if record.isPresent(id), let tuple = near.tuple(of: record) {
+                try store(id, tuple, expiry: 0, with: &cursors)
+            } else if let (holder, number, row) = near.claimRow(id) {
+                try put(claim: id, holder, number: number, deadline: 0, tuple: row)
+                counters.claimed += 1
+            }
         }
         noteUpkeep()
     }
@@ -34,12 +38,12 @@ extension NearRing {
     /// What is said of a ring whose numbers can't be right.
     static let nonsense = "the bounds of the newest tuples, or one of their records, make no sense"
 
-    /// How many tuples have these ids, and how many bytes; under the gate.
+    /// How many tuples, visible or claimed, have these ids, and how many bytes; under the gate.
     fileprivate func total(_ ids: Range<UInt64>) throws(SpaceError) -> (count: Int, bytes: Int) {
         var (count, bytes) = (0, 0)
         for id in ids {
             let record = record(id)
-            guard record.isPresent(id) else { continue }
+            guard record.isHere(id) else { continue }
             guard let tuple = tuple(of: record) else { throw .damaged("tuple \(id) of the near end is damaged") }
             count += 1
             bytes += tuple.bytes.count

@@ -113,11 +113,11 @@ extension WriteScope {
 
     func addExpiry(_ expiry: ExpiryKey) throws(SpaceError) {
         try expiries.put(expiry, NoValue())
-        counters.expiring += 1
+        noteAdded(due: expiry.deadline)
     }
 
     func removeExpiry(_ expiry: ExpiryKey) throws(SpaceError) {
-        if try expiries.delete(expiry) { counters.expiring -= min(1, counters.expiring) }
+        if try expiries.delete(expiry) { noteRemoved(due: expiry.deadline) }
     }
 
     /// Makes sure of the disk space for removing or returning what is due, before anything of it has changed.
@@ -172,6 +172,17 @@ extension WriteScope {
 }
 
 extension Snapshot {
+    /// The earliest time at which a tuple or a claim expires, on the namespace's clock; 0 if none does.
+    func earliestDue(_ counters: Counters) throws(SpaceError) -> Int64 {
+        guard counters.expiring > 0 else { return 0 }
+        var earliest = Int64.max
+        for kind in [ExpiryKey.Kind.tuple, .claim] {
+            var rows = try expiries.scan(from: ExpiryKey(kind: kind, deadline: 0, id: 0))
+            if let (key, _) = try rows.nextValid(), key.kind == kind { earliest = min(earliest, key.deadline) }
+        }
+        return earliest
+    }
+
     /// The tuples and claims whose time has come: at most `limit` of each, the oldest first.
     package func due(limit: Int) throws(SpaceError) -> [ExpiryKey] {
         let now = clock.milliseconds

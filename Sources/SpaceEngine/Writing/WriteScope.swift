@@ -42,6 +42,8 @@ package final class WriteScope: TransactionTables {
     package let process: Int32 = getpid()
     private var journalTime: Int64 = 0
     private var sequenceAtBegin: UInt64 = 0
+    /// The earliest time at which something expires, if it is known; only the near end asks for it.
+    private var knownDue: Int64?
 
     init(
         tables: Tables,
@@ -86,7 +88,11 @@ package final class WriteScope: TransactionTables {
             counters = try snapshot.counters()
             shapes = try cache.table(of: snapshot, generation: counters.shapesGeneration)
         }
-        if let near { counters.sequence = max(counters.sequence, near.lastChange) }
+        if let near {
+            counters.sequence = max(counters.sequence, near.lastChange)
+            counters.nextClaim = max(counters.nextClaim, near.nextClaimNumber)
+            knownDue = near.earliestDue
+        }
         sequenceAtBegin = counters.sequence
         meter.begin(purpose, shapes: shapes.indexed.count, access)
         self.keepsNear = keepsNear
@@ -114,6 +120,24 @@ package final class WriteScope: TransactionTables {
     func noteChange() {
         counters.sequence += 1
         hasChanges = true
+    }
+
+    /// Notes that a row was added to the table of expiries.
+    func noteAdded(due time: Int64) {
+        counters.expiring += 1
+        if let known = knownDue { knownDue = min(known, time) }
+    }
+
+    /// Notes that a row was removed from the table of expiries.
+    func noteRemoved(due time: Int64) {
+        counters.expiring -= min(1, counters.expiring)
+        if let known = knownDue, time <= known { knownDue = nil }
+    }
+
+    /// The earliest time at which something expires, on the namespace's clock; 0 if nothing does.
+    func earliestDue() throws(SpaceError) -> Int64 {
+        if let knownDue, counters.expiring > 0 { return knownDue }
+        return try snapshot.earliestDue(counters)
     }
 
     /// Whether watchers have something to read.

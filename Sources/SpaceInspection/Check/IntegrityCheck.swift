@@ -107,6 +107,13 @@ package struct IntegrityCheck {
         }
     }
 
+    private mutating func checkClaim(_ id: UInt64, _ claim: ClaimRow, _ row: TupleRow, _ counters: Counters) {
+        checkTuple(id, row, counters)
+        if claim.number >= counters.nextClaim {
+            report("the claim on tuple \(id) has a number that was not given out")
+        }
+    }
+
     private mutating func checkTuple(_ id: UInt64, _ row: TupleRow, _ counters: Counters) {
         if id == 0 || id >= counters.nextTuple { report("tuple \(id) has an id that was not given out") }
         do throws(TupleCodingError) {
@@ -156,11 +163,15 @@ package struct IntegrityCheck {
             } else {
                 count += 1
             }
-            checkTuple(id, row, counters)
-            if claim.number >= counters.nextClaim {
-                report("the claim on tuple \(id) has a number that was not given out")
-            }
+            checkClaim(id, claim, row, counters)
             if claim.deadline != 0 { expiries.claims[id] = claim.deadline }
+        }
+        try snapshot.forEachNearClaim { (id, claim) throws(SpaceError) in
+            count += 1
+            if let row = TupleRow(claim.tupleBytes) { checkClaim(id, claim, row, counters) }
+            if try snapshot.claims.contains(id) { report("tuple \(id) is claimed twice at once") }
+            if try snapshot.tuples.contains(id) { report("tuple \(id) is visible and claimed at once") }
+            return true
         }
         if count != counters.claimed { report("\(count) claims are out, and the counter says \(counters.claimed)") }
         if buried != counters.buried {

@@ -17,7 +17,10 @@ extension Salvage {
         if near?.isUnsettled ?? false {
             notes.append("the newest tuples changed while they were read; what was taken meanwhile may be among them")
         }
-        for row in main where row.key[0] == 0x84 { decodeClaim(row, clock, visible) }
+        for row in main where row.key[0] == 0x84 {
+            decodeClaim(SalvagedRows.Row(key: Array(row.key.dropFirst()), value: row.value), clock, visible)
+        }
+        for row in near?.claims ?? [] { decodeClaim(row, clock, visible) }
         for row in rows.rows[.cells] ?? [] { decodeCell(row) }
         decodeObjects(main.filter { $0.key[0] == 0x82 }, rows.rows[.elements] ?? [], clock)
     }
@@ -47,8 +50,8 @@ extension Salvage {
     }
 
     private mutating func decodeClaim(_ row: SalvagedRows.Row, _ clock: SalvageClock, _ visible: Set<UInt64>) {
-        guard let id = UInt64(keyBytes: Array(row.key.dropFirst())) else {
-            return leftOut.append("a key of the table of claims has \(row.key.count - 1) bytes")
+        guard let id = UInt64(keyBytes: row.key) else {
+            return leftOut.append("a key of the table of claims has \(row.key.count) bytes")
         }
         // A tuple is in one place, so this row is from another commit.
         guard !visible.contains(id) else { return }

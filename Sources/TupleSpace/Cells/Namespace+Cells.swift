@@ -121,7 +121,9 @@ extension Namespace {
         try attempt("unset a cell") { (core) throws(SpaceError) in
             try Limits.check(cellKey: key)
             guard try core.cell(key) != nil else { return nil }
-            return try core.write(.removing) { (scope) throws(SpaceError) in try scope.unsetIfSet(key) }
+            return try core.write(.removing, keepsNear: true) { (scope) throws(SpaceError) in
+                try scope.unsetIfSet(key)
+            }
         }
     }
 
@@ -133,7 +135,9 @@ extension Namespace {
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
         try attempt("increment a cell") { (core) throws(SpaceError) in
             try Limits.check(cellKey: key)
-            return try core.write(.adding) { (scope) throws(SpaceError) in try scope.increment(key, by: amount) }
+            return try core.write(.adding, keepsNear: true) { (scope) throws(SpaceError) in
+                try scope.increment(key, by: amount)
+            }
         }
     }
 
@@ -152,7 +156,11 @@ extension Namespace {
         try attempt("set a cell") { (core) throws(SpaceError) in
             try Limits.check(cellKey: key)
             let encoded = try value.checkedElement()
-            return try core.write(.adding) { (scope) throws(SpaceError) in try scope.set(key, encoded, if: condition) }
+            // A commit that adds many pages would use up what is promised to the near end.
+            let keepsNear = encoded.count <= NearRing.longestTuple
+            return try core.write(.adding, keepsNear: keepsNear) { (scope) throws(SpaceError) in
+                try scope.set(key, encoded, if: condition)
+            }
         }
     }
 }

@@ -14,6 +14,9 @@ extension NamespaceCore {
     ) throws(SpaceError) -> Found<Claimed<Content>>? {
         try takeIfExists(template, order) { (match) throws(SpaceError) -> (Tuple, Content) in
             (try match.tuple(), try decode(match))
+        } near: { (id) throws(SpaceError) in
+            if deferred.isDue { carryOutDeferred() }
+            return try engine.claimNear(id.rawValue, terms)
         } _: { (scope, id, row) throws(SpaceError) in
             try scope.claim(id, row, terms)
         }.map { taken in

@@ -8,11 +8,19 @@ extension NamespaceCore {
     // MARK: By the holder
 
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
-        try write(.removing) { (scope) throws(SpaceError) in
+        if claims.count == 1, try completeNear(claims[0]) { return }
+        // A single claim that is not in the near end is in the tables, or has ended.
+        try write(.removing, keepsNear: claims.count == 1) { (scope) throws(SpaceError) in
             for claim in claims {
                 try scope.complete(claim.id.rawValue, session: session.number, number: claim.number)
             }
         }
+    }
+
+    /// Completes a claim in the near end; `false` if it is in LMDB, or has ended.
+    private func completeNear(_ claim: HeldClaim) throws(SpaceError) -> Bool {
+        if deferred.isDue { carryOutDeferred() }
+        return try engine.completeNear(claim.id.rawValue, session: session.number, number: claim.number)
     }
 
     /// Returns claims, and leaves alone those that have returned already; the result is the number that it returned.
@@ -48,7 +56,7 @@ extension NamespaceCore {
     ///
     /// A number is given out only once. The search walks all claims, of which there are few at a time.
     package func claim(numbered number: UInt64) throws(SpaceError) -> (claim: HeldClaim, holder: ClaimHolder)? {
-        try read { (snapshot) throws(SpaceError) in
+        try read(showsNear: true) { (snapshot) throws(SpaceError) in
             guard try snapshot.counters().claimed > 0 else { return nil }
             var found: (HeldClaim, ClaimHolder)?
             try snapshot.forEachClaim { (id, row) throws(SpaceError) in
@@ -80,11 +88,7 @@ extension NamespaceCore {
 extension WriteScope {
     package func release(_ claim: HeldClaim, session: UInt64, wasDelivered: Bool = true) throws(SpaceError) -> Bool {
         try returnClaim(claim.id.rawValue, wasDelivered: wasDelivered) { row in
-            guard row.number == claim.number else { return false }
-            switch row.holder {
-            case .session(session), .process: return true
-            default: return false
-            }
+            row.number == claim.number && row.holder.mayBeEnded(by: session)
         }
     }
 }

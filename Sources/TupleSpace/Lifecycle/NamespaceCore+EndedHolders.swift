@@ -58,7 +58,7 @@ extension NamespaceCore {
         max: Int,
         where isWanted: (UInt64, ClaimRow) -> Bool
     ) throws(SpaceError) -> ClaimSlice {
-        try read { (snapshot) throws(SpaceError) -> ClaimSlice in
+        try read(showsNear: true) { (snapshot) throws(SpaceError) -> ClaimSlice in
             var slice: ClaimSlice = ([], 0)
             let counters = try snapshot.counters()
             guard counters.claimed + counters.buried > 0 else { return slice }
@@ -92,7 +92,7 @@ extension NamespaceCore {
 
     /// The holders of claims and of holds; given a name, those that hold the name or wait for it.
     func claimHolders(at name: String? = nil) throws(SpaceError) -> Set<ClaimHolder> {
-        try read { (snapshot) throws(SpaceError) in
+        try read(showsNear: true) { (snapshot) throws(SpaceError) in
             var holders: Set<ClaimHolder> = []
             for part in parts.all { try part.addHolders(at: name, in: snapshot, to: &holders) }
             guard name == nil, try snapshot.counters().claimed > 0 else { return holders }
@@ -159,7 +159,7 @@ extension NamespaceCore {
     ///
     /// The result says whether there were any, so that another look may find more.
     func returnEndedClaims() throws(SpaceError) -> Bool {
-        let (isDue, hasClaims) = try read { (snapshot) throws(SpaceError) in
+        let (isDue, hasClaims) = try read(showsNear: true) { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()
             guard counters.expiring > 0 else { return (false, counters.claimed > 0) }
             return (try snapshot.due(limit: 1).contains { $0.kind == .claim }, counters.claimed > 0)

@@ -171,12 +171,13 @@ extension NamespaceCore {
     /// Takes the first match out of sight, and carries out `end` with it under the gate.
     ///
     /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place.
-    /// `near` is the result if a tuple that was removed from the near end needs no `end`; else it is `nil`.
+    /// `near` does the same with a tuple of the near end, if it can be done there; otherwise its result is `nil`.
+    /// `end` adds no tuple, so the near end stays as it is if the tuple is in the tables.
     package func takeIfExists<T, R>(
         _ template: Template,
         _ order: MatchOrder,
         decode: (Match) throws(SpaceError) -> T,
-        near: R? = nil,
+        near: (TupleID) throws(SpaceError) -> R?,
         _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
     ) throws(SpaceError) -> Taken<T, R>? {
         var attempt = 0
@@ -191,16 +192,14 @@ extension NamespaceCore {
                 return nil
             }
             let content = try decode(candidate)
-            if sight.isNear, let near, try takeNear(candidate.id) {
+            if sight.isNear, let result = try near(candidate.id) {
                 followUp(template, sight)
-                return Taken(candidate.id, content, near)
+                return Taken(candidate.id, content, result)
             }
             let (isNear, commit) = (sight.isNear, sight.commit)
             attempt += 1
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
-            // A tuple that is removed from the tables leaves the near end as it is.
-            let keepsNear = near != nil && !isNear
-            let taken = try write(.removing, keepsNear: keepsNear) { (scope) throws(SpaceError) -> Taken<T, R>? in
+            let taken = try write(.removing, keepsNear: !isNear) { (scope) throws(SpaceError) -> Taken<T, R>? in
                 let isUnchanged = !isNear && scope.isUnchanged(since: commit)
                 if isUnchanged || !Safeguard.secondLook.stands {
                     return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
@@ -298,7 +297,9 @@ extension NamespaceCore {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        try takeIfExists(template, order, decode: decode, near: ()) { (scope, id, row) throws(SpaceError) in
+        try takeIfExists(template, order, decode: decode) { (id) throws(SpaceError) in
+            try takeNear(id) ? () : nil
+        } _: { (scope, id, row) throws(SpaceError) in
             try scope.remove(id, row)
         }.map { Found(result: $0.content, removed: $0.id.rawValue) }
     }
