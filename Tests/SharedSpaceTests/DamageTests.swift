@@ -186,6 +186,23 @@ struct DamageTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// Until it calls exec, a child has the open files of its parent, which has left the namespace in the meantime.
+    @Test(arguments: [false, true]) func aChildThatIsBeingStartedUsesNothing(_ creates: Bool) throws {
+        if !creates { try makeNamespace() }
+        var inherited: [CInt] = []
+        defer { for descriptor in inherited { close(descriptor) } }
+        do {
+            let namespace = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true))
+            if creates { try namespace.write("kept", 1) }
+            // A duplicate shares the open file and its locks, as the child's descriptor does (fcntl(2)).
+            inherited = try root.descriptors(of: "n/control").map { dup($0) }
+            #expect(!inherited.isEmpty)
+            try namespace.leave()
+        }
+        try root.changeHeader(Self.foreign[0])
+        #expect(try root.space.namespace("n").readAll() == [["kept", 1]])
+    }
+
     /// A process killed in the middle of an adoption leaves a header that matches no system; the next opener begins
     /// anew.
     @Test func aHalfMadeAdoptionIsRepeated() throws {

@@ -75,6 +75,17 @@ extension TemporaryRoot {
 }
 
 extension TemporaryRoot {
+    /// This process's descriptors of a file of the root.
+    package func descriptors(of file: String) throws -> [CInt] {
+        let wanted = try Directory.info(at: AT_FDCWD, "\(path)/\(file)")
+        let folder = try OwnedDescriptor.open("/proc/self/fd", flags: O_RDONLY | O_DIRECTORY)
+        return try Directory.list(folder.raw).compactMap(CInt.init).filter { descriptor in
+            // The descriptor may have been closed meanwhile.
+            guard let info = try? FileInfo.of(descriptor) else { return false }
+            return info.device == wanted.device && info.inode == wanted.inode
+        }
+    }
+
     /// Copies a folder of another root, sparse files as sparse ones.
     package func copyTree(_ folder: String, from other: TemporaryRoot) throws {
         try Self.copy("\(other.path)/\(folder)", to: "\(path)/\(folder)")

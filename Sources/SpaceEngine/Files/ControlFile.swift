@@ -52,6 +52,9 @@ package final class ControlFile: Sendable {
     /// A descriptor for the file's locks; it shares them with the descriptor that it was duplicated from.
     private let descriptor: OwnedDescriptor
     private let map: MappedFile
+    /// Whether the end of this object ends this process's use of the namespace, and with it the lock on `useByte`.
+    private let endsUse: Bool
+    private let forkGeneration = ForkGuard.generation
     package let header: ControlHeader
     package let identity: FileInfo
 
@@ -101,8 +104,18 @@ package final class ControlFile: Sendable {
     /// The newest tuples, in mode `fast`; in the other modes it stays empty.
     package let near: NearRing
 
-    /// Maps the file; if `isPrivate` is true, the words are this process's own copy, for a file that can only be read.
-    package init(descriptor: CInt, header: ControlHeader, identity: FileInfo, isPrivate: Bool = false) throws(Errno) {
+    /// Maps the file.
+    ///
+    /// - `isPrivate`: Whether the words are this process's own copy, for a file that can only be read.
+    /// - `endsUse`: Whether the caller has locked `useByte` for as long as this object lives.
+    package init(
+        descriptor: CInt,
+        header: ControlHeader,
+        identity: FileInfo,
+        isPrivate: Bool = false,
+        endsUse: Bool = false
+    ) throws(Errno) {
+        self.endsUse = endsUse
         self.descriptor = try OwnedDescriptor.duplicate(of: descriptor)
         if !isPrivate { try Blocks.unshare(descriptor, to: Self.firstSize) }
         map = try MappedFile(descriptor: descriptor, length: Self.size, isPrivate: isPrivate)
@@ -131,6 +144,13 @@ package final class ControlFile: Sendable {
             buckets: base + Self.waitCountsOffset,
             segments: base + Self.slotsOffset
         )
+    }
+
+    deinit {
+        // A child that this process is starting has the open file too until it calls exec, and would keep the lock for
+        // that long if the descriptor were only closed. A child made by fork must not release its parent's lock.
+        guard endsUse, ForkGuard.generation == forkGeneration else { return }
+        try? FileLock.unlock(descriptor.raw, byte: Self.useByte)
     }
 
     /// How many bytes are reserved for a number of segments of slots.

@@ -42,9 +42,15 @@ package struct ControlFinding: ~Copyable {
     }
 
     /// Maps the control file.
-    package func map(isPrivate: Bool = false) throws(SpaceError) -> ControlFile {
+    package func map(isPrivate: Bool = false, endsUse: Bool = false) throws(SpaceError) -> ControlFile {
         try system("the control file") { () throws(Errno) in
-            try ControlFile(descriptor: descriptor.raw, header: header, identity: info, isPrivate: isPrivate)
+            try ControlFile(
+                descriptor: descriptor.raw,
+                header: header,
+                identity: info,
+                isPrivate: isPrivate,
+                endsUse: endsUse
+            )
         }
     }
 
@@ -67,7 +73,8 @@ package struct ControlFinding: ~Copyable {
         return header.inode == info.inode && header.device == info.device ? nil : .file
     }
 
-    /// Locks the file against an `Adoption`, until the last descriptor that stems from this one is closed.
+    /// Locks the file against an `Adoption`, until the last descriptor that stems from this one is closed, or until a
+    /// `ControlFile` ends that was mapped to end the use.
     ///
     /// An opener does this before it maps the file.
     ///

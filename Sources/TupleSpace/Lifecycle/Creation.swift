@@ -164,7 +164,7 @@ struct Creation {
                 firstClaim: Counters.firstClaimOfLife
             )
             try FileBytes.write(header.encoded(), to: file.raw)
-            let control = try ControlFile(descriptor: file.raw, header: header, identity: info)
+            let control = try ControlFile(descriptor: file.raw, header: header, identity: info, endsUse: true)
             try control.initialiseVolatilePart()
             control.persistent.store(options.isPersistent ? 1 : 0)
             return control

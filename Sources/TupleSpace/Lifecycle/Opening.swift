@@ -114,7 +114,7 @@ package struct Opening {
         _ finding: borrowing ControlFinding
     ) throws(SpaceError) -> NamespaceCore? {
         try DataFile.checkFileSizeLimit(finding.header)
-        let control = try finding.map()
+        let control = try finding.map(endsUse: true)
         try acquireDoor(control, folder)
         CrashPoint.reach(.doorTaken)
         var isDoorOpen = true
