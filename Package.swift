@@ -109,7 +109,7 @@ let package = Package(
         // Apart from what the torture uses too, which links no test library.
         .target(
             name: "SpaceTesting",
-            dependencies: ["SharedSpace", "SpaceTestSupport"],
+            dependencies: ["SharedSpace", "SpaceSystem", "SpaceTestSupport", system],
             path: "Tests/SpaceTesting",
             swiftSettings: settings
         ),
@@ -179,7 +179,8 @@ let package = Package(
         .testTarget(
             name: "SpaceCommandsTests",
             dependencies: [
-                "SharedSpace", "SpaceCommands", "SpaceTestSupport", "TupleCoding", "space", "space-dump",
+                "SharedSpace", "SpaceCommands", "SpaceTestSupport", "SpaceTesting", "TupleCoding", "space",
+                "space-dump",
                 "space-test-agent", "space-without-calls", system, subprocess,
             ],
             swiftSettings: settings

@@ -1,6 +1,7 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Processes are killed at every crash point: the other processes go on, no commit is lost, and in the end nothing is
@@ -8,7 +9,7 @@ import Testing
 ///
 /// Each test sees the process die of SIGKILL, so a crash point that is not reached any more fails it; the switch below
 /// is complete, so a new crash point needs its test.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
 struct CrashPointTests {
     let root: TemporaryRoot
 

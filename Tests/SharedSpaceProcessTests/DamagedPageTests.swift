@@ -1,9 +1,10 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Processes of their own read damaged pages: each call returns its result, or throws `damaged`.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.blocking, .serialized, .timeLimit(.minutes(10)))
 struct DamagedPageTests {
     private static let pageSize = 4096
 

@@ -1,6 +1,7 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Namespaces whose header names another system or other files.
@@ -8,7 +9,7 @@ import Testing
 /// A container has a boot id or a PID namespace of its own; a disk is mounted again under another number. The kernel's
 /// locks decide: a namespace that is in use is refused and left as it is, and one that no process uses is taken over
 /// with its contents.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
 struct ForeignIdentityTests {
     let root: TemporaryRoot
     let runner: CommandRunner

@@ -1,6 +1,7 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Whether an agent can mount a file system of its own: it must be root's, or have the capability.
@@ -12,7 +13,12 @@ private let mayMount: Bool = {
 /// A file system that fills up leads to errors, never to a signal, and no commit is lost.
 ///
 /// Each agent mounts a small tmpfs that it alone sees, so a SIGBUS would end the agent and be seen here.
-@Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: mayMount, "mounting a small file system is not permitted"))
+@Suite(
+    .blocking,
+    .serialized,
+    .timeLimit(.minutes(5)),
+    .enabled(if: mayMount, "mounting a small file system is not permitted")
+)
 struct FullDiskTests {
     let root: TemporaryRoot
 

@@ -1,11 +1,12 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// LMDB's lock file is removed or replaced while processes use the namespace: two files would be two tables of readers
 /// and two counts of commits.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.blocking, .timeLimit(.minutes(5)))
 struct LockFileTests {
     let root: TemporaryRoot
     let runner: CommandRunner

@@ -1,7 +1,8 @@
+import SpaceTesting
 import Testing
 
 /// Short runs of the parts that attack as an outsider would; apart from `TortureTests`, so that they run beside the others.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
 struct OutsiderTortureTests {
     @Test(arguments: ["churn", "hostile", "surroundings", "damage"])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {

@@ -2,11 +2,12 @@ import Glibc
 import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
+import SpaceTesting
 import Synchronization
 import Testing
 
 /// The owners that keep a namespace alive, and the end of the namespace when they are gone, however they went.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
 struct OwnerTests {
     let root: TemporaryRoot
 

@@ -1,10 +1,11 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Root folders: named by relative paths, and shared with a group.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
 struct RootTests {
     let root: TemporaryRoot
 

@@ -3,7 +3,7 @@ import Testing
 
 /// Longer runs of every part: the seconds of `TortureTests` and `OutsiderTortureTests` are enough for a few of their scenes
 /// and deaths, these for most.
-@Suite(.slow, .serialized, .timeLimit(.minutes(5)))
+@Suite(.blocking, .slow, .serialized, .timeLimit(.minutes(5)))
 struct SlowTortureTests {
     @Test(arguments: ["churn", "hostile", "surroundings", "damage"])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {

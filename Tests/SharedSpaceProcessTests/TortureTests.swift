@@ -1,9 +1,10 @@
+import SpaceTesting
 import Testing
 
 /// Short runs of the torture, and runs with a fault planted in the workers; `SlowTortureTests` runs it for longer.
 ///
 /// An audit that finds nothing must be one that finds a fault if there is one.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
 struct TortureTests {
     private let torture: TortureRun
 

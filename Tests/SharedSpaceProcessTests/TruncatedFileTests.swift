@@ -1,9 +1,10 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Processes of their own read data files that are cut short: a signal would end them, and must not come.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
 struct TruncatedFileTests {
     @Test(arguments: StorageMode.allCases)
     func aTruncatedDataFileIsDamage(_ mode: StorageMode) throws {

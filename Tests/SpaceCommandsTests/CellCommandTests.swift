@@ -1,7 +1,8 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-@Suite("set, get, unset, incr", .timeLimit(.minutes(5)))
+@Suite("set, get, unset, incr", .blocking, .timeLimit(.minutes(5)))
 struct CellCommandTests {
     @Test("Cells hold values")
     func cells() throws {

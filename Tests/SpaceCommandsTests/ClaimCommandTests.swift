@@ -1,9 +1,10 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 import TupleCoding
 
-@Suite("claim", .timeLimit(.minutes(5)))
+@Suite("claim", .blocking, .timeLimit(.minutes(5)))
 struct ClaimCommandTests {
     private let job = #"["job","?int"]"#
 
@@ -260,7 +261,7 @@ struct ClaimCommandTests {
     }
 }
 
-@Suite("move and txn", .timeLimit(.minutes(5)))
+@Suite("move and txn", .blocking, .timeLimit(.minutes(5)))
 struct TransactionCommandTests {
     @Test("A move takes one tuple and writes another")
     func move() throws {

@@ -1,10 +1,11 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 import TupleCoding
 
 /// How much of a tuple's time is left when a namespace is adopted where the time since boot differs: after a reboot,
 /// and in another time namespace, which stands for a reboot here.
-@Suite("clocks", .timeLimit(.minutes(5)))
+@Suite("clocks", .blocking, .timeLimit(.minutes(5)))
 struct ClockCommandTests {
     /// The time at which the only tuple of a namespace expires, and the present, in seconds since 1970.
     private func expiry(_ runner: CommandRunner) throws -> (expires: Int, now: Int) {

@@ -1,8 +1,9 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-@Suite("Collections in the commands", .timeLimit(.minutes(5)))
+@Suite("Collections in the commands", .blocking, .timeLimit(.minutes(5)))
 struct CollectionCommandTests {
     private func fill(_ runner: CommandRunner) throws -> Namespace {
         let namespace = try Space(root: runner.root).namespace("jobs")

@@ -1,13 +1,14 @@
 import Glibc
 import SpaceSystem
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Signals to a command's process group, and to `space`: which processes end, in each order in which they may notice it.
 ///
 /// A process is stopped while the signals come. So all signals are pending before it goes on, and chance has no say in
 /// their order.
-@Suite("Commands and signals", .timeLimit(.minutes(5)))
+@Suite("Commands and signals", .blocking, .timeLimit(.minutes(5)))
 struct CommandSignalTests {
     /// A command that runs under a guardian.
     private struct Started {

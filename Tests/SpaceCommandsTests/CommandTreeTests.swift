@@ -1,9 +1,10 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// A command that is ended from outside takes along the processes that it has started.
-@Suite("Commands and the processes they have started", .timeLimit(.minutes(5)))
+@Suite("Commands and the processes they have started", .blocking, .timeLimit(.minutes(5)))
 struct CommandTreeTests {
     /// Prints its parent's PID, and those of a child, of a grandchild in a session of its own, and of an orphan; then
     /// waits.

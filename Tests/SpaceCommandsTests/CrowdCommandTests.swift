@@ -1,8 +1,9 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-@Suite("Crowds", .timeLimit(.minutes(10)))
+@Suite("Crowds", .blocking, .timeLimit(.minutes(10)))
 struct CrowdCommandTests {
     @Test("Takers that start at once all open the namespace, wait, and are served")
     func takersAtOnce() throws {

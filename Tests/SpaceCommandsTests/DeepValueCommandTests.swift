@@ -1,10 +1,11 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 @testable import SpaceCommands
 
-@Suite("Values nested as deep as they may be", .timeLimit(.minutes(5)))
+@Suite("Values nested as deep as they may be", .blocking, .timeLimit(.minutes(5)))
 struct DeepValueCommandTests {
     private func nested(_ depth: Int, _ open: String = "[", _ close: String = "]") -> String {
         String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)

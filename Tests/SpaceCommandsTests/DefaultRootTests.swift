@@ -1,11 +1,13 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// The root that is used without an option and without the variable: the user's alone, even if another user has put
 /// something in its place.
 @Suite(
     "The default root",
+    .blocking,
     .enabled(if: geteuid() == 0, "only root can mount, and give a folder away"),
     .timeLimit(.minutes(5))
 )

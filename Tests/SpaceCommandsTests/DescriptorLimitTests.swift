@@ -1,8 +1,9 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Commands under a limit on open files (`ulimit -n`), which may end at any step.
-@Suite("A limit on open files", .timeLimit(.minutes(5)))
+@Suite("A limit on open files", .blocking, .timeLimit(.minutes(5)))
 struct DescriptorLimitTests {
     /// The limits reach from too few descriptors for the program's own libraries to enough for all.
     @Test("A command that runs out of descriptors says so, and takes no process for dead", arguments: [false, true])

@@ -1,9 +1,10 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 import TupleCoding
 
-@Suite("space-dump and load", .timeLimit(.minutes(5)))
+@Suite("space-dump and load", .blocking, .timeLimit(.minutes(5)))
 struct DumpCommandTests {
     private static let tuples = [
         #"["a\u001b[2J",1,1.0,null,true,[],{"x":[-5]}]"#, #"{"kind":"note","$x":1}"#, #"{"$$only":1}"#,

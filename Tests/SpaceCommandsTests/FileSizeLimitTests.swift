@@ -1,10 +1,11 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Commands under a limit on the size of files (`ulimit -f`): beyond it the kernel ends a process, unless it ignores
 /// SIGXFSZ.
-@Suite("A limit on the size of files", .timeLimit(.minutes(5)))
+@Suite("A limit on the size of files", .blocking, .timeLimit(.minutes(5)))
 struct FileSizeLimitTests {
     private func leftovers(_ runner: CommandRunner) throws -> String {
         try runner.shell(#"cd "$SHARED_SPACE_ROOT" && find .nursery .graveyard -mindepth 1 2> /dev/null; true"#).output

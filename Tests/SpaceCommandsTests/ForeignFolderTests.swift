@@ -1,10 +1,11 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Folders of a root that are not namespaces, and files in a namespace's folder that are not the namespace's: none of
 /// them is deleted.
-@Suite("Folders and files that belong to no namespace", .timeLimit(.minutes(5)))
+@Suite("Folders and files that belong to no namespace", .blocking, .timeLimit(.minutes(5)))
 struct ForeignFolderTests {
     /// Makes three such folders: a person's documents, another program's LMDB database, and one with a file that only
     /// bears a name that namespaces use.

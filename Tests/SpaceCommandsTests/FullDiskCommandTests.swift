@@ -1,9 +1,11 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Commands on a file system that has not one free block.
 @Suite(
     "A full file system",
+    .blocking,
     .timeLimit(.minutes(5)),
     .enabled(if: SmallTmpfs.mayMount, "mounting a small file system is not permitted")
 )

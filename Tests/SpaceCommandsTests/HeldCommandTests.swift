@@ -1,9 +1,10 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// A command that runs while its process holds something ends when the hold is lost.
-@Suite("Commands that run while something is held", .timeLimit(.minutes(5)))
+@Suite("Commands that run while something is held", .blocking, .timeLimit(.minutes(5)))
 struct HeldCommandTests {
     @Test("A deposed leader's command is asked to end, and its status is 75")
     func deposed() throws {

@@ -1,10 +1,11 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 import TupleCoding
 
 @testable import SpaceCommands
 
-@Suite("Help and usage", .timeLimit(.minutes(5)))
+@Suite("Help and usage", .blocking, .timeLimit(.minutes(5)))
 struct HelpTests {
     private let runner = CommandRunner(root: "/nonexistent/space-root")
 

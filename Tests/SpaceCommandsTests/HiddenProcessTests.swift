@@ -1,4 +1,5 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Runs a script whose `$as` is another user, which sees none of this user's processes in /proc, with a root of its
@@ -25,6 +26,7 @@ private let mayHide: Bool = {
 
 @Suite(
     "Processes that /proc hides",
+    .blocking,
     .timeLimit(.minutes(5)),
     .enabled(if: mayHide, "mounting /proc with hidepid, or running the commands as another user, is not permitted")
 )

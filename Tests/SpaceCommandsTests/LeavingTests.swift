@@ -1,10 +1,11 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// A command that has done its work but can't leave the namespace, because another process is stopped while it holds
 /// the door.
-@Suite("Leaving while the door is held", .timeLimit(.minutes(5)))
+@Suite("Leaving while the door is held", .blocking, .timeLimit(.minutes(5)))
 struct LeavingTests {
     /// Runs a command whose program waits for a word, and stops another process while it holds the door, before the
     /// word comes.

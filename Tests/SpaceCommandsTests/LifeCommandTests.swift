@@ -1,9 +1,10 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 import TupleCoding
 
 /// Ids and positions from one life of a namespace are not valid after the namespace was deleted and created again.
-@Suite("lives", .timeLimit(.minutes(5)))
+@Suite("lives", .blocking, .timeLimit(.minutes(5)))
 struct LifeCommandTests {
     private func life(_ runner: CommandRunner) throws -> String {
         guard case .object(let status) = try Value(json: try runner.space("show", "jobs", "--json").output),

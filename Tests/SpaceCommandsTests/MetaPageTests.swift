@@ -1,9 +1,10 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// One damaged byte of a meta page: each command ends by itself, and no command that ends with 0 leaves out an
 /// acknowledged change.
-@Suite("Damaged meta pages", .timeLimit(.minutes(10)))
+@Suite("Damaged meta pages", .blocking, .timeLimit(.minutes(10)))
 struct MetaPageTests {
     private static let pageSize = 4096
     private static let file = "n/data.mdb"

@@ -1,11 +1,12 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 @testable import SpaceCommands
 
-@Suite("list, show, delete, reap", .timeLimit(.minutes(5)))
+@Suite("list, show, delete, reap", .blocking, .timeLimit(.minutes(5)))
 struct NamespaceCommandTests {
     /// Returns the keys of a JSON object, and their values.
     private func object(_ line: String) throws -> Record {

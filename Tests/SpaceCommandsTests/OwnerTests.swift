@@ -1,8 +1,9 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-@Suite("Owners", .timeLimit(.minutes(5)))
+@Suite("Owners", .blocking, .timeLimit(.minutes(5)))
 struct OwnerTests {
     @Test("The calling process owns the namespaces it creates, and when it exits they are deleted")
     func caller() throws {

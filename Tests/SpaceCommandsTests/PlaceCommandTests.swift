@@ -1,10 +1,11 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Root folders that are missing or hold other things, and namespaces that can't be opened.
-@Suite("Roots, and the entries in them", .timeLimit(.minutes(5)))
+@Suite("Roots, and the entries in them", .blocking, .timeLimit(.minutes(5)))
 struct PlaceCommandTests {
     private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

@@ -1,4 +1,5 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Runs a script where `$ro` is the folder `$SHARED_SPACE_ROOT/copy`, mounted once more and read-only; the mount goes
@@ -24,6 +25,7 @@ private let mayMount: Bool = {
 
 @Suite(
     "Copies of namespaces on a read-only file system",
+    .blocking,
     .timeLimit(.minutes(5)),
     .enabled(if: mayMount, "mounting a folder read-only is not permitted")
 )

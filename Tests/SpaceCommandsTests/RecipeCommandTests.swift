@@ -1,8 +1,9 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-@Suite("lock, semaphore, elect, barrier, latch, counter, rate, queue, eval", .timeLimit(.minutes(5)))
+@Suite("lock, semaphore, elect, barrier, latch, counter, rate, queue, eval", .blocking, .timeLimit(.minutes(5)))
 struct RecipeCommandTests {
     @Test("A lock passes the command's status on, and a waiter gets the lock next")
     func lock() throws {

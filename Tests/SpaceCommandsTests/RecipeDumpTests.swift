@@ -1,9 +1,10 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 import TupleCoding
 
-@Suite("Queues, counters, latches and rate limits in a dump", .timeLimit(.minutes(5)))
+@Suite("Queues, counters, latches and rate limits in a dump", .blocking, .timeLimit(.minutes(5)))
 struct RecipeDumpTests {
     /// The lines of a dump that are about the recipes.
     private func lines(_ runner: CommandRunner, _ name: String) throws -> [String] {

@@ -1,8 +1,9 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-@Suite("respond and request", .timeLimit(.minutes(5)))
+@Suite("respond and request", .blocking, .timeLimit(.minutes(5)))
 struct RespondCommandTests {
     private func await(_ count: Int, _ runner: CommandRunner) throws {
         #expect(

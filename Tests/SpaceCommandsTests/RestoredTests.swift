@@ -1,9 +1,11 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// A namespace's files that lack blocks which its processes count on, or a folder that can't be moved.
 @Suite(
     "A namespace's folder restored or mounted over",
+    .blocking,
     .timeLimit(.minutes(5)),
     .enabled(if: SmallTmpfs.mayMount, "mounting a small file system is not permitted")
 )

@@ -1,10 +1,11 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 import TupleCoding
 
 /// Salvage of damaged namespaces, page by page, and loading its output.
-@Suite("space-dump --salvage", .serialized, .timeLimit(.minutes(10)))
+@Suite("space-dump --salvage", .blocking, .serialized, .timeLimit(.minutes(10)))
 struct SalvageTests {
     private static let pageSize = 4096
     private static let names = ["data.mdb", "control", "lock.mdb", "bell", "sessions"]

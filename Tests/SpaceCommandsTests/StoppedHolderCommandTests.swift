@@ -1,10 +1,11 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// The commands' results while a process is stopped in the gate: a change is refused with status 75 and the PID of the
 /// process, and a dump works because it needs no lock.
-@Suite("A stopped holder of the gate", .timeLimit(.minutes(5)))
+@Suite("A stopped holder of the gate", .blocking, .timeLimit(.minutes(5)))
 struct StoppedHolderCommandTests {
     @Test("Changes are 75 and name the holder, space-dump still prints, and afterwards all go on")
     func isNamed() throws {

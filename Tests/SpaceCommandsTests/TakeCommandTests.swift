@@ -1,8 +1,9 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-@Suite("take", .timeLimit(.minutes(5)))
+@Suite("take", .blocking, .timeLimit(.minutes(5)))
 struct TakeCommandTests {
     @Test("A take prints and removes, the oldest first")
     func takes() throws {

@@ -1,7 +1,8 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-@Suite("write, read, count", .timeLimit(.minutes(5)))
+@Suite("write, read, count", .blocking, .timeLimit(.minutes(5)))
 struct TupleCommandTests {
     @Test("Tuples are read as written, the oldest first")
     func roundTrip() throws {

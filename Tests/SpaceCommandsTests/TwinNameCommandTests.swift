@@ -1,8 +1,9 @@
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-@Suite("Names that are equal in Swift, and different in the database", .timeLimit(.minutes(5)))
+@Suite("Names that are equal in Swift, and different in the database", .blocking, .timeLimit(.minutes(5)))
 struct TwinNameCommandTests {
 
     private let one = TwinNames.composed

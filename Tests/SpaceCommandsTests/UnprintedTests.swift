@@ -1,8 +1,9 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// A command that can't print a result does not remove it.
-@Suite("Results that can't be printed", .timeLimit(.minutes(5)))
+@Suite("Results that can't be printed", .blocking, .timeLimit(.minutes(5)))
 struct UnprintedTests {
     @Test("A cell, and a tuple that was moved", arguments: ["> /dev/full", ">&-", ""])
     func stays(_ output: String) throws {

@@ -1,8 +1,9 @@
 import Glibc
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-@Suite("Waiting", .timeLimit(.minutes(5)))
+@Suite("Waiting", .blocking, .timeLimit(.minutes(5)))
 struct WaitCommandTests {
     @Test("A missing namespace counts as one without tuples")
     func missingNamespace() throws {

@@ -1,10 +1,11 @@
 import Glibc
 import SharedSpace
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 import TupleCoding
 
-@Suite("watch and post", .timeLimit(.minutes(5)))
+@Suite("watch and post", .blocking, .timeLimit(.minutes(5)))
 struct WatchCommandTests {
     /// Starts a watch, and returns once it has said that it is ready.
     private func watch(_ runner: CommandRunner, _ words: String...) throws -> RunningCommand {

@@ -1,4 +1,5 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Runs a script whose root lies on a ramfs, which has no fallocate(2).
@@ -18,6 +19,7 @@ private let mayMount = (try? onRamfs("true"))?.ending == .exited(0)
 
 @Suite(
     "A file system that reserves no blocks",
+    .blocking,
     .timeLimit(.minutes(5)),
     .enabled(if: mayMount, "mounting a ramfs is not permitted")
 )

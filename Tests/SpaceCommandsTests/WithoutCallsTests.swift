@@ -1,9 +1,10 @@
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 /// Containers' seccomp profiles refuse system calls with EPERM or ENOSYS: each call has a fallback, or an error that
 /// names it.
-@Suite("Refused system calls", .timeLimit(.minutes(5)))
+@Suite("Refused system calls", .blocking, .timeLimit(.minutes(5)))
 struct WithoutCallsTests {
     /// Runs a shell script whose commands are refused some system calls.
     private func shell(_ runner: CommandRunner, without calls: String, _ error: String, _ script: String) throws

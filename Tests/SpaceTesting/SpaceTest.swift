@@ -70,7 +70,9 @@ package final class SpaceTest: Sendable {
     ) async throws {
         let spaceTest = SpaceTest()
         defer { spaceTest.check(test.sourceLocation) }
-        try await $current.withValue(spaceTest, operation: body)
+        try await $current.withValue(spaceTest) {
+            try await withTaskExecutorPreference(TestThreads.shared) { try await body() }
+        }
     }
 
     private func check(_ location: SourceLocation) {
@@ -88,7 +90,7 @@ package final class SpaceTest: Sendable {
     }
 }
 
-/// Gives each test of a suite, and each case of a test with arguments, a `SpaceTest`.
+/// Gives each test of a suite, and each case of a test with arguments, a `SpaceTest`, and a thread that it may block.
 package struct SpaceTestTrait: TestTrait, SuiteTrait, TestScoping {
     package init() {}
 
