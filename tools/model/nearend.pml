@@ -5,15 +5,16 @@
  *
  * Writers put tuples into the ring, and flush it to LMDB when it is full. Takers look without the gate, then take under
  * the gate, wherever the tuple is by then. Claimers look in the same way, then claim, and then complete or release the
- * claim, perhaps twice. Lookers look for the claims of the dead, and return their tuples. A reader looks without the
- * gate. Up to KILLS of these processes die, each between any two stores. LMDB has its own two steps: what is committed,
- * and what readers see of it.
+ * claim, perhaps twice. Lookers look for the claims of the dead, and return their tuples. Readers look without the gate.
+ * Recallers look at the ring alone, after a look that found no tuple in LMDB. A waiter sleeps until a tuple is visible.
+ * Up to KILLS of these processes die, each between any two stores. LMDB has its own two steps: what is committed, and
+ * what readers see of it.
  *
  * Checked: A look without the gate that counts as consistent has no torn record. It has no tuple twice, and none that is
  * visible and claimed. Each tuple and each claim that did not change during the look is in the look as it was. Only a
  * visible tuple is taken or claimed. No id and no claim's number is used twice. A claim ends once, and only by its own
  * number; a process is told that a claim has ended before only if it has. In the end, everything that was written and
- * not taken is there, and no claim of a dead process.
+ * not taken is there, no claim is left of a dead process, and the waiter does not sleep beside a tuple.
  *
  * Memory is sequentially consistent here: the code has a fence at each place where two steps must not be exchanged. The
  * gate's holder reads in one step what only holders of the gate change.
@@ -45,13 +46,20 @@
 #ifndef READERS
 #define READERS 0
 #endif
+#ifndef RECALLERS
+#define RECALLERS 0
+#endif
+#ifndef WAITERS
+#define WAITERS 0                /* or 1 */
+#endif
 #ifndef KILLS
 #define KILLS 1
 #endif
 #ifndef RING
 #define RING 2
 #endif
-/* LARGE: each writer also writes tuples that have no place in the ring. */
+/* LARGE: each writer also writes tuples that have no place in the ring.
+ * BODIES: each taker also takes in a transaction that takes the ring over. */
 /* Tuples that are in LMDB and in the ring at the beginning. */
 #ifndef OLD
 #define OLD 0
@@ -60,7 +68,7 @@
 #define RECENT 0
 #endif
 
-#define PROCESSES (WRITERS + TAKERS + CLAIMERS + LOOKERS + READERS)
+#define PROCESSES (WRITERS + TAKERS + CLAIMERS + LOOKERS + READERS + RECALLERS + WAITERS)
 #define NUMBERS (CLAIMERS * ROUNDS + 1)  /* of claims, from 1 on */
 #define MORTAL(p) provided (!dead[p])
 
@@ -83,6 +91,9 @@
 int stored, shown;
 byte floor_, shownFloor;
 byte rowNextClaim = 1;
+#if RECALLERS > 0
+byte commits, shownCommits;      /* the number of the last commit */
+#endif
 
 /* The control file. */
 byte gate;                       /* 0: free; else its holder, plus one */
@@ -94,6 +105,9 @@ byte recordID[RING];
 byte recordState[RING];
 byte recordHolder[RING];
 byte recordNumber[RING];
+#if WAITERS > 0
+bool isPublished, isWoken;       /* the waiter's slot */
+#endif
 #ifdef WEAK_NEXT
 byte next;
 #endif
@@ -111,10 +125,17 @@ bool dead[PROCESSES + 1];        /* and the visitor at the end */
 byte kills;
 hidden byte other;
 
+/* What a process remembers: as of a commit, LMDB had no tuple, and all ids below knownFloor were in LMDB or gone. */
+#if RECALLERS > 0
+#define ABSENCE , knowsAbsence; byte knownCommit, knownFloor
+#else
+#define ABSENCE
+#endif
+
 #define LOCALS \
     byte id, index, number, nextNumber, word1, end, inserted; \
     int set, found, before; \
-    bool isConsistent, isTorn, keeps
+    bool isConsistent, isTorn, keeps ABSENCE
 
 /* A part of the step that makes a change. */
 inline happens(change) {
@@ -154,6 +175,14 @@ inline acquire() {
 
 inline release() { gate = 0 }
 
+/* After a change that makes a tuple visible, still under the gate. */
+inline scan() {
+    if
+    :: isPublished -> isWoken = true
+    :: else
+    fi
+}
+
 inline recover() {
 #ifndef WEAK_BEGIN
     begin();
@@ -183,11 +212,23 @@ inline recover() {
 #else
     word_++;
 #endif
+#if WAITERS > 0 && !defined(WEAK_WAKE)
+    isWoken = true;
+#endif
     needsRecovery = false
 }
 
 /* A write transaction begins with what was committed last, also if no reader sees it yet. */
-inline begin() { d_step { shown = stored; shownFloor = floor_; unseen = 0 } }
+inline begin() {
+    d_step {
+        shown = stored;
+        shownFloor = floor_;
+#if RECALLERS > 0
+        shownCommits = commits;
+#endif
+        unseen = 0
+    }
+}
 
 /* What a transaction has at its beginning, and which number its claim has. */
 inline copyRows() {
@@ -236,6 +277,9 @@ inline store(change) {
     :: else -> floor_ = tail + inserted
     fi;
     rowNextClaim = nextNumber;
+#if RECALLERS > 0
+    commits++;
+#endif
     unseen = change;
     happens(change);
     set = 0;
@@ -293,6 +337,9 @@ inline write() {
 #else
     id = tail;
 #endif
+#if WAITERS > 0 && defined(WEAK_SCAN)
+    scan();
+#endif
     word_++;
     recordID[SLOT(id)] = id;
     recordState[SLOT(id)] = PRESENT;
@@ -307,6 +354,9 @@ inline write() {
     next = id + 1;
 #endif
     word_++;
+#if WAITERS > 0 && !defined(WEAK_SCAN)
+    scan();
+#endif
     release();
     id = 0
 }
@@ -326,6 +376,9 @@ inline insert() {
         store(VISIBLE(id) | HERE(id))
     };
     finish();
+#if WAITERS > 0
+    scan();
+#endif
     release();
     id = 0
 }
@@ -384,6 +437,25 @@ inline take() {
     fi;
     release()
 }
+
+#ifdef BODIES
+/* Takes a tuple in a transaction that takes the ring over. */
+inline takeInBody() {
+    acquire();
+    begin();
+    d_step { takeOver() };
+    if
+    :: set & VISIBLE(id) ->
+        d_step {
+            assert(truth & VISIBLE(id));
+            store(VISIBLE(id) | HERE(id))
+        };
+        finish()
+    :: else -> d_step { set = 0; nextNumber = 0 }
+    fi;
+    release()
+}
+#endif
 
 /* Claims a tuple by its id; it may be gone, and then there is no number. */
 inline claim() {
@@ -497,7 +569,10 @@ inline giveBack() {
             assert(truth & CLAIM(number));
             store(CLAIM(number) | VISIBLE(tupleOf[number]))
         };
-        finish()
+        finish();
+#if WAITERS > 0 && !defined(WEAK_RETURN)
+        scan()
+#endif
     :: else ->
         d_step { assert(!(truth & CLAIM(number))); set = 0; nextNumber = 0 }
     fi;
@@ -529,7 +604,13 @@ inline look() {
         :: else -> break
         od;
         index = 0;
-        id = shownFloor
+        id = shownFloor;
+#if RECALLERS > 0
+        if
+        :: shown & ANY_VISIBLE
+        :: else -> knowsAbsence = true; knownCommit = shownCommits; knownFloor = shownFloor
+        fi
+#endif
     };
 #ifdef WEAK_FLOOR
     id = 0;
@@ -593,6 +674,72 @@ inline look() {
     }
 }
 
+#if RECALLERS > 0
+/* A look at the ring alone: what the process remembers of LMDB tells the rest. */
+inline recall() {
+    d_step {
+        before = truth;
+        moved[me] = unseen;
+        word1 = word_
+    };
+    if
+#ifdef WEAK_KNOWN_COMMIT
+    :: knowsAbsence ->
+#else
+    :: knowsAbsence && shownCommits == knownCommit ->
+#endif
+#ifndef WEAK_KNOWN_FLOOR
+        id = knownFloor;
+#endif
+        d_step {
+            if
+            :: id < head -> id = head
+            :: else
+            fi
+        };
+        end = tail;
+        do
+        :: id < end ->
+            d_step {
+                if
+                :: recordID[SLOT(id)] != id -> isTorn = true
+                :: recordID[SLOT(id)] == id && recordState[SLOT(id)] == PRESENT -> found = found | VISIBLE(id)
+                :: else
+                fi;
+                id++
+            }
+        :: else -> break
+        od;
+        end = 0;
+        if
+        :: word_ == word1 ->
+            if
+#ifdef WEAK_KNOWN_COMMIT
+            :: true ->
+#else
+            :: shownCommits == knownCommit ->
+#endif
+                d_step {
+                    assert(!isTorn);
+                    assert(((found ^ before) & ~moved[me] & ANY_VISIBLE) == 0)
+                }
+            :: else
+            fi
+        :: else
+        fi
+    :: else
+    fi;
+    id = 0;
+    d_step {
+        moved[me] = -1;
+        before = 0;
+        found = 0;
+        isTorn = false;
+        word1 = 0
+    }
+}
+#endif
+
 /* Any of the visible tuples that were found; there is one. */
 inline choose() {
     atomic {
@@ -642,7 +789,15 @@ proctype Taker(byte me) MORTAL(me) {
         rounds++;
         look();
         if
-        :: found & ANY_VISIBLE -> choose(); take(); id = 0
+        :: found & ANY_VISIBLE ->
+            choose();
+            if
+            :: take()
+#ifdef BODIES
+            :: takeInBody()
+#endif
+            fi;
+            id = 0
         :: else
         fi
     :: else -> break
@@ -690,6 +845,42 @@ proctype Reader(byte me) MORTAL(me) {
     look()
 }
 
+#if RECALLERS > 0
+/* Its first look tells it about LMDB. */
+proctype Recaller(byte me) MORTAL(me) {
+    LOCALS;
+    look();
+    d_step { found = 0; isConsistent = false };
+    recall()
+}
+#endif
+
+#if WAITERS > 0
+/* Waits until a tuple is visible. */
+proctype Waiter(byte me) MORTAL(me) {
+    LOCALS;
+#ifndef WEAK_PUBLISH
+    isPublished = true;
+#endif
+    do
+    :: true ->
+        look();
+        if
+        :: isConsistent && !(found & ANY_VISIBLE) ->
+#ifdef WEAK_PUBLISH
+            isPublished = true;
+#endif
+            isWoken -> isWoken = false
+        :: isConsistent && (found & ANY_VISIBLE) -> break
+        :: else
+        fi;
+        d_step { found = 0; isConsistent = false }
+    od;
+    isPublished = false;
+    d_step { found = 0; isConsistent = false }
+}
+#endif
+
 proctype Killer() {
     byte victim;
     do
@@ -730,9 +921,15 @@ init {
         :: p >= WRITERS && p < WRITERS + TAKERS -> run Taker(p); p++
 #if CLAIMERS > 0
         :: p >= WRITERS + TAKERS && p < WRITERS + TAKERS + CLAIMERS -> run Claimer(p); p++
-        :: p >= WRITERS + TAKERS + CLAIMERS && p < PROCESSES - READERS -> run Looker(p); p++
+        :: p >= WRITERS + TAKERS + CLAIMERS && p < PROCESSES - READERS - RECALLERS - WAITERS -> run Looker(p); p++
 #endif
-        :: p >= PROCESSES - READERS && p < PROCESSES -> run Reader(p); p++
+        :: p >= PROCESSES - READERS - RECALLERS - WAITERS && p < PROCESSES - RECALLERS - WAITERS -> run Reader(p); p++
+#if RECALLERS > 0
+        :: p >= PROCESSES - RECALLERS - WAITERS && p < PROCESSES - WAITERS -> run Recaller(p); p++
+#endif
+#if WAITERS > 0
+        :: p >= PROCESSES - WAITERS && p < PROCESSES -> run Waiter(p); p++
+#endif
         :: p == PROCESSES -> break
         od;
         p = 0;
@@ -744,6 +941,10 @@ init {
         me = PROCESSES;
         acquire();
         release();
+#if WAITERS > 0
+        /* If a holder of the gate was killed, the waiter may have slept until this process came. */
+        assert(!isPublished || isWoken || !(truth & ANY_VISIBLE) || dead[PROCESSES - 1]);
+#endif
         look();
         assert(isConsistent);
         returnDead();
