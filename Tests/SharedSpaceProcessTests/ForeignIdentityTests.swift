@@ -178,7 +178,7 @@ struct ForeignIdentityTests {
                 "[\"kept\",1]"
             ).status == 0
         )
-        guard let second = image.attachAgain() else { return print("skipped: no second loop device") }
+        guard let second = try image.attachAgain() else { return print("skipped: no second loop device") }
         #expect(second == first)
         #expect(try space.namespaceNames() == ["n"])
         let namespace = try space.namespace("n")
@@ -216,8 +216,11 @@ private final class LoopImage {
     }
 
     /// Mounts the image again, on another device.
-    func attachAgain() -> String? {
+    func attachAgain() throws -> String? {
         guard let old = devices.first, sh("umount '\(mountPoint.path)' && losetup -d \(old)") != nil else { return nil }
+        // A process of another test that has made a mount namespace of its own meanwhile has the file system mounted
+        // there. Until it ends, the kernel keeps the device, and what it has not written yet (losetup(8), --detach).
+        guard try eventually({ sh("losetup \(old)") == nil }) else { throw TestFailure("\(old) stays in use") }
         // Another image takes the old device.
         guard let other = sh("truncate -s 1M '\(image.path)/other' && losetup -f --show '\(image.path)/other'") else {
             return nil
