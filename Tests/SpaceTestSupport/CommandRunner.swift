@@ -1,4 +1,5 @@
 import Glibc
+import SpaceSystem
 import SystemPackage
 
 /// How a child process ended.
@@ -45,10 +46,22 @@ package struct CommandRunner: Sendable {
     package init(root: String) {
         self.root = root
         _ = Self.brokenPipesAreErrors
+        _ = Self.nothingIsInherited
     }
 
     /// Writing to a child that has exited must fail a test, and not end the test process.
     private static let brokenPipesAreErrors: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+
+    /// A child must not have the descriptors that the test process has from its own parent, such as the test runner's
+    /// pipes: a test that limits a child's descriptors would depend on how the tests were started.
+    private static let nothingIsInherited: Void = {
+        guard let folder = try? OwnedDescriptor.open("/proc/self/fd", flags: O_RDONLY | O_DIRECTORY),
+            let names = try? Directory.list(folder.raw)
+        else { return }
+        for descriptor in names.compactMap(CInt.init) where descriptor > STDERR_FILENO {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
+    }()
 
     /// The folder in which the build puts the executables and the tests' bundle.
     package static let products: String = {
