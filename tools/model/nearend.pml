@@ -562,7 +562,10 @@ inline complete() {
 inline giveBack() {
     acquire();
     begin();
-    d_step { takeOver() };
+    if
+    :: d_step { takeOver() }
+    :: stored & CLAIM(number) -> d_step { keeps = true; copyRows() }
+    fi;
     if
     :: set & CLAIM(number) ->
         d_step {
