@@ -63,6 +63,15 @@ extension UnsafeRawBufferPointer {
         return nil
     }
 
+    /// The same, and whether the content has no escapes.
+    @inline(__always)
+    func contentEnd(from start: Int) -> (end: Int, isPlain: Bool)? {
+        guard let zero = firstZero(from: start) else { return nil }
+        let end = zero &+ 1
+        guard end < count, self[end] == TypeCode.escape else { return (end, true) }
+        return escapedEnd(from: end &+ 1).map { ($0, false) }
+    }
+
     /// The integer that begins at `start`, and its end.
     ///
     /// It is `nil` for any other element, for an integer in a longer form than needed, and for an integer beyond Int64.

@@ -7,9 +7,21 @@ package struct EncodedTuple {
     /// Whether the tuple is a record, which the bytes alone don't tell.
     package let isRecord: Bool
 
+    /// The extent of a field that is a long string or long bytes without escapes, if it is known.
+    ///
+    /// Its content was searched for zeros once, and needs no further search.
+    let long: LongField
+
     package init(bytes: UnsafeRawBufferPointer, isRecord: Bool) {
         self.bytes = bytes
         self.isRecord = isRecord
+        long = LongField()
+    }
+
+    package init(bytes: UnsafeRawBufferPointer, isRecord: Bool, long: LongField) {
+        self.bytes = bytes
+        self.isRecord = isRecord
+        self.long = long
     }
 
     /// Checks the encoding completely.
@@ -18,7 +30,7 @@ package struct EncodedTuple {
     /// depth, and that nothing follows the tuple. If the bytes pass, decoding and encoding the tuple again gives the
     /// same bytes.
     package func validate() throws(TupleCodingError) {
-        var decoder = TupleDecoder(bytes)
+        var decoder = TupleDecoder(self)
         if isRecord {
             guard decoder.code == TypeCode.record else { throw decoder.mismatch("a record") }
             try decoder.validateElement()
@@ -96,9 +108,13 @@ package struct EncodedTuple {
 extension TupleDecoder {
     /// Reads one element only to find its errors.
     ///
-    /// Decoding makes all checks, but copies the content of arrays and objects. A field that is a string is not copied,
-    /// because this check limits how fast a watcher learns of tuples.
+    /// Decoding makes all checks, but copies the content of arrays and objects. A field that is a string or bytes is not
+    /// copied, because this check limits how fast a watcher learns of tuples.
     fileprivate mutating func validateElement() throws(TupleCodingError) {
-        if code == TypeCode.string { try validateString() } else { _ = try decodeValue() }
+        switch code {
+        case TypeCode.string: try validateString()
+        case TypeCode.bytes: try validateBytes()
+        default: _ = try decodeValue()
+        }
     }
 }

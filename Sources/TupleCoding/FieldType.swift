@@ -75,6 +75,17 @@ public struct FieldType: Sendable, Hashable {
 }
 
 extension FieldType.Kind {
+    /// Whether this is the type code of a string or bytes, and they are of this type whatever their content is.
+    func hasContent(_ code: UInt8) -> Bool {
+        switch self {
+        case .any: code == TypeCode.string || code == TypeCode.bytes
+        case .string: code == TypeCode.string
+        case .bytes: code == TypeCode.bytes
+        case .optional(let wrapped): wrapped.hasContent(code)
+        default: false
+        }
+    }
+
     /// The end of the element that begins at `start`, or `nil` if the element is not of this type or is malformed.
     package func match(_ bytes: UnsafeRawBufferPointer, from start: Int, nested: Bool) -> Int? {
         guard start < bytes.count else { return nil }

@@ -86,7 +86,7 @@ extension EncodedTuple {
         var position = 0
         var index = 0
         while index < bytes.count {
-            guard position < arity, let end = bytes.elementEnd(from: index, nested: false) else { return nil }
+            guard position < arity, let end = fieldEnd(from: index) else { return nil }
             if position < Shape.maximumBoundPositions, bound & 1 << UInt64(position) != 0 {
                 hash &+= Hash64.mix(Hash64.hash(bytes.slice(index..<end)), UInt64(position))
             }

@@ -1,3 +1,5 @@
+import Glibc
+
 // Helpers for borrowed bytes. The subscripts of UnsafeRawBufferPointer are checked only in debug builds
 // (`_debugPrecondition`), so each function here checks the bounds of its own reads.
 
@@ -11,6 +13,7 @@ extension UnsafeRawBufferPointer {
     /// The position of the first 0x00 at or after `start`, or `nil` if there is none.
     @usableFromInline
     package func firstZero(from start: Int) -> Int? {
+        if count &- start > 256 { return firstZeroOfMany(from: start) }
         var index = start
         while index &+ 8 <= count {
             let word = loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
@@ -24,6 +27,16 @@ extension UnsafeRawBufferPointer {
             index &+= 1
         }
         return nil
+    }
+
+    /// The same by memchr(3), which uses the processor's widest registers.
+    ///
+    /// Most strings end soon, and the call would cost them more than a look at their bytes.
+    @inline(never)
+    private func firstZeroOfMany(from start: Int) -> Int? {
+        if let soon = slice(start..<start &+ 64).firstZero(from: 0) { return start &+ soon }
+        guard let base = baseAddress, let found = memchr(base + start, 0, count &- start) else { return nil }
+        return UnsafeRawPointer(found) - base
     }
 
     /// Whether the bytes at `offset` begin with `prefix`.

@@ -26,6 +26,33 @@ extension Template {
         }
     }
 
+    /// Does the same with a tuple that may have a long field.
+    ///
+    /// The result is a field that was searched for its end, or no field; `nil` if the tuple doesn't match.
+    package func match(_ tuple: EncodedTuple) -> LongField? {
+        guard !tuple.isRecord else { return matches(tuple) ? LongField() : nil }
+        switch form {
+        case .anything:
+            return tuple.bytes.longFieldOfAll
+        case .fields(let nodes):
+            return bytes.withUnsafeBytes { own in
+                var long = LongField()
+                var index = 0
+                for node in nodes {
+                    if case .formal(let type) = node, let found = tuple.bytes.longField(from: index, of: type.kind) {
+                        (long, index) = (found, found.end)
+                        continue
+                    }
+                    guard let end = node.match(tuple.bytes, from: index, nested: false, own: own) else { return nil }
+                    index = end
+                }
+                return index == tuple.bytes.count ? long : nil
+            }
+        case .record:
+            return nil
+        }
+    }
+
     /// Whether the tuple matches.
     public func matches(_ tuple: Tuple) -> Bool {
         tuple.withEncoded { matches($0) }

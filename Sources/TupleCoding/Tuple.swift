@@ -33,6 +33,14 @@ public struct Tuple: Sendable, Hashable, Comparable {
         self.init(trusting: encoded, isRecord: isRecord)
     }
 
+    /// Copies a tuple from any source, after checking all of its bytes.
+    ///
+    /// - Throws: What ``init(encoded:isRecord:)`` throws.
+    package init(copying tuple: EncodedTuple) throws(TupleCodingError) {
+        try tuple.validate()
+        self.init(trusting: Array(tuple.bytes), isRecord: tuple.isRecord)
+    }
+
     /// Makes a tuple without fields.
     public init() {
         self.init(trusting: [], isRecord: false)

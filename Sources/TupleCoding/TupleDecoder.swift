@@ -4,6 +4,7 @@
 /// borrows its bytes, so it must not outlive the call that it is passed to.
 public struct TupleDecoder {
     private let bytes: UnsafeRawBufferPointer
+    private let long: LongField
     private var offset = 0
 
     /// How many arrays and objects are open.
@@ -12,6 +13,13 @@ public struct TupleDecoder {
     /// Makes a decoder of bytes that stay valid while it is used.
     public init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
+        long = LongField()
+    }
+
+    /// Makes a decoder of a tuple whose bytes stay valid while it is used.
+    package init(_ tuple: EncodedTuple) {
+        bytes = tuple.bytes
+        long = tuple.long
     }
 
     /// Whether no field is left in the tuple, or in the array being read.
@@ -75,40 +83,52 @@ public struct TupleDecoder {
     /// Reads a string.
     public mutating func decodeString() throws(TupleCodingError) -> String {
         guard code == TypeCode.string else { throw mismatch("string") }
-        guard let end = bytes.escapedEnd(from: offset + 1) else { throw truncated("string") }
-        let content = bytes.slice(offset + 1..<end - 1)
-        guard content.firstZero(from: 0) != nil else {
+        guard let (content, end, isPlain) = content() else { throw truncated("string") }
+        if isPlain, content.count < LongField.leastLength {
             // The UTF-8 is checked here, because `String(validating:as:)` takes 60 ns more.
             guard content.firstInvalidUTF8() == nil else { throw notUTF8() }
             offset = end
             return String(decoding: content, as: UTF8.self)
         }
-        guard let string = String(validating: Self.unescaped(content), as: UTF8.self) else { throw notUTF8() }
+        let string =
+            isPlain
+            ? String(validating: content, as: UTF8.self) : String(validating: Self.unescaped(content), as: UTF8.self)
+        guard let string else { throw notUTF8() }
         offset = end
         return string
     }
 
+    /// The content of the string or bytes at the offset, the end of the element, and whether the content has no escapes.
+    @inline(__always)
+    private func content() -> (content: UnsafeRawBufferPointer, end: Int, isPlain: Bool)? {
+        if offset == long.start { return (bytes.slice(offset + 1..<long.end - 1), long.end, true) }
+        guard let (end, isPlain) = bytes.contentEnd(from: offset + 1) else { return nil }
+        return (bytes.slice(offset + 1..<end - 1), end, isPlain)
+    }
+
     /// Reads a string only to find its errors, and copies it only if it contains escapes or an error.
     package mutating func validateString() throws(TupleCodingError) {
-        guard code == TypeCode.string, let end = bytes.escapedEnd(from: offset + 1) else {
-            _ = try decodeString()
-            return
-        }
-        let content = bytes.slice(offset + 1..<end - 1)
-        if content.firstZero(from: 0) == nil, content.firstInvalidUTF8() == nil {
+        if code == TypeCode.string, let (content, end, isPlain) = content(), isPlain, content.firstInvalidUTF8() == nil
+        {
             offset = end
         } else {
             _ = try decodeString()
         }
     }
 
+    /// Reads bytes only to find their errors.
+    package mutating func validateBytes() throws(TupleCodingError) {
+        guard code == TypeCode.bytes else { throw mismatch("bytes") }
+        guard let (_, end, _) = content() else { throw truncated("bytes") }
+        offset = end
+    }
+
     /// Reads bytes.
     public mutating func decodeBytes() throws(TupleCodingError) -> [UInt8] {
         guard code == TypeCode.bytes else { throw mismatch("bytes") }
-        guard let end = bytes.escapedEnd(from: offset + 1) else { throw truncated("bytes") }
-        let content = bytes.slice(offset + 1..<end - 1)
+        guard let (content, end, isPlain) = content() else { throw truncated("bytes") }
         offset = end
-        return content.firstZero(from: 0) == nil ? Array(content) : Self.unescaped(content)
+        return isPlain ? Array(content) : Self.unescaped(content)
     }
 
     /// Reads an array; `body` decodes its elements until ``isAtEnd``.

@@ -7,6 +7,9 @@ public struct TupleEncoder: Sendable {
     /// How many arrays and records are open.
     @usableFromInline var depth = 0
 
+    /// A long field, so that its end need not be searched for.
+    @usableFromInline package private(set) var long = LongField()
+
     /// The error if a field was nested deeper than ``TupleLimits/maximumDepth``; the bytes can't be used then.
     public private(set) var failure: TupleCodingError?
 
@@ -149,7 +152,15 @@ public struct TupleEncoder: Sendable {
     /// Appends content with a 0xFF after each 0x00, and then a 0x00 as its end.
     @usableFromInline
     mutating func appendEscaped(_ code: UInt8, _ content: UnsafeRawBufferPointer) {
+        if content.count >= LongField.leastLength { return appendLong(code, content) }
         storage.append(code)
+        appendEscaped(content)
+        storage.append(0)
+    }
+
+    /// Appends content with a 0xFF after each 0x00.
+    @inline(__always)
+    private mutating func appendEscaped(_ content: UnsafeRawBufferPointer) {
         var start = 0
         while let zero = content.firstZero(from: start) {
             storage.append(contentsOf: content.slice(start..<zero &+ 1))
@@ -157,8 +168,26 @@ public struct TupleEncoder: Sendable {
             start = zero &+ 1
         }
         if start < content.count { storage.append(contentsOf: content.slice(start..<content.count)) }
-        storage.append(0)
     }
+
+    /// Does the same for long content: allocates once, and copies each part while the processor's cache still has it from
+    /// the search for zeros.
+    @inline(never)
+    private mutating func appendLong(_ code: UInt8, _ content: UnsafeRawBufferPointer) {
+        let start = storage.count
+        let needed = start + content.count + 2
+        // Some room for short fields that follow; without it they would double the storage, and copy it.
+        if needed > storage.capacity { storage.reserveCapacity(max(needed + 256, 2 * storage.capacity)) }
+        storage.append(code)
+        for part in stride(from: 0, to: content.count, by: Self.partLength) {
+            appendEscaped(content.slice(part..<min(part + Self.partLength, content.count)))
+        }
+        storage.append(0)
+        if depth == 0, storage.count == needed { long = LongField(start: start, end: needed) }
+    }
+
+    /// Half of the smallest first cache of today's processors.
+    private static let partLength = 16 << 10
 
     /// Appends an element that was already encoded at the top level of a tuple.
     package mutating func append(element: UnsafeRawBufferPointer) {

@@ -43,6 +43,68 @@ struct TupleTests {
     }
 
     @Test(arguments: StorageMode.allCases)
+    func longTuplesComeBackInEveryForm(_ mode: StorageMode) async throws {
+        let namespace = try SpaceTest.namespace(mode)
+        let text = String(repeating: "é", count: 3000)
+        for content in [[UInt8](repeating: 0xff, count: 5000), [UInt8](repeating: 0, count: 5000), Array(1...200)] {
+            func write() throws { try namespace.write("long", content, text) }
+            try write()
+            let read = try #require(try namespace.readIfExists("long", any([UInt8].self), any(String.self)))
+            #expect(read.1 == content && read.2 == text)
+            #expect(try namespace.readIfExists(matching: .any, order: .newestFirst) == Tuple("long", content, text))
+            let waited = try await namespace.read("long", any([UInt8].self), any(String.self))
+            #expect(waited.1 == content && waited.2 == text)
+            let taken = try #require(try namespace.takeIfExists("long", any([UInt8].self), any(String.self)))
+            #expect(taken.1 == content && taken.2 == text)
+            #expect(try namespace.count() == 0)
+            try write()
+            #expect(try namespace.takeIfExists(matching: ["long", .any, .any]) == Tuple("long", content, text))
+            try write()
+            guard let claim = try namespace.claimIfExists("long", any([UInt8].self), any(String.self)) else {
+                Issue.record("nothing to claim")
+                return
+            }
+            #expect(claim.fields.1 == content && claim.fields.2 == text)
+            try claim.release()
+            #expect(try namespace.takeIfExists("long", content, text) != nil)
+            #expect(try namespace.count() == 0)
+        }
+    }
+
+    /// Bytes that must end with 1, and that look into the namespace while they are decoded.
+    private struct Picky: TupleField {
+        @TaskLocal static var namespace: Namespace?
+        static var fieldType: FieldType { .bytes }
+        var bytes: [UInt8]
+
+        func encode(into encoder: inout TupleEncoder) { bytes.encode(into: &encoder) }
+
+        static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Picky {
+            let bytes: [UInt8] = try decoder.decode()
+            // Nothing is left, so this throws.
+            if bytes.last != 1 || (try? namespace?.count(matching: ["other"])) != 1 { _ = try decoder.decodeInt() }
+            return Picky(bytes: bytes)
+        }
+    }
+
+    @Test(arguments: StorageMode.allCases)
+    func aLongTupleThatDoesNotDecodeStaysInPlace(_ mode: StorageMode) throws {
+        let namespace = try SpaceTest.namespace(mode)
+        let bytes = [UInt8](repeating: 1, count: 5000)
+        try namespace.write("long", bytes + [0])
+        try namespace.write("other")
+        try Picky.$namespace.withValue(namespace) {
+            #expect(throws: SpaceError.self) { try namespace.takeIfExists("long", any(Picky.self)) }
+            #expect(throws: SpaceError.self) { try namespace.readIfExists("long", any(Picky.self)) }
+            #expect(throws: SpaceError.self) { _ = try namespace.claimIfExists("long", any(Picky.self)) }
+            #expect(try namespace.takeIfExists("long", any([UInt8].self))?.1 == bytes + [0])
+            try namespace.write("long", bytes)
+            #expect(try namespace.takeIfExists("long", any(Picky.self))?.1.bytes == bytes)
+        }
+        #expect(try namespace.count() == 1)
+    }
+
+    @Test(arguments: StorageMode.allCases)
     func recordsAreMatchedByWhatTheyHave(_ mode: StorageMode) throws {
         let jobs = try SpaceTest.namespace(mode)
         let first = Job(kind: "resize", id: 1, file: "cat.png")

@@ -1,12 +1,20 @@
 import SpaceSystem
 import TupleCoding
 
-/// A tuple copied out of a snapshot.
+/// A tuple copied out of a snapshot, or a long one that is lent.
+///
+/// A lent tuple stays in its page: a long tuple is decoded there, without a copy. It is valid as long as the snapshot.
 package struct Match: Sendable {
     package let id: TupleID
     package let isRecord: Bool
-    /// The encoded tuple.
+    /// The encoded tuple; empty if the tuple is lent.
     package let bytes: [UInt8]
+    /// The tuple in its page, while it is lent.
+    ///
+    /// The pointer is why this is unsafe: only the borrower reads through it, on the thread that has the snapshot.
+    nonisolated(unsafe) package let lent: UnsafePointer<EncodedTuple>?
+    /// Whether the tuple is lent, or was lent and is returned.
+    package let isLent: Bool
     /// When the tuple expires, on the namespace's clock, or 0 for never.
     package let expiry: Int64
     package let deliveries: UInt32
@@ -15,6 +23,19 @@ package struct Match: Sendable {
         self.id = TupleID(rawValue: id)
         isRecord = row.isRecord
         bytes = Array(row.encoded.bytes)
+        lent = nil
+        isLent = false
+        expiry = row.expiry
+        deliveries = row.deliveries
+    }
+
+    /// Lends a tuple; with `nil`, the same match after the tuple was returned.
+    package init(lending lent: UnsafePointer<EncodedTuple>?, _ id: UInt64, _ row: TupleRow) {
+        self.id = TupleID(rawValue: id)
+        isRecord = row.isRecord
+        bytes = []
+        self.lent = lent
+        isLent = true
         expiry = row.expiry
         deliveries = row.deliveries
     }
@@ -24,12 +45,15 @@ package struct Match: Sendable {
         self.id = id
         isRecord = tuple.isRecord
         bytes = Array(tuple.bytes)
+        lent = nil
+        isLent = false
         expiry = 0
         deliveries = 0
     }
 
     package func tuple() throws(SpaceError) -> Tuple {
         do throws(TupleCodingError) {
+            if let lent { return try Tuple(copying: lent.pointee) }
             return try Tuple(encoded: bytes, isRecord: isRecord)
         } catch {
             throw SpaceError(.damaged, "read a tuple", reason: "tuple \(id.rawValue): \(error)")

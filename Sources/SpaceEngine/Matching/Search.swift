@@ -65,9 +65,20 @@ package struct Search {
         while let (id, row) = try order == .oldestFirst ? rows.next() : rows.previous() {
             guard ids.contains(id) else { return true }
             examined += 1
-            if template.matches(row.encoded), snapshot.isVisible(row), try !visit(id, row) { return false }
+            if try !pass(id, row, visit) { return false }
         }
         return true
+    }
+
+    /// Calls `visit` if the tuple matches; the result is whether the walk goes on.
+    @inline(__always)
+    private func pass(_ id: UInt64, _ row: TupleRow, _ visit: Visit) throws(SpaceError) -> Bool {
+        if row.size < LongField.leastLength {
+            guard template.matches(row.encoded), snapshot.isVisible(row) else { return true }
+            return try visit(id, row)
+        }
+        guard let long = template.match(row.encoded), snapshot.isVisible(row) else { return true }
+        return try visit(id, row.knowing(long))
     }
 
     /// Looks at the tuples that an index names.
@@ -81,7 +92,7 @@ package struct Search {
                 throw .damaged("the index names tuple \(key.id), which is not there")
             }
             examined += 1
-            if template.matches(row.encoded), snapshot.isVisible(row), try !visit(key.id, row) { return false }
+            if try !pass(key.id, row, visit) { return false }
         }
         return true
     }

@@ -38,6 +38,12 @@ package struct TupleRow: TableRow {
     /// A tuple that does not expire and never returned from a claim.
     init(_ encoded: EncodedTuple) { self.init(expiry: 0, deliveries: 0, encoded: encoded) }
 
+    /// The same row, in whose tuple this long field is known.
+    @inline(__always)
+    func knowing(_ long: LongField) -> TupleRow {
+        TupleRow(expiry: expiry, deliveries: deliveries, encoded: encoded.knowing(long))
+    }
+
     package var isRecord: Bool { encoded.isRecord }
 
     /// The row's size in bytes.

@@ -9,8 +9,7 @@ extension WriteScope {
     ///
     /// `expiry` is a time on the namespace's clock, or 0 for never.
     package func insert(
-        _ encoded: UnsafeRawBufferPointer,
-        isRecord: Bool,
+        _ tuple: EncodedTuple,
         expiry: Int64,
         with cursors: inout TupleCursors?
     ) throws(SpaceError) -> UInt64 {
@@ -24,8 +23,7 @@ extension WriteScope {
             )
         }
         counters.nextTuple = id + 1
-        try note(.write, id: id, isRecord: isRecord, new: encoded)
-        let tuple = EncodedTuple(bytes: encoded, isRecord: isRecord)
+        try note(.write, id: id, isRecord: tuple.isRecord, new: tuple.bytes)
         try store(id, tuple, expiry: expiry, with: &cursors)
         appeared.add(id, tuple, expiry: expiry)
         return id

@@ -47,7 +47,8 @@ extension Namespace {
                 // between.
                 var cursors: TupleCursors?
                 let id = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-                    try scope.insert(bytes, isRecord: loaded.tuple.isRecord, expiry: expiry, with: &cursors)
+                    let tuple = EncodedTuple(bytes: bytes, isRecord: loaded.tuple.isRecord)
+                    return try scope.insert(tuple, expiry: expiry, with: &cursors)
                 }
                 guard loaded.isBuried, let row = try scope.snapshot.tupleRow(id) else { continue }
                 try scope.bury(id, row)

@@ -154,6 +154,10 @@ extension Match {
         _ body: (inout TupleDecoder) throws(TupleCodingError) -> Fields
     ) throws(SpaceError) -> Fields {
         do throws(TupleCodingError) {
+            if let lent {
+                var decoder = TupleDecoder(lent.pointee)
+                return try body(&decoder)
+            }
             return try bytes.withBytes { (bytes) throws(TupleCodingError) in
                 var decoder = TupleDecoder(bytes)
                 return try body(&decoder)

@@ -56,7 +56,7 @@ extension Namespace {
     func write(_ encoder: TupleEncoder, expires: Duration?) throws(SpaceError) {
         if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
         _ = try encoder.bytes.withBytes { (bytes) throws(SpaceError) in
-            try insert(EncodedTuple(bytes: bytes, isRecord: false), expires: expires)
+            try insert(EncodedTuple(bytes: bytes, isRecord: false, long: encoder.long), expires: expires)
         }
     }
 
@@ -131,7 +131,7 @@ extension WriteScope {
             return TupleID(rawValue: id)
         }
         return TupleID(
-            rawValue: try insert(tuple.bytes, isRecord: tuple.isRecord, expiry: expiry.time, with: &cursors)
+            rawValue: try insert(tuple, expiry: expiry.time, with: &cursors)
         )
     }
 }

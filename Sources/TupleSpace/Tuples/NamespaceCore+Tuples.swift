@@ -14,10 +14,15 @@ extension NamespaceCore {
         Search(snapshot, try engine.shapeCache.table(of: snapshot), template, order)
     }
 
-    package func readIfExists(_ template: Template, _ order: MatchOrder) throws(SpaceError) -> Match? {
+    /// Reads the first match; passes it to `borrow`, on the snapshot, if it is lent.
+    private func readIfExists(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ borrow: (Match) -> Void
+    ) throws(SpaceError) -> Match? {
         repeat {
             var sight = Sight(isForTake: false)
-            try look(template, order, &sight)
+            try look(template, order, &sight, borrow)
             if let found = sight.match { return found }
         } while try returnEndedClaims()
         return nil
@@ -44,17 +49,22 @@ extension NamespaceCore {
 
     /// Looks for the first match, in the tables and in the near end.
     @inline(__always)
-    private func look(_ template: Template, _ order: MatchOrder, _ sight: inout Sight) throws(SpaceError) {
+    private func look(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ sight: inout Sight,
+        _ borrow: (Match) -> Void
+    ) throws(SpaceError) {
         switch try engine.lookNear(template, order) {
         case .match(let match): (sight.match, sight.isNear) = (match, true)
         case .nothing: break
         case .unknown:
             let (word, mayBeNear) = engine.nearState
-            let floor = try lookInTables(template, order, &sight, readsFloor: mayBeNear)
+            let floor = try lookInTables(template, order, &sight, borrow, readsFloor: mayBeNear)
             // What is near is younger than all in the tables.
             if order == .oldestFirst && sight.match != nil { return }
             if !mayBeNear, engine.nearState.word == word { return }
-            try lookBehindTables(template, order, &sight, floor: mayBeNear ? floor : nil, since: word)
+            try lookBehindTables(template, order, &sight, borrow, floor: mayBeNear ? floor : nil, since: word)
         }
     }
 
@@ -64,6 +74,7 @@ extension NamespaceCore {
         _ template: Template,
         _ order: MatchOrder,
         _ sight: inout Sight,
+        _ borrow: (Match) -> Void,
         floor: UInt64?,
         since word: UInt64
     ) throws(SpaceError) {
@@ -75,14 +86,14 @@ extension NamespaceCore {
             case .unknown, nil: break
             }
             word = engine.nearState.word
-            floor = try lookInTables(template, order, &sight, readsFloor: true)
+            floor = try lookInTables(template, order, &sight, borrow, readsFloor: true)
             if order == .oldestFirst, sight.match != nil { return }
         }
         // Other processes change the near end too often.
         let isForTake = sight.isForTake
         sight = try read(showsNear: true) { (snapshot) throws(SpaceError) in
             var sight = Sight(isForTake: isForTake)
-            try look(snapshot, template, order, &sight)
+            try look(snapshot, template, order, &sight, borrow)
             if let id = sight.match?.id { sight.isNear = snapshot.isNear(id.rawValue) }
             return sight
         }
@@ -93,11 +104,12 @@ extension NamespaceCore {
         _ template: Template,
         _ order: MatchOrder,
         _ sight: inout Sight,
+        _ borrow: (Match) -> Void,
         readsFloor: Bool
     ) throws(SpaceError) -> UInt64 {
         sight.match = nil
         return try read { (snapshot) throws(SpaceError) in
-            try look(snapshot, template, order, &sight)
+            try look(snapshot, template, order, &sight, borrow)
             let needsFloor = readsFloor && (sight.match == nil || order == .newestFirst)
             return needsFloor ? try snapshot.floor() : 0
         }
@@ -108,11 +120,17 @@ extension NamespaceCore {
         _ snapshot: Snapshot,
         _ template: Template,
         _ order: MatchOrder,
-        _ sight: inout Sight
+        _ sight: inout Sight,
+        _ borrow: (Match) -> Void
     ) throws(SpaceError) {
         var search = try search(snapshot, template, order)
         try search.forEach { (id, row) throws(SpaceError) in
-            sight.match = Match(id, row)
+            if row.size < LongField.leastLength {
+                sight.match = Match(id, row)
+            } else {
+                withUnsafePointer(to: row.encoded) { borrow(Match(lending: $0, id, row)) }
+                sight.match = Match(lending: nil, id, row)
+            }
             return false
         }
         if sight.isForTake {
@@ -183,7 +201,8 @@ extension NamespaceCore {
         var attempt = 0
         while true {
             var sight = Sight(isForTake: true)
-            try look(template, order, &sight)
+            var borrowed = Borrowed<T>()
+            try look(template, order, &sight) { borrowed.decode($0, decode) }
             guard let candidate = sight.match else {
                 // First return overdue claims and those of dead processes: perhaps no write and no tick has done it
                 // yet.
@@ -191,7 +210,7 @@ extension NamespaceCore {
                 followUp(template, sight)
                 return nil
             }
-            let content = try decode(candidate)
+            let content = try borrowed.content(of: candidate, decode)
             if sight.isNear, let result = try near(candidate.id) {
                 followUp(template, sight)
                 return Taken(candidate.id, content, result)
@@ -201,7 +220,7 @@ extension NamespaceCore {
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
             let taken = try write(.removing, keepsNear: !isNear) { (scope) throws(SpaceError) -> Taken<T, R>? in
                 let isUnchanged = !isNear && scope.isUnchanged(since: commit)
-                if isUnchanged || !Safeguard.secondLook.stands {
+                if !candidate.isLent, isUnchanged || !Safeguard.secondLook.stands {
                     return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
                         // The tuple may have expired since it was found.
                         guard scope.snapshot.isVisible(row) else { return nil }
@@ -286,8 +305,10 @@ extension NamespaceCore {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        guard let match = try readIfExists(template, order) else { return nil }
-        return Found(result: try decode(match), removed: nil)
+        var borrowed = Borrowed<T>()
+        let match = try readIfExists(template, order) { borrowed.decode($0, decode) }
+        guard let match else { return nil }
+        return Found(result: try borrowed.content(of: match, decode), removed: nil)
     }
 
     /// Looks for a match to take, and decodes it; a tuple that does not decode stays in place.
