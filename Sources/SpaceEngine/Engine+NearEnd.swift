@@ -1,3 +1,4 @@
+import Glibc
 import LMDB
 import SpaceSystem
 import TupleCoding
@@ -21,10 +22,12 @@ extension Engine {
 
     /// Writes a tuple that does not expire; `nil` if it has to be written to LMDB.
     package func writeNear(_ tuple: EncodedTuple) throws(SpaceError) -> UInt64? {
-        guard let near, tuple.bytes.count <= NearRing.longestTuple, near.mayHavePlace else { return nil }
+        guard let near, tuple.bytes.count <= NearRing.longestTuple, near.mayHavePlace || waitForPlace(near) else {
+            return nil
+        }
         try checkUsable()
         return try underGate { () throws(SpaceError) in
-            if near.tail.loadRelaxed() >= near.limit.loadRelaxed() { try makeRoom(near) }
+            if near.allowed.loadRelaxed() == 0 { try makeRoom(near) }
             guard !isSomethingDue(near), let id = near.append(tuple, control.sequence) else { return nil }
             // The waiter's side is: publish, fence, look. The writer's side is: commit, fence, scan.
             SharedWord64.fence()
@@ -36,6 +39,22 @@ extension Engine {
             return id
         }
     }
+
+    /// Waits, for as long as takers make progress, until a full ring has a place; `false` if they make none.
+    ///
+    /// Takers are quicker with tuples in the ring than with those in LMDB. So a writer that is quicker than the takers
+    /// does better to let them go first than to move their tuples to LMDB.
+    @inline(never)
+    private func waitForPlace(_ near: NearRing) -> Bool {
+        guard near.off.loadRelaxed() == 0 else { return false }
+        for _ in 0..<Self.yieldsForPlace {
+            sched_yield()
+            if near.mayHavePlace { return true }
+        }
+        return false
+    }
+
+    private static let yieldsForPlace = 8
 
     /// Makes sure of the disk space for moving records to LMDB: for a full ring, or for a few records.
     ///
@@ -157,6 +176,17 @@ extension Engine {
         guard let near else { return (0, false) }
         let word = near.word.load()
         return (word, near.head.loadRelaxed() != near.tail.loadRelaxed())
+    }
+
+    /// Whether it is known that nothing is claimed and that nothing expires, in LMDB as of its last commit and here.
+    package var hasNothingToReturn: Bool {
+        absences.hasNothingToReturn(asOf: environment.lastTransaction) && !(near?.hasClaims ?? false)
+    }
+
+    /// Notes what the tables' counters say, so that a look that finds nothing need not read them again.
+    package func noteCounters(_ counters: Counters, of snapshot: Snapshot) {
+        guard counters.claimed == 0, counters.expiring == 0 else { return }
+        absences.noteNothingToReturn(asOf: snapshot.commit)
     }
 
     /// Notes that a search has found no match in LMDB's tables.

@@ -119,7 +119,7 @@ extension Template {
     }
 
     @usableFromInline
-    init(fields builder: TemplateBuilder) {
+    init(fields builder: consuming TemplateBuilder) {
         precondition(builder.failure == nil, "a template is nested deeper than \(TupleLimits.maximumDepth) levels")
         self = builder.fields()
     }

@@ -133,12 +133,12 @@ public struct TemplateBuilder: Sendable {
     // MARK: The template
 
     /// A template for tuples whose number of fields is the number of the elements.
-    func fields() -> Template {
+    consuming func fields() -> Template {
         Template(bytes: encoder.bytes, form: .fields(nodes), usesPattern: usesPattern)
     }
 
     /// A template for records, made of the one object that was added.
-    func record() -> Template {
+    consuming func record() -> Template {
         guard case .object(let entries, _, let exactly)? = nodes.first else {
             // This happens only if the object itself was too deep, which is impossible at the top level.
             return Template(bytes: [], form: .record([], exactly: false), usesPattern: false)

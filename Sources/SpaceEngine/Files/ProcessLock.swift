@@ -14,7 +14,7 @@ package import SystemPackage
 /// Many waiters must not keep each other busy. So only one thread of a process waits for the mutex at a time; the other
 /// threads sleep in a queue within the process. The one that waits asks for politeness after 10 ms, then after 20 ms,
 /// 40 ms, and so on up to 160 ms.
-package struct ProcessLock: Sendable {
+package final class ProcessLock: Sendable {
     package enum Name: String, Sendable { case door, gate }
 
     /// Why a lock was not obtained in time.
@@ -31,6 +31,8 @@ package struct ProcessLock: Sendable {
     }
 
     private static let mutexSpan = 64
+    /// Rounds of spinning before a thread sleeps: about 5 µs, somewhat more than a commit takes.
+    private static let spinRounds = 150
     private static let patience = Duration.milliseconds(10)
     private static let longestPatience = Duration.milliseconds(160)
     /// How many time-outs an opener waits at a namespace's door while others pass through it.
@@ -44,6 +46,7 @@ package struct ProcessLock: Sendable {
     private let acquisitions: SharedWord64
     private let politeUntil: SharedWord64
     private let queue: ThreadQueue
+    private let spinPolicy = SpinPolicy()
 
     package init(_ name: Name, at address: UnsafeMutableRawPointer) throws(Errno) {
         self.name = name
@@ -71,6 +74,7 @@ package struct ProcessLock: Sendable {
     ///   caller has to repair what it protects.
     package func acquire(timeout: Duration) throws(Failure) -> Bool {
         if let abandoned = try tryAcquire() { return abandoned }
+        if name == .gate, let abandoned = try spin() { return abandoned }
         // The door of a namespace with many users is busy for longer than one time-out. An opener waits as long as the
         // door changes hands, up to a limit.
         for _ in 1..<(name == .door ? Self.patienceAtTheDoor : 1) {
@@ -81,6 +85,24 @@ package struct ProcessLock: Sendable {
             }
         }
         return try acquireWhileItStands(timeout: timeout)
+    }
+
+    /// Takes the lock if its holder releases it soon, as one does that runs on another processor: most hold it for less
+    /// time than a system call takes.
+    ///
+    /// A thread doesn't spin while others of its process wait for the lock, or while a waiter of any process asks for
+    /// politeness.
+    private func spin() throws(Failure) -> Bool? {
+        guard Spin.isWorthwhile, !queue.isInUse, politeUntil.loadRelaxed() == 0, spinPolicy.isDue() else { return nil }
+        var isAnswered = false
+        defer { spinPolicy.note(isAnswered: isAnswered) }
+        for _ in 0..<Self.spinRounds {
+            Spin.pause()
+            guard mutex.owner == 0, let abandoned = try tryAcquire() else { continue }
+            isAnswered = true
+            return abandoned
+        }
+        return nil
     }
 
     private func acquireWhileItStands(timeout: Duration) throws(Failure) -> Bool {
@@ -212,6 +234,9 @@ private final class ThreadQueue: @unchecked Sendable {
         case .timedOut: return false
         }
     }
+
+    /// Whether a thread has its turn.
+    var isInUse: Bool { mutex.owner != 0 }
 
     // EPERM is the only error. It would mean that this thread has not entered.
     func leave() { try? mutex.unlock() }

@@ -26,14 +26,11 @@ final class Absences: Sendable {
         var commit = -1
         /// The next id by that commit's counters.
         var floor: UInt64 = 0
-        /// Whether the tables have no tuple at all.
-        var isEmpty = false
         var keys: [Key] = []
 
         mutating func begin(_ commit: Int, _ floor: UInt64) {
             guard self.commit != commit else { return }
             (self.commit, self.floor) = (commit, floor)
-            isEmpty = false
             keys.removeAll(keepingCapacity: true)
         }
     }
@@ -41,7 +38,20 @@ final class Absences: Sendable {
     private let known = Mutex(Known())
     /// Whether anything may be known: asking costs one load while the tables have what is looked for.
     private let mayKnow = Atomic<Bool>(false)
+    /// The commit whose tables are empty, or -1, and its next id: the common case, for which a look takes no lock.
+    ///
+    /// A writer stores -1, the id, and then the commit. A reader that loads the same commit before and after the id has
+    /// loaded that commit's id.
+    private let emptyCommit = Atomic<Int>(-1)
+    private let emptyFloor = Atomic<UInt64>(0)
+    /// The commit as of which nothing in the tables is claimed or expires, or -1.
+    private let quietCommit = Atomic<Int>(-1)
     private static let mostKeys = 32
+
+    @inline(__always)
+    func hasNothingToReturn(asOf commit: Int) -> Bool { quietCommit.load(ordering: .relaxed) == commit }
+
+    func noteNothingToReturn(asOf commit: Int) { quietCommit.store(commit, ordering: .relaxed) }
 
     @inline(__always)
     var mayHave: Bool { mayKnow.load(ordering: .relaxed) }
@@ -49,12 +59,19 @@ final class Absences: Sendable {
     /// The commit's next id, if its tables are known to have no match; else `nil`.
     @inline(__always)
     func floor(_ template: Template, asOf commit: Int) -> UInt64? {
+        if emptyCommit.load(ordering: .acquiring) == commit {
+            let floor = emptyFloor.load(ordering: .acquiring)
+            if emptyCommit.load(ordering: .relaxed) == commit { return floor }
+        }
+        return lookUpFloor(template, asOf: commit)
+    }
+
+    private func lookUpFloor(_ template: Template, asOf commit: Int) -> UInt64? {
         known.withLock { known in
             guard known.commit == commit else {
                 mayKnow.store(false, ordering: .relaxed)
                 return nil
             }
-            if known.isEmpty { return known.floor }
             guard !known.keys.isEmpty, let key = Key(template) else { return nil }
             return known.keys.contains(key) ? known.floor : nil
         }
@@ -64,7 +81,9 @@ final class Absences: Sendable {
         known.withLock { known in
             known.begin(commit, floor)
             mayKnow.store(true, ordering: .relaxed)
-            known.isEmpty = true
+            emptyCommit.store(-1, ordering: .relaxed)
+            emptyFloor.store(floor, ordering: .releasing)
+            emptyCommit.store(commit, ordering: .releasing)
         }
     }
 

@@ -87,9 +87,10 @@ package struct NearRing: @unchecked Sendable {
     @inline(__always)
     var tail: SharedWord64 { word64(16) }
 
-    /// Ids below it may be written: there is disk space for moving that many records to LMDB.
+    /// How many records there may be at once, because there is disk space for moving that many to LMDB; 0 after each
+    /// commit that has taken them over.
     @inline(__always)
-    var limit: SharedWord64 { word64(24) }
+    var allowed: SharedWord64 { word64(24) }
 
     /// Not 0 while no tuple may be written here.
     @inline(__always)
@@ -176,6 +177,13 @@ package struct NearRing: @unchecked Sendable {
         return isSound(head, tail) && id >= head && id < tail
     }
 
+    /// Whether a record may be claimed; without the gate, this is so of some moment during the call.
+    var hasClaims: Bool {
+        let (head, tail) = (head.loadRelaxed(), tail.loadRelaxed())
+        guard isSound(head, tail) else { return true }
+        return (head..<tail).contains { record($0).isClaimed($0) }
+    }
+
     /// Whether the ring's numbers make sense; damage is the only reason why they don't.
     @inline(__always)
     func isSound(_ head: UInt64, _ tail: UInt64) -> Bool {
@@ -220,8 +228,9 @@ package struct NearRing: @unchecked Sendable {
     func append(_ tuple: EncodedTuple, _ last: SharedWord64) -> UInt64? {
         let (head, id) = (head.loadRelaxed(), tail.loadRelaxed())
         let length = tuple.bytes.count
-        guard off.loadRelaxed() == 0, length <= Self.longestTuple, id < limit.loadRelaxed(),
-            isSound(head, id), id &- head &+ UInt64(unused.loadRelaxed()) < UInt64(Self.capacity), id < 1 << 48 - 1,
+        guard off.loadRelaxed() == 0, length <= Self.longestTuple, isSound(head, id),
+            id &- head < allowed.loadRelaxed(),
+            id &- head &+ UInt64(unused.loadRelaxed()) < UInt64(Self.capacity), id < 1 << 48 - 1,
             let position = place(length, head, id)
         else { return nil }
         let record = record(id)
@@ -298,14 +307,14 @@ package struct NearRing: @unchecked Sendable {
     func empty(next: UInt64, isOff: Bool) {
         let isOff: UInt32 = isOff ? 1 : 0
         guard
-            head.loadRelaxed() != next || tail.loadRelaxed() != next || limit.loadRelaxed() != next
+            head.loadRelaxed() != next || tail.loadRelaxed() != next || allowed.loadRelaxed() != 0
                 || off.loadRelaxed() != isOff
         else { return }
         changing {
             // The tail first: the head is never beyond it.
             tail.store(next)
             head.store(next)
-            limit.store(next)
+            allowed.store(0)
             off.store(isOff)
         }
     }
@@ -329,7 +338,7 @@ package struct NearRing: @unchecked Sendable {
         if due.loadRelaxed() != time { due.store(time) }
     }
 
-    /// Lets `count` records be written from now on.
+    /// Lets there be `count` records at once from now on.
     ///
     /// `end` is the first page after the data file's last one. `number` is the number of the next claim, by the counters
     /// of the last commit, and `time` the earliest time at which something expires, or 0.
@@ -337,7 +346,7 @@ package struct NearRing: @unchecked Sendable {
         promisedEnd.store(UInt64(end + Self.mostPagesKept))
         kept.store(0)
         note(nextClaim: max(nextClaimNumber, number), due: time)
-        limit.store(tail.loadRelaxed() &+ UInt64(count))
+        allowed.store(UInt64(count))
     }
 
     /// Whether a commit may leave the records here; `end` is as above.
@@ -359,7 +368,7 @@ package struct NearRing: @unchecked Sendable {
         word.storeSequential(odd)
         tail.store(max(tail.load(), next))
         head.store(max(head.load(), next))
-        limit.store(tail.load())
+        allowed.store(0)
         note(nextClaim: max(nextClaimNumber, number), due: time)
         off.store(isOff ? 1 : 0)
         word.storeSequential(odd &+ 1)

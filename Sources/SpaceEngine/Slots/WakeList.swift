@@ -16,12 +16,14 @@ package final class WakeList {
 
         /// Wakes the waiters of the list.
         ///
-        /// A wake-up that fails costs its waiter one tick.
-        package func carryOut(_ slots: WaitSlots, _ wakeupFile: TaskWakeupFile?) {
+        /// A wake-up that fails costs its waiter one tick. The file is asked for only if a task is to be woken: finding
+        /// it takes system calls.
+        package func carryOut(_ slots: WaitSlots, _ wakeupFile: @autoclosure () -> TaskWakeupFile?) {
             if sleeper >= 0 { _ = slots.slot(sleeper).bellFutex.wake() }
             for index in otherSleepers { _ = slots.slot(index).bellFutex.wake() }
             if wakesOverflow { _ = slots.overflowFutex.wake() }
-            for doorbell in doorbells { wakeupFile?.ring(doorbell) }
+            guard !doorbells.isEmpty, let file = wakeupFile() else { return }
+            for doorbell in doorbells { file.ring(doorbell) }
         }
     }
 

@@ -159,8 +159,10 @@ extension NamespaceCore {
     ///
     /// The result says whether there were any, so that another look may find more.
     func returnEndedClaims() throws(SpaceError) -> Bool {
+        if engine.hasNothingToReturn { return false }
         let (isDue, hasClaims) = try read(showsNear: true) { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()
+            engine.noteCounters(counters, of: snapshot)
             guard counters.expiring > 0 else { return (false, counters.claimed > 0) }
             return (try snapshot.due(limit: 1).contains { $0.kind == .claim }, counters.claimed > 0)
         }

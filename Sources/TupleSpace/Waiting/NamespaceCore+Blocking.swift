@@ -9,6 +9,7 @@ extension NamespaceCore {
     /// With a shorter spin, two processes that answer each other would both sleep for each answer: waking one
     /// of them takes longer than the other would spin.
     private static let spinRounds = 2000
+    private static let mostLooksInVain = 8
 
     /// Looks until `look` finds something; the calling thread sleeps between two looks.
     ///
@@ -27,9 +28,15 @@ extension NamespaceCore {
         if let found = try lookIfPossible(&hindrance, look) { return found.result }
         if deadline?.hasPassed ?? false { return try nothing(hindrance) }
         try checkMayWait()
+        // If other waiters have slots, this one takes its turn behind them.
+        var hasSpun = Spin.isWorthwhile && !slots.isAnybodyWaiting && spinPolicy.isDue()
+        if hasSpun {
+            let found = try spin(until: deadline, &hindrance, look)
+            spinPolicy.note(isAnswered: found != nil)
+            if let found { return found.result }
+        }
         var wait = Wait(self, interest(), doorbell: nil)
         defer { wait.end() }
-        var hasSpun = false
         // The event loop looks after a wait that lasts longer than a tick; until then, and if it can't, the thread does.
         // The clock decides, and not the way in which a sleep ended: a signal ends a sleep as a bell does (futex(2),
         // EINTR).
@@ -74,6 +81,31 @@ extension NamespaceCore {
             }
             hasSpun = false
         }
+    }
+
+    /// Looks after each change of the namespace, for as long as a wait may spin, and without a slot.
+    ///
+    /// A tuple that is handed over meanwhile costs its writer no look at the slots.
+    private func spin<R>(
+        until deadline: MonotonicInstant?,
+        _ hindrance: inout SpaceError?,
+        _ look: () throws(SpaceError) -> Found<R>?
+    ) throws(SpaceError) -> Found<R>? {
+        // The first look sees what has changed since the caller's.
+        var seen: Int?
+        var looks = 0
+        for round in 0..<Self.spinRounds {
+            if round & 63 == 63, deadline?.hasPassed ?? false { return nil }
+            Spin.pause()
+            let last = engine.lastChange
+            guard last != seen else { continue }
+            seen = last
+            if let found = try lookIfPossible(&hindrance, look) { return found }
+            looks += 1
+            // The changes are others' business.
+            if looks == Self.mostLooksInVain { return nil }
+        }
+        return nil
     }
 
     /// Looks; if a look is not possible at this moment, the result is `nil` and `hindrance` says why.

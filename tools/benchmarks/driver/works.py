@@ -40,10 +40,10 @@ TABLE = [
     Work("read a tuple", "read", ("read", 40000), 2.5),
     Work("write 100 in a batch, each", "batch", ("batch", 40000), 1.5),
     *(
-        Work(f"{operation}, {length:,} tuples waiting", f"queue {operation}", ("queue", 2000, length), has_upkeep=True,
-             has_ring=True)
+        Work(f"{name}, {length:,} tuples waiting", f"queue {line}", ("queue", 2000, length), has_upkeep=True,
+             has_ring=line != "claim")
         for length in (0, 10, 1000, 100_000)
-        for operation in ("write", "take")
+        for name, line in (("write", "write"), ("take", "take"), ("claim and complete", "claim"))
     ),
     *(
         Work(f"{name} {size} MiB{more}", f"value {line}", ("values", count, size << 20), has_upkeep=True)

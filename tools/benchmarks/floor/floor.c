@@ -221,10 +221,24 @@ static void batch(long count) {
     tell_latencies("batch", &latencies, BATCH);
 }
 
-// Writes and takes by turns, while `length` tuples wait.
+static void claim_and_complete(long number, void *context) {
+    (void)context;
+    unsigned char claim[24 + ROW] = {0};
+    uint64_t big = __builtin_bswap64((uint64_t)number + 1);
+    MDB_txn *txn = begin();
+    MUST(take_tuple(txn, 1, claim + 24));
+    MDB_val key = {8, &big}, value = {sizeof claim, claim};
+    LMDB(mdb_put(txn, claims, &key, &value, 0));
+    commit(txn);
+    txn = begin();
+    LMDB(mdb_del(txn, claims, &key, NULL));
+    commit(txn);
+}
+
+// Writes and takes by turns, and writes and claims, while `length` tuples wait.
 static void queue(long count, long length) {
     for (long i = 0; i < length; i += 1000) write_batch(length - i < 1000 ? (int)(length - i) : 1000);
-    struct latencies writes = new_latencies(count), takes = new_latencies(count);
+    struct latencies writes = new_latencies(count), takes = new_latencies(count), ends = new_latencies(count);
     for (long i = 0; i < count; i++) {
         begin_lap(&writes);
         write_one(1);
@@ -233,8 +247,15 @@ static void queue(long count, long length) {
         MUST(take_one(1));
         end_lap(&takes, 1);
     }
+    for (long i = 0; i < count; i++) {
+        write_one(1);
+        begin_lap(&ends);
+        claim_and_complete(i, NULL);
+        end_lap(&ends, 1);
+    }
     tell_latencies("queue write", &writes, 1);
     tell_latencies("queue take", &takes, 1);
+    tell_latencies("queue claim", &ends, 1);
     for (long i = 0; i < length; i++) MUST(take_one(1));
     MUST(!take_one(1));
 }
@@ -338,21 +359,6 @@ static void set_cells(void) {
         MDB_val key = {(size_t)cell_name(cell_names[i], i), cell_names[i]}, value = {9, "123456789"};
         LMDB(mdb_put(txn, cells, &key, &value, 0));
     }
-    LMDB(mdb_txn_commit(txn));
-}
-
-static void claim_and_complete(long number, void *context) {
-    (void)number, (void)context;
-    unsigned char claim[24 + ROW] = {0};
-    uint64_t big = __builtin_bswap64((uint64_t)number + 1);
-    MDB_txn *txn;
-    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
-    MUST(take_tuple(txn, 1, claim + 24));
-    MDB_val key = {8, &big}, value = {sizeof claim, claim};
-    LMDB(mdb_put(txn, claims, &key, &value, 0));
-    LMDB(mdb_txn_commit(txn));
-    LMDB(mdb_txn_begin(env, NULL, 0, &txn));
-    LMDB(mdb_del(txn, claims, &key, NULL));
     LMDB(mdb_txn_commit(txn));
 }
 

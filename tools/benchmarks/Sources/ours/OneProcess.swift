@@ -49,7 +49,7 @@ struct OneProcess {
         try measure("write", count) { try namespace.write("job", $0, Self.payload) }
     }
 
-    /// Writes and takes by turns, while `length` tuples wait.
+    /// Writes and takes by turns, and writes and claims, while `length` tuples wait.
     func queue(_ count: Int, length: Int) throws {
         try indexLeading()
         try fill(length)
@@ -64,8 +64,20 @@ struct OneProcess {
             takes.endLap()
             guard let taken, taken.1 == number else { throw Failure("tuple \(number) was not taken") }
         }
+        var ends = Latencies(count)
+        for number in 0..<count {
+            try namespace.write("job", length + count + number, Self.payload)
+            ends.beginLap()
+            guard let claim = try namespace.claimIfExists("job", any(Int.self), any(String.self)) else {
+                throw Failure("nothing to claim")
+            }
+            guard claim.fields.1 == count + number else { throw Failure("tuple \(count + number) was not claimed") }
+            try claim.complete()
+            ends.endLap()
+        }
         writes.tell("queue write")
         takes.tell("queue take")
+        ends.tell("queue claim")
         guard try namespace.count() == length else { throw Failure("miscounted") }
     }
 
