@@ -139,7 +139,7 @@ extension Engine {
         for _ in 0..<Self.looks {
             let word = near.word.load()
             let commit = environment.lastTransaction
-            let (head, tail) = (near.head.loadRelaxed(), near.tail.loadRelaxed())
+            let (head, tail) = (near.head.loadRelaxed(), near.tail.load())
             guard let floor = absences.floor(template, asOf: commit), near.isSound(head, tail) else { return .unknown }
             let match = near.first(template, order, min(max(head, floor), tail)..<tail)
             SharedWord64.acquireFence()
@@ -162,7 +162,7 @@ extension Engine {
         since word: UInt64
     ) -> NearSight? {
         guard let near else { return .nothing }
-        let (head, tail) = (near.head.loadRelaxed(), near.tail.loadRelaxed())
+        let (head, tail) = (near.head.loadRelaxed(), near.tail.load())
         guard near.isSound(head, tail) else { return nil }
         let match = near.first(template, order, min(max(head, floor), tail)..<tail)
         SharedWord64.acquireFence()

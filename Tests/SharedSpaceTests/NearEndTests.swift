@@ -306,14 +306,15 @@ struct NearEndTests {
         try namespace.write("job", 1)
         #expect(try namespace.takeIfExists("job", 1) != nil)
         try namespace.write("job", 2)
+        try namespace.write("job", 3)
         #expect(commit == before && !ring.isEmpty)
         let claim = try #require(
             try namespace.claimIfExists(matching: ["job", 2], deadline: .milliseconds(1))?.detach()
         )
         #expect(ring.isEmpty)
-        try namespace.write("job", 3)
-        // The claim's time has come: the next operation returns its tuple first.
-        while namespace.core.clock.milliseconds <= engine.near?.earliestDue ?? 0 { sched_yield() }
+        // When the claim's time has come, the next operation returns its tuple first.
+        let due = try #require(ring.earliestDue)
+        while namespace.core.clock.milliseconds <= due { sched_yield() }
         try namespace.write("job", 4)
         #expect(ring.isEmpty)
         #expect(try numbers() == [1, 2, 3, 4])

@@ -28,7 +28,8 @@ package struct NearView {
         since word: UInt64,
         floor: () throws(E) -> UInt64
     ) throws(E) -> Bool {
-        let (head, tail) = (source.head.loadRelaxed(), source.tail.loadRelaxed())
+        // The tail before the records that it commits; and a record's state before its claim.
+        let (head, tail) = (source.head.loadRelaxed(), source.tail.load())
         ids = tail..<tail
         claimed = 0
         isSound = source.isSound(head, tail)
@@ -48,6 +49,7 @@ package struct NearView {
         for id in ids {
             let record = target.record(id)
             record.copy(source.record(id))
+            SharedWord64.acquireFence()
             guard record.isHere(id) else { continue }
             guard let tuple = source.tuple(of: record), let place = target.content(of: record) else {
                 isSound = false
