@@ -1,5 +1,5 @@
 import Glibc
-package import SpaceSystem
+import SpaceSystem
 import Synchronization
 import SystemPackage
 
@@ -53,7 +53,7 @@ package final class EventLoop: Sendable {
     /// The waiters for namespaces to appear and disappear.
     package let roots = RootSignals()
     private let exits = ProcessExits<ObjectIdentifier>(firstToken: HandlerThreads.firstExitToken)
-    private let state = Mutex(State())
+    let state = Mutex(State())
     private let notifier = Mutex<Notifier?>(nil)
     /// The time of the next tick, in monotonic nanoseconds.
     ///
@@ -62,7 +62,7 @@ package final class EventLoop: Sendable {
     private let nextTick = Atomic<Int64>(.max)
     private let forkGeneration = ForkGuard.generation
 
-    private struct State {
+    struct State {
         var attended: [ObjectIdentifier: Attended] = [:]
         var byWatch: [Int32: ObjectIdentifier] = [:]
         /// When the root folders' waiters look again without a signal.
@@ -93,7 +93,7 @@ package final class EventLoop: Sendable {
     /// A namespace that the loop looks after.
     ///
     /// It is an object so that a look at it copies nothing. Unchecked: it is accessed only under the lock of the state.
-    private final class Attended: @unchecked Sendable {
+    final class Attended: @unchecked Sendable {
         weak var namespace: (any ListeningNamespace)?
         /// The namespace, as long as it is watched.
         var watched: (any ListeningNamespace)?
@@ -266,76 +266,7 @@ package final class EventLoop: Sendable {
 
     static func forget(_ signal: RootSignal) { existing?.sleepers.forget(ObjectIdentifier(signal)) }
 
-    /// Suspends the task until a signal's count has risen, or the task is cancelled.
-    package func wait(for signal: RootSignal, since count: UInt32) async {
-        await sleepers.suspend(at: ObjectIdentifier(signal), for: .root, until: nil) { _ in signal.count == count }
-    }
-
-    /// Blocks the thread until a signal's count has risen, the deadline has passed, or the interruption comes.
-    package func block(
-        for signal: RootSignal,
-        since count: UInt32,
-        until deadline: MonotonicInstant?,
-        interruption: Interruption?
-    ) {
-        block(at: ObjectIdentifier(signal), for: .root, until: deadline, interruption) { signal.count == count }
-    }
-
-    // MARK: Waiting for news
-
-    /// Suspends the task until there may be news since a transaction, the deadline has passed, or the task is cancelled.
-    package func wait(for core: any ListeningNamespace, since transaction: Int, until deadline: MonotonicInstant?) async
-    {
-        await sleepers.suspend(
-            at: ObjectIdentifier(core),
-            for: .signal(transaction: transaction),
-            until: deadline
-        ) { isFirst in
-            if isFirst { handlers.wake() }
-            return mustWait(for: core, since: transaction)
-        }
-    }
-
-    /// Blocks the thread until there may be news since a transaction, the deadline has passed, or the interruption comes.
-    package func block(
-        for core: any ListeningNamespace,
-        since transaction: Int,
-        until deadline: MonotonicInstant?,
-        interruption: Interruption?
-    ) {
-        block(at: ObjectIdentifier(core), for: .signal(transaction: transaction), until: deadline, interruption) {
-            mustWait(for: core, since: transaction)
-        }
-    }
-
-    private func block(
-        at place: ObjectIdentifier,
-        for cause: SleeperTable.Cause,
-        until deadline: MonotonicInstant?,
-        _ interruption: Interruption?,
-        mayStay: () -> Bool
-    ) {
-        sleepers.block(
-            at: place,
-            for: cause,
-            until: deadline,
-            interruption: interruption,
-            mayStay: mayStay,
-            // If the process can't have a listening thread, this thread looks in its place.
-            limit: { handlers.start(self) ? nil : .now.advanced(by: Limits.tick) },
-            look: { tick(.now) }
-        )
-    }
-
-    /// Whether a watcher that has entered the table still has to sleep.
-    private func mustWait(for core: any ListeningNamespace, since transaction: Int) -> Bool {
-        // If the namespace is not listened to, as in a child made by fork, the caller's next look reports that.
-        let isHeard = state.withLock { ($0.attended[ObjectIdentifier(core)]?.users ?? 0) > 0 }
-        guard isHeard else { return false }
-        core.engine.awaitSignal()
-        // A change between the look and the entry of the sleeper signalled to no sleeper.
-        return core.engine.lastChange == transaction && core.engine.isUsable
-    }
+    // MARK: Wake-ups that namespaces ask for
 
     /// Resumes all waiters of a namespace that was left.
     package static func wake(_ core: any ListeningNamespace) { existing?.sleepers.wake(at: ObjectIdentifier(core)) }
@@ -412,7 +343,7 @@ package final class EventLoop: Sendable {
     // MARK: Ticks
 
     /// Looks after all namespaces that are due, and finds the news of lost signals.
-    private func tick(_ now: MonotonicInstant) {
+    func tick(_ now: MonotonicInstant) {
         // What is due soon is done now, so that all namespaces share their wake-ups.
         let end = now.advanced(by: Limits.tick / 2)
         let (due, areRootsDue) = state.withLock { state in
