@@ -46,6 +46,25 @@ import Testing
         #expect(failures == [])
     }
 
+    @Test func manyThreadsShareTheReaders() async throws {
+        let namespace = try SpaceTest.namespace()
+        try namespace.set("n", value: 1)
+        let failures = await together(100) { _ in
+            for _ in 0..<300 {
+                let value: Int? = try namespace.get("n")
+                #expect(value == 1)
+            }
+        }
+        #expect(failures == [])
+        let readers = namespace.core.engine.readers
+        #expect(readers.count <= ReaderPool.mostIdle)
+        var taken: [Reader] = []
+        while let reader = readers.take() { taken.append(reader) }
+        #expect(taken.count == readers.count, "not all were put back")
+        for reader in taken { readers.put(reader) }
+        #expect(try namespace.get("n") == 1)
+    }
+
     @Test func theFirstOpenersOfAProcessShareASession() async throws {
         let root = try TemporaryRoot()
         for round in 0..<100 {

@@ -21,30 +21,71 @@ extension Environment {
 ///
 /// Two kinds of threads may exceed the capacity, so that no thread waits for itself: the holder of the gate, for which
 /// a thread with a reader may be waiting, and a thread that has waited for a second, which may hold a reader itself.
-package final class ReaderPool: Sendable {
+///
+/// No lock is taken, because a lock's kernel hands it from sleeper to sleeper while thousands of threads want it, and
+/// each of these steps costs a switch of threads. An idle reader lies in a place, and the place's bit is set in `idle`:
+///
+///     put:   claim a free place → store the reader there → set its bit → wake a thread, if one waits
+///     take:  clear a bit that is set → the place is this thread's → remove the reader → free the place
+///
+/// A thread that waits first counts itself, then looks for a bit once more, then sleeps. `put` sets the bit before it
+/// reads that count, so one of the two sees the other. At most one thread is being woken at a time; it wakes the next if
+/// there is more to take.
+package final class ReaderPool: @unchecked Sendable {
     static let capacity = 64
     /// As many as the processors use at once, and few enough for hundreds of processes.
     static let mostIdle = min(32, max(4, 2 * sysconf(CInt(_SC_NPROCESSORS_ONLN))))
     private static let patienceBeforeGrowing = Duration.milliseconds(5)
     private static let patience = Duration.seconds(1)
 
-    private struct State {
-        var idle: [Reader] = []
-        /// The number of readers that are idle, lent, or being made.
-        var count = 0
-        var waiting = 0
-    }
-
-    private let state = Mutex(State())
-    /// Raised with every reader or place that comes back while a thread waits for one.
+    /// The contents of the places.
+    ///
+    /// They are why the class is unchecked Sendable: a place belongs to the thread that changed its bit.
+    private let places: UnsafeMutablePointer<Unmanaged<Reader>?>
+    /// The places that a thread fills, that are filled, or that a thread empties.
+    private let used = Atomic<UInt64>(0)
+    /// The places with a reader to take.
+    private let idle = Atomic<UInt64>(0)
+    /// The number of readers that are idle, lent, or being made.
+    private let readers = Atomic<Int>(0)
+    private let waiting = Atomic<Int>(0)
+    /// Whether a thread was woken that has not looked yet.
+    private let isWaking = Atomic<Bool>(false)
+    /// Raised when a thread is woken.
     private let returned = FutexWord()
 
+    package init() {
+        places = .allocate(capacity: Self.capacity)
+        places.initialize(repeating: nil, count: Self.capacity)
+    }
+
+    deinit {
+        removeAll()
+        places.deallocate()
+    }
+
     /// How many readers there are.
-    var count: Int { state.withLock { $0.count } }
+    var count: Int { readers.load(ordering: .relaxed) }
 
     /// Takes an idle reader, if there is one.
     @inline(__always)
-    func take() -> Reader? { state.withLock { $0.idle.popLast() } }
+    func take() -> Reader? {
+        var bits = idle.load(ordering: .sequentiallyConsistent)
+        while bits != 0 {
+            let bit = bits & (0 &- bits)
+            let (isMine, now) = idle.weakCompareExchange(expected: bits, desired: bits & ~bit, ordering: .acquiring)
+            guard isMine else {
+                bits = now
+                continue
+            }
+            let place = places + bit.trailingZeroBitCount
+            let reader = place.pointee?.takeRetainedValue()
+            place.pointee = nil
+            used.bitwiseAnd(~bit, ordering: .releasing)
+            return reader
+        }
+        return nil
+    }
 
     /// Takes a reader when none was idle, or reserves a place for a new one.
     ///
@@ -52,34 +93,50 @@ package final class ReaderPool: Sendable {
     /// - Returns: `nil` if the caller has to make a reader. Its place is counted, and the caller calls `put` or `drop`
     ///   for it.
     func takeOrReserve(mayWait: Bool) -> Reader? {
-        let start = mayWait ? MonotonicInstant.now : nil
-        var isWaiting = false
+        guard mayWait else {
+            if let reader = take() { return reader }
+            readers.add(1, ordering: .relaxed)
+            return nil
+        }
+        let start = MonotonicInstant.now
+        waiting.add(1, ordering: .sequentiallyConsistent)
         while true {
+            // The word is read first, because a thread is woken through it from now on.
+            let heard = returned.value.load()
+            isWaking.store(false, ordering: .sequentiallyConsistent)
             let most = most(since: start)
-            var (reader, heard) = (Reader?.none, UInt32?.none)
-            state.withLock { state in
-                if isWaiting { state.waiting -= 1 }
-                reader = state.idle.popLast()
-                if reader != nil { return }
-                if state.count < most {
-                    state.count += 1
-                } else {
-                    state.waiting += 1
-                    // The word is read here, not later, because a reader that comes back from now on changes it.
-                    heard = returned.value.load()
-                }
+            if let reader = take() {
+                stopWaiting()
+                return reader
             }
-            guard let heard, let start else { return reader }
-            isWaiting = true
+            if reserve(most) {
+                stopWaiting()
+                return nil
+            }
             let patience = most < Self.capacity ? Self.patienceBeforeGrowing : Self.patience
             // The only error could be a bad address; the loop looks again in that case too.
             _ = try? returned.futex.wait(while: heard, until: start.advanced(by: patience))
         }
     }
 
-    /// How many readers there may be, for a thread that has waited since `start`; `nil` means that it must not wait.
-    private func most(since start: MonotonicInstant?) -> Int {
-        guard let start else { return .max }
+    private func stopWaiting() {
+        waiting.subtract(1, ordering: .sequentiallyConsistent)
+        if idle.load(ordering: .sequentiallyConsistent) != 0 { wakeOne() }
+    }
+
+    /// Counts one more reader, unless there are `most`.
+    private func reserve(_ most: Int) -> Bool {
+        var count = readers.load(ordering: .relaxed)
+        while count < most {
+            let (isDone, now) = readers.weakCompareExchange(expected: count, desired: count + 1, ordering: .relaxed)
+            if isDone { return true }
+            count = now
+        }
+        return false
+    }
+
+    /// How many readers there may be, for a thread that has waited since `start`.
+    private func most(since start: MonotonicInstant) -> Int {
         let waited = MonotonicInstant.now.duration(since: start)
         return waited < Self.patienceBeforeGrowing ? Self.mostIdle : waited < Self.patience ? Self.capacity : .max
     }
@@ -87,45 +144,51 @@ package final class ReaderPool: Sendable {
     /// Takes back a reader, which was reset.
     @inline(__always)
     func put(_ reader: Reader) {
-        let isAwaited = state.withLock { state in
-            state.idle.append(reader)
-            if state.waiting > 0 { return true }
-            let surplus = state.idle.count - Self.mostIdle
-            if surplus > 0 {
-                state.idle.removeLast(surplus)
-                state.count -= surplus
-            }
-            return false
+        var bits = used.load(ordering: .relaxed)
+        var bit: UInt64
+        while true {
+            bit = ~bits & (bits &+ 1)
+            // All places are in use: the reader is one beyond the capacity, and ends.
+            if bit == 0 { return drop() }
+            let (isMine, now) = used.weakCompareExchange(expected: bits, desired: bits | bit, ordering: .acquiring)
+            if isMine { break }
+            bits = now
         }
-        if isAwaited { wakeOne() }
+        places[bit.trailingZeroBitCount] = .passRetained(reader)
+        let now = idle.bitwiseOr(bit, ordering: .sequentiallyConsistent).newValue
+        if waiting.load(ordering: .sequentiallyConsistent) > 0 {
+            wakeWaiter()
+        } else if now.nonzeroBitCount > Self.mostIdle, take() != nil {
+            drop()
+        }
     }
 
     /// Adds the reader with which the namespace was opened.
     package func add(_ reader: Reader) {
-        state.withLock { state in
-            state.idle.append(reader)
-            state.count += 1
-        }
+        readers.add(1, ordering: .relaxed)
+        put(reader)
     }
 
     /// Gives back the place of a reader that could not be made, or that has failed.
     func drop() {
-        let isAwaited = state.withLock { state in
-            state.count -= 1
-            return state.waiting > 0
-        }
-        if isAwaited { wakeOne() }
+        readers.subtract(1, ordering: .sequentiallyConsistent)
+        wakeOne()
     }
 
     func removeAll() {
-        state.withLock { state in
-            state.count -= state.idle.count
-            state.idle.removeAll()
-        }
+        while take() != nil { readers.subtract(1, ordering: .relaxed) }
     }
 
+    /// Wakes a thread if one waits, and none is being woken.
     private func wakeOne() {
+        if waiting.load(ordering: .sequentiallyConsistent) > 0 { wakeWaiter() }
+    }
+
+    @inline(never)
+    private func wakeWaiter() {
+        guard !isWaking.exchange(true, ordering: .sequentiallyConsistent) else { return }
         returned.value.add(1)
-        returned.futex.wake(1)
+        // A thread that counted itself and does not sleep yet sees that the word has changed, and looks.
+        _ = returned.futex.wake(1)
     }
 }
