@@ -46,14 +46,23 @@ extension Engine {
     /// does better to let them go first than to move their tuples to LMDB.
     @inline(never)
     private func waitForPlace(_ near: NearRing) -> Bool {
-        guard near.off.loadRelaxed() == 0 else { return false }
-        for _ in 0..<Self.yieldsForPlace {
-            sched_yield()
-            if near.mayHavePlace { return true }
+        guard near.off.loadRelaxed() == 0, placePolicy.isDue() else { return false }
+        let head = near.head.loadRelaxed()
+        // A taker on another processor shows soon that it is one, and one on this processor only when it may run.
+        if !Spin.wait(rounds: Self.spinsForTaker, until: { near.head.loadRelaxed() != head }) { sched_yield() }
+        var hasPlace = near.mayHavePlace
+        if near.head.loadRelaxed() != head {
+            for _ in 0..<Self.yieldsForPlace where !hasPlace {
+                sched_yield()
+                hasPlace = near.mayHavePlace
+            }
         }
-        return false
+        placePolicy.note(isAnswered: hasPlace)
+        return hasPlace
     }
 
+    /// About a microsecond, in which a taker takes a tuple or two.
+    private static let spinsForTaker = 30
     private static let yieldsForPlace = 8
 
     /// Makes sure of the disk space for moving records to LMDB: for a full ring, or for a few records.
@@ -118,7 +127,8 @@ extension Engine {
 
     /// Completes a claim that is in the near end; `false` if it is in LMDB, or has ended.
     package func completeNear(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) -> Bool {
-        guard let near else { return false }
+        // A claim does not come back from LMDB into the ring, so without the gate a look at the bounds is enough.
+        guard let near, near.covers(id) else { return false }
         try checkUsable()
         return try underGate { () throws(SpaceError) in
             guard let holder = near.holder(of: id, claim: number),

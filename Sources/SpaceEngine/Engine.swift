@@ -29,6 +29,8 @@ package final class Engine: @unchecked Sendable {
     /// The newest tuples, in mode `fast`.
     let near: NearRing?
     let absences = Absences()
+    /// Whether waiting for a place in a full ring has paid lately.
+    let placePolicy = SpinPolicy()
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
     /// The thread on which a transaction's body runs, or 0 if none runs.

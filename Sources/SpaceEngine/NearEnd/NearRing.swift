@@ -171,8 +171,9 @@ package struct NearRing: @unchecked Sendable {
         return claim.number == number ? claim.holder : nil
     }
 
+    /// Whether the ring's bounds have an id between them.
     @inline(__always)
-    private func covers(_ id: UInt64) -> Bool {
+    func covers(_ id: UInt64) -> Bool {
         let (head, tail) = (head.loadRelaxed(), tail.loadRelaxed())
         return isSound(head, tail) && id >= head && id < tail
     }
@@ -351,8 +352,8 @@ package struct NearRing: @unchecked Sendable {
 
     /// Whether a commit may leave the records here; `end` is as above.
     @inline(__always)
-    func mayKeep(end: Int) -> Bool {
-        !isEmpty && kept.loadRelaxed() < Self.mostKept && UInt64(end) <= promisedEnd.loadRelaxed()
+    func mayKeep(end: @autoclosure () -> Int) -> Bool {
+        !isEmpty && kept.loadRelaxed() < Self.mostKept && UInt64(end()) <= promisedEnd.loadRelaxed()
     }
 
     /// Notes that a commit is about to leave the records here.
