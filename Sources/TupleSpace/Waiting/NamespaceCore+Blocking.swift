@@ -37,6 +37,7 @@ extension NamespaceCore {
         }
         var wait = Wait(self, interest(), doorbell: nil)
         defer { wait.end() }
+        var isDescribed = false
         // The event loop looks after a wait that lasts longer than a tick; until then, and if it can't, the thread does.
         // The clock decides, and not the way in which a sleep ended: a signal ends a sleep as a bell does (futex(2),
         // EINTR).
@@ -54,8 +55,11 @@ extension NamespaceCore {
                         spinPolicy.note(isAnswered: isAnswered)
                         if isAnswered { break }
                     }
-                    // The slot gets its description only now: a waiter that is served while it spins needs none.
-                    wait.slot?.text = text()
+                }
+                // The slot gets its description only now: a waiter that is served while it spins needs none.
+                if !isDescribed, let slot = wait.slot {
+                    slot.text = text()
+                    isDescribed = true
                 }
                 wait.attendClaimants()
                 if hasLasted, wait.hasSlot, wait.hindrance == nil, EventLoop.attend(self) {
