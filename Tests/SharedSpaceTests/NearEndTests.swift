@@ -416,6 +416,26 @@ struct NearEndTests {
         #expect(try opened.verify() == [])
     }
 
+    /// What is in the ring is there after a reboot, claims have returned, and the disk space has to be promised anew.
+    @Test func theNextBootFindsThem() throws {
+        let root = try TemporaryRoot()
+        let maker = try Agent(root, "n", "persistent=1")
+        for number in 0..<3 { try maker.run("write [\"job\", \(number)]") }
+        #expect(try maker.ask("claim-typed [\"job\", 1]") == #"ok ["job",1]"#)
+        try maker.kill()
+        try root.pretendReboot()
+        let opened = try root.space.namespace("n")
+        let ring = opened.core.control.near
+        #expect(ring.allowed.load() == 0)
+        #expect(try opened.readAll() == [["job", 0], ["job", 1], ["job", 2]])
+        #expect(try opened.status().claims.isEmpty)
+        #expect(try opened.verify() == [])
+        try opened.write("job", 3)
+        #expect(!ring.isEmpty)
+        for number in 0..<4 { #expect(try opened.takeIfExists("job", any(Int.self))?.1 == number) }
+        try opened.leave()
+    }
+
     /// Whatever the ring's bytes are, an operation has a result or an error.
     @Test func aDamagedRingCrashesNothing() throws {
         var generator = SystemRandomNumberGenerator()

@@ -353,7 +353,8 @@ package struct NearRing: @unchecked Sendable {
     /// Whether a commit may leave the records here; `end` is as above.
     @inline(__always)
     func mayKeep(end: @autoclosure () -> Int) -> Bool {
-        !isEmpty && kept.loadRelaxed() < Self.mostKept && UInt64(end()) <= promisedEnd.loadRelaxed()
+        !isEmpty && allowed.loadRelaxed() != 0 && kept.loadRelaxed() < Self.mostKept
+            && UInt64(end()) <= promisedEnd.loadRelaxed()
     }
 
     /// Notes that a commit is about to leave the records here.
