@@ -147,7 +147,7 @@ extension Engine {
     }
 
     /// Sends the change signal, whether or not a process waits for it.
-    package func signalChange() { changeSignal.send { (try? self.openFolder("signal a change")) ?? nil } }
+    package func signalChange() { changeSignal.send { (try? self.openFolder()) ?? nil } }
 
     /// Asks the next writer with news to signal.
     ///

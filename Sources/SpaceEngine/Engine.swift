@@ -191,9 +191,9 @@ package final class Engine: @unchecked Sendable {
     // MARK: The folder
 
     /// The namespace's folder, if the path still leads to it.
-    package func openFolder(_ operation: String) throws(SpaceError) -> NamespaceFolder? {
-        guard let rootFolder = try root.open(create: false, for: operation),
-            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation),
+    package func openFolder() throws(SpaceError) -> NamespaceFolder? {
+        guard let rootFolder = try root.open(create: false),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root),
             folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)
         else { return nil }
         return folder
@@ -201,8 +201,7 @@ package final class Engine: @unchecked Sendable {
 
     /// The control file, opened anew, if the path still leads to the namespace.
     package func openControl() -> OwnedDescriptor? {
-        let operation = "look at a lock"
-        guard let folder = try? openFolder(operation) else { return nil }
+        guard let folder = try? openFolder() else { return nil }
         return try? folder.openControl()
     }
 

@@ -21,7 +21,7 @@ package struct NamespaceFolder: ~Copyable {
         _ name: NamespaceName,
         in rootFolder: borrowing OwnedDescriptor,
         of root: SpaceRoot,
-        for operation: String
+        for operation: String = ""
     ) throws(SpaceError) -> NamespaceFolder? {
         let path = "\(root.path)/\(name.encoded)"
         let folder: NamespaceFolder

@@ -157,10 +157,9 @@ extension Namespace {
     /// First the claims of dead processes return and their holds end, so that no dead process is shown as a holder. If
     /// the gate can't be acquired for that, such a claim or hold is shown without a process.
     public func status() throws(SpaceError) -> NamespaceStatus {
-        let operation = "look at the namespace"
-        return try attempt(operation) { (core) throws(SpaceError) in
+        try attempt("look at the namespace") { (core) throws(SpaceError) in
             core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
-            guard let folder = try core.engine.openFolder(operation) else { throw core.engine.goneError() }
+            guard let folder = try core.engine.openFolder() else { throw core.engine.goneError() }
             let sightings = try folder.sightings()
             return try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
                 try NamespaceStatus(

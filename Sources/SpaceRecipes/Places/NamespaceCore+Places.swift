@@ -123,7 +123,7 @@ extension NamespaceCore {
         case .process(let process): return process.pid
         case .nobody: return nil
         case .session(let number):
-            guard let folder = try? engine.openFolder("look at a session"),
+            guard let folder = try? engine.openFolder(),
                 let sessions = try? SessionFolder(in: folder.descriptor)
             else { return nil }
             return (try? sessions.look(at: String(number)))?.record?.process.pid

@@ -191,7 +191,7 @@ package final class EventLoop: Sendable {
     ///
     /// If that fails, the tick takes its place.
     private func listen(_ core: any ListeningNamespace) {
-        guard let folder = (try? core.engine.openFolder("watch")) ?? nil else { return }
+        guard let folder = (try? core.engine.openFolder()) ?? nil else { return }
         let path = "\(folder.descriptor.procPath)/\(NamespaceFolder.bell)"
         let watch = notifier.withLock { notifier -> Int32? in
             makeIfNeeded(&notifier)

@@ -6,8 +6,7 @@ extension NamespaceCore {
     /// something.
     package func claimants() -> Set<ProcessIdentity> {
         var processes: Set<ProcessIdentity> = []
-        let operation = "look at the claimers"
-        let folder = (try? engine.openFolder(operation)) ?? nil
+        let folder = (try? engine.openFolder()) ?? nil
         for sighting in (try? folder?.sightings()) ?? [] {
             guard let record = sighting.record, record.isClaimant, sighting.name != session.name else { continue }
             processes.insert(record.process)
@@ -25,8 +24,7 @@ extension NamespaceCore {
         guard !isClaimant.load(ordering: .relaxed),
             !isClaimant.exchange(true, ordering: .acquiringAndReleasing)
         else { return }
-        let operation = "announce a claim"
-        if let folder = (try? engine.openFolder(operation)) ?? nil, let sessions = try? folder.sessions() {
+        if let folder = (try? engine.openFolder()) ?? nil, let sessions = try? folder.sessions() {
             try? session.setClaimant(in: sessions, mode: folder.fileMode)
         }
         ringForClaimants()

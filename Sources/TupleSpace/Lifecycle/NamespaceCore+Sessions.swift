@@ -23,7 +23,7 @@ extension NamespaceCore {
     package func process(ofSession number: UInt64) -> ProcessIdentity? { sight(session: number)?.record?.process }
 
     private func sight(session number: UInt64) -> SessionFolder.Sighting? {
-        guard let folder = try? engine.openFolder("look at a session"),
+        guard let folder = try? engine.openFolder(),
             let sessions = try? SessionFolder(in: folder.descriptor)
         else { return nil }
         return (try? sessions.look(at: String(number))) ?? nil
@@ -39,10 +39,9 @@ extension NamespaceCore {
         } catch {
             isMissing = error == .noSuchFileOrDirectory
         }
-        let operation = "write the session's file anew"
         // After a failure (a full disk, for example) the next tick tries again; until then the lock shows that the
         // session lives.
-        guard session.note(isMissing: isMissing), let folder = (try? engine.openFolder(operation)) ?? nil,
+        guard session.note(isMissing: isMissing), let folder = (try? engine.openFolder()) ?? nil,
             let sessions = try? folder.sessions(makingAnew: true)
         else { return }
         try? session.restore(in: sessions, mode: folder.fileMode)
