@@ -151,9 +151,11 @@ extension Engine {
             let commit = environment.lastTransaction
             let (head, tail) = (near.head.loadRelaxed(), near.tail.load())
             guard let floor = absences.floor(template, asOf: commit), near.isSound(head, tail) else { return .unknown }
-            let match = near.first(template, order, min(max(head, floor), tail)..<tail)
+            var isSound = true
+            let match = near.first(template, order, min(max(head, floor), tail)..<tail, &isSound)
             SharedWord64.acquireFence()
             guard near.word.loadRelaxed() == word, environment.lastTransaction == commit else { continue }
+            guard isSound else { return .unknown }
             return match.map { .match($0) } ?? .nothing
         }
         return .unknown
@@ -174,9 +176,10 @@ extension Engine {
         guard let near else { return .nothing }
         let (head, tail) = (near.head.loadRelaxed(), near.tail.load())
         guard near.isSound(head, tail) else { return nil }
-        let match = near.first(template, order, min(max(head, floor), tail)..<tail)
+        var isSound = true
+        let match = near.first(template, order, min(max(head, floor), tail)..<tail, &isSound)
         SharedWord64.acquireFence()
-        guard near.word.loadRelaxed() == word else { return nil }
+        guard isSound, near.word.loadRelaxed() == word else { return nil }
         return match.map { .match($0) } ?? .nothing
     }
 

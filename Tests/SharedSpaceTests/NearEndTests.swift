@@ -436,6 +436,46 @@ struct NearEndTests {
         try opened.leave()
     }
 
+    /// A record that makes no sense is damage, in every operation that comes to it, and named by a salvage.
+    @Test(arguments: [0, 5, 7])
+    func aRecordWithoutSenseIsDamage(_ state: UInt32) throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.space.namespace("n")
+        for number in 1...3 { try namespace.write("job", number) }
+        let claim = try #require(try namespace.claimIfExists(matching: ["job", 1])?.detach())
+        let ring = namespace.core.control.near
+        ring.setState(of: state == 7 ? 1 : 2, to: state)
+        #expect(try refusal { _ = try namespace.count() }.code == .damaged)
+        #expect(try refusal { _ = try namespace.readAll() }.code == .damaged)
+        #expect(try refusal { _ = try namespace.takeIfExists("job", 4) }.code == .damaged)
+        #expect(try refusal { _ = try namespace.verify() }.code == .damaged)
+        #expect(try refusal { try namespace.write("large", [UInt8](repeating: 1, count: 2000)) }.code == .damaged)
+        if state == 7 { #expect(try refusal { try namespace.complete(claim) }.code == .claimLost) }
+        let salvage = try Salvage(.name("n", root: root.path))
+        #expect(salvage.leftOut == ["tuple \(state == 7 ? 1 : 2), one of the newest, is damaged"])
+        #expect(salvage.tuples.count + salvage.claims.count == 2)
+        // Nothing of it has gone: with the right state everything is back.
+        ring.setState(of: state == 7 ? 1 : 2, to: state == 7 ? 3 : 1)
+        try namespace.complete(claim)
+        #expect(try namespace.readAll() == [["job", 2], ["job", 3]])
+        try namespace.leave()
+    }
+
+    /// A salvage that reads while tuples move from the ring to the pages shows each tuple that was there before.
+    @Test func aSalvageMissesNothingThatMoves() async throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.space.namespace("n")
+        for number in 0..<100 { try namespace.write("filler", number, [UInt8](repeating: 2, count: 3000)) }
+        for number in 1...60 {
+            try namespace.write("job", number)
+            async let move: Void = onThread { try namespace.set("cell", String(repeating: "large", count: 1000)) }
+            let salvage = try Salvage(.name("n", root: root.path))
+            try await move
+            #expect(salvage.tuples.count == 100 + number)
+        }
+        try namespace.leave()
+    }
+
     /// Whatever the ring's bytes are, an operation has a result or an error.
     @Test func aDamagedRingCrashesNothing() throws {
         var generator = SystemRandomNumberGenerator()
@@ -459,6 +499,15 @@ struct NearEndTests {
 }
 
 extension NearRing {
+    /// Overwrites the word that says whether a tuple is there, taken or claimed.
+    fileprivate func setState(of id: UInt64, to state: UInt32) {
+        UnsafeMutableRawPointer(word.address).storeBytes(
+            of: state,
+            toByteOffset: 128 + Int(id % UInt64(NearRing.capacity)) * NearRecord.size + 8,
+            as: UInt32.self
+        )
+    }
+
     fileprivate func clear() {
         UnsafeMutableRawPointer(word.address).initializeMemory(as: UInt8.self, repeating: 0, count: Self.byteCount)
     }

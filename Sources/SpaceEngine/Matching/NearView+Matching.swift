@@ -22,13 +22,23 @@ extension NearView {
 
 extension NearRing {
     /// Copies the first tuple that a template matches; without the gate the caller checks the word afterwards.
-    func first(_ template: Template, _ order: MatchOrder, _ ids: Range<UInt64>) -> Match? {
+    ///
+    /// `isSound` becomes false if a record makes no sense.
+    func first(_ template: Template, _ order: MatchOrder, _ ids: Range<UInt64>, _ isSound: inout Bool) -> Match? {
         guard !ids.isEmpty else { return nil }
         let sieve = NearSieve(template)
         for place in 0..<UInt64(ids.count) {
             let id = order.id(at: place, of: ids)
             let record = record(id)
-            guard record.isPresent(id), record.mayMatch(sieve), let tuple = tuple(of: record) else { continue }
+            guard record.isPresent(id) else {
+                if !record.isTaken(id), !record.isClaimed(id) { isSound = false }
+                continue
+            }
+            guard record.mayMatch(sieve) else { continue }
+            guard let tuple = tuple(of: record) else {
+                isSound = false
+                continue
+            }
             // The bytes are copied before they are decoded, because they may change at any moment.
             let match = Match(TupleID(rawValue: id), tuple)
             let isMatch = match.bytes.withUnsafeBytes {

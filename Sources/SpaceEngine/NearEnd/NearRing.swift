@@ -298,7 +298,7 @@ package struct NearRing: @unchecked Sendable {
             var first = head.loadRelaxed()
             guard first == id else { return }
             let end = tail.loadRelaxed()
-            repeat { first += 1 } while first < end && !record(first).isHere(first)
+            repeat { first += 1 } while first < end && record(first).isTaken(first)
             head.store(first)
         }
     }
@@ -421,6 +421,12 @@ struct NearRecord {
 
     @inline(__always)
     func isClaimed(_ id: UInt64) -> Bool { word(0) == id && state.loadRelaxed() == Self.claimed }
+
+    /// Whether the tuple was taken.
+    ///
+    /// A record between the ring's bounds that is neither here nor taken is damaged, or torn.
+    @inline(__always)
+    func isTaken(_ id: UInt64) -> Bool { word(0) == id && state.loadRelaxed() == Self.taken }
 
     /// Whether the tuple is present or claimed.
     @inline(__always)

@@ -8,8 +8,10 @@ package struct NearReading {
     /// The visible tuples, in the order of their ids.
     package private(set) var tuples: [(id: UInt64, row: SalvagedRows.Row)] = []
     /// The claimed tuples, each under its id as a row of the table of claims.
-    package private(set) var claims: [SalvagedRows.Row] = []
-    /// The damage, one sentence each.
+    package private(set) var claims: [(id: UInt64, row: SalvagedRows.Row)] = []
+    /// The tuples whose records make no sense; those that the data file has too are no loss.
+    package private(set) var damaged: [UInt64] = []
+    /// Other damage, one sentence each.
     package private(set) var faults: [String] = []
     /// Whether the ring changed while it was read, at each attempt.
     package private(set) var isUnsettled = false
@@ -18,10 +20,8 @@ package struct NearReading {
 
     /// Reads the ring of a folder's control file; nothing if there is no such file.
     ///
-    /// - Parameters:
-    ///   - folder: The namespace's folder.
-    ///   - next: The next id by the counters of the data file, below which the data file has all tuples.
-    package init(_ folder: borrowing NamespaceFolder, next: UInt64) {
+    /// The data file has the tuples of ids below the next one by its counters, also if the ring still has them.
+    package init(_ folder: borrowing NamespaceFolder) {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         guard
             let file = try? OwnedDescriptor.openat(
@@ -42,20 +42,21 @@ package struct NearReading {
             isUnsettled = ControlFile.nearWord(file.raw) != word
             if !isUnsettled { break }
         }
-        read(NearRing(at: memory.baseAddress!), next)
+        read(NearRing(at: memory.baseAddress!))
     }
 
-    private mutating func read(_ ring: NearRing, _ next: UInt64) {
+    private mutating func read(_ ring: NearRing) {
         let (head, tail) = (ring.head.load(), ring.tail.load())
         guard ring.isSound(head, tail) else {
             faults.append("the bounds of the newest tuples make no sense")
             return
         }
-        for id in max(head, next)..<max(head, next, tail) {
+        for id in head..<tail {
             let record = ring.record(id)
-            guard record.isHere(id) else { continue }
-            guard let tuple = ring.tuple(of: record) else {
-                faults.append("tuple \(id), one of the newest, is damaged")
+            if record.isTaken(id) { continue }
+            guard record.isHere(id), let tuple = ring.tuple(of: record) else {
+                // A record that changes is torn, and not damaged.
+                if !isUnsettled { damaged.append(id) }
                 continue
             }
             let key = Array(bigEndian: id)
@@ -63,7 +64,7 @@ package struct NearReading {
                 let claim = row.withUnsafeBytes { bytes in
                     ClaimRow(holder: holder, number: number, deadline: 0, tupleBytes: bytes).copied()
                 }
-                claims.append(SalvagedRows.Row(key: key, value: claim))
+                claims.append((id, SalvagedRows.Row(key: key, value: claim)))
             } else {
                 tuples.append((id, SalvagedRows.Row(key: key, value: TupleRow(tuple).copied())))
             }

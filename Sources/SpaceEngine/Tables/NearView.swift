@@ -50,8 +50,8 @@ package struct NearView {
             let record = target.record(id)
             record.copy(source.record(id))
             SharedWord64.acquireFence()
-            guard record.isHere(id) else { continue }
-            guard let tuple = source.tuple(of: record), let place = target.content(of: record) else {
+            if record.isTaken(id) { continue }
+            guard record.isHere(id), let tuple = source.tuple(of: record), let place = target.content(of: record) else {
                 isSound = false
                 return
             }

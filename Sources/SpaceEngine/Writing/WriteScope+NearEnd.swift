@@ -43,8 +43,10 @@ extension NearRing {
         var (count, bytes) = (0, 0)
         for id in ids {
             let record = record(id)
-            guard record.isHere(id) else { continue }
-            guard let tuple = tuple(of: record) else { throw .damaged("tuple \(id) of the near end is damaged") }
+            if record.isTaken(id) { continue }
+            guard record.isHere(id), let tuple = tuple(of: record) else {
+                throw .damaged("tuple \(id) of the near end is damaged")
+            }
             count += 1
             bytes += tuple.bytes.count
         }

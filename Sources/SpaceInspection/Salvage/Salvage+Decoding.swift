@@ -12,15 +12,20 @@ extension Salvage {
         history = counters.flatMap { $0.value.withBytes { Counters($0) } }?.history(limit: limit)
         var visible: Set<UInt64> = []
         for row in rows.rows[.tuples] ?? [] { decodeTuple(row, clock, &visible) }
-        for (id, row) in near?.tuples ?? [] where !visible.contains(id) { decodeTuple(row, clock, &visible) }
+        // The pages have the tuples of lower ids, or they are gone.
+        let next = rows.nextTuple
+        for (id, row) in near?.tuples ?? [] where id >= next && !visible.contains(id) {
+            decodeTuple(row, clock, &visible)
+        }
         leftOut += near?.faults ?? []
+        for id in near?.damaged ?? [] where id >= next { leftOut.append("tuple \(id), one of the newest, is damaged") }
         if near?.isUnsettled ?? false {
             notes.append("the newest tuples changed while they were read; what was taken meanwhile may be among them")
         }
         for row in main where row.key[0] == 0x84 {
             decodeClaim(SalvagedRows.Row(key: Array(row.key.dropFirst()), value: row.value), clock, visible)
         }
-        for row in near?.claims ?? [] { decodeClaim(row, clock, visible) }
+        for (id, row) in near?.claims ?? [] where id >= next { decodeClaim(row, clock, visible) }
         for row in rows.rows[.cells] ?? [] { decodeCell(row) }
         decodeObjects(main.filter { $0.key[0] == 0x82 }, rows.rows[.elements] ?? [], clock)
     }

@@ -45,6 +45,9 @@ package struct Salvage: Sendable {
         name = folder.name.text
         let header = Self.header(folder)
         let reading = try PageReading(folder, Self.operation)
+        // The ring comes before the pages. Then a commit between the two, which moves tuples from one to the other, only
+        // shows a tuple twice, and the pages' counters say so; the other way around it would show it nowhere.
+        let near = header?.mode == .guarded || header?.mode == .durable ? nil : NearReading(folder)
         var rows: SalvagedRows?
         if let reading {
             var isSettled = false
@@ -78,7 +81,7 @@ package struct Salvage: Sendable {
         } else {
             clock = NamespaceClock(offset: mode == .durable ? NamespaceClock.realtimeAtBoot : 0)
         }
-        decode(rows, mode == .fast ? NearReading(folder, next: rows.nextTuple) : nil, SalvageClock(clock: clock))
+        decode(rows, mode == .fast ? near : nil, SalvageClock(clock: clock))
         leftOut += rows.faults
         if rows.isOlderPossible {
             notes.append(

@@ -218,7 +218,8 @@ extension NamespaceCore {
             let (isNear, commit) = (sight.isNear, sight.commit)
             attempt += 1
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
-            let taken = try write(.removing, keepsNear: !isNear) { (scope) throws(SpaceError) -> Taken<T, R>? in
+            let taken = try write(.removing, keepsNear: !isNear && !underGate) {
+                (scope) throws(SpaceError) -> Taken<T, R>? in
                 let isUnchanged = !isNear && scope.isUnchanged(since: commit)
                 if !candidate.isLent, isUnchanged || !Safeguard.secondLook.stands {
                     return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
