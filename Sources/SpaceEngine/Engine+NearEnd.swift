@@ -128,7 +128,7 @@ extension Engine {
     /// Completes a claim that is in the near end; `false` if it is in LMDB, or has ended.
     package func completeNear(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) -> Bool {
         // A claim does not come back from LMDB into the ring, so without the gate a look at the bounds is enough.
-        guard let near, near.covers(id) else { return false }
+        guard let near, near.mayCover(id) else { return false }
         try checkUsable()
         return try underGate { () throws(SpaceError) in
             guard let holder = near.holder(of: id, claim: number),

@@ -171,9 +171,15 @@ package struct NearRing: @unchecked Sendable {
         return claim.number == number ? claim.holder : nil
     }
 
-    /// Whether the ring's bounds have an id between them.
+    /// Whether an id of the past may have a record: asked without the gate, when the bounds may be of two moments.
+    ///
+    /// The ring's head does not pass a tuple that is claimed, so a claim in the ring always has a record here.
     @inline(__always)
-    func covers(_ id: UInt64) -> Bool {
+    func mayCover(_ id: UInt64) -> Bool { id >= head.loadRelaxed() && id < tail.loadRelaxed() }
+
+    /// Whether the ring's bounds have an id between them; under the gate.
+    @inline(__always)
+    private func covers(_ id: UInt64) -> Bool {
         let (head, tail) = (head.loadRelaxed(), tail.loadRelaxed())
         return isSound(head, tail) && id >= head && id < tail
     }
