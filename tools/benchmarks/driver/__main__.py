@@ -77,6 +77,8 @@ def one_round(bench, works, peers, collection):
                     continue
                 found = bench.space(program, *work.words, disk=work.on_disk)
                 for other in same:
+                    if program == "ring" and not other.has_ring:
+                        continue
                     collection.add_line(other.name, program, found, other.line)
                     if other.floor_line:
                         collection.add_line(other.name, "floor", found, other.floor_line)
