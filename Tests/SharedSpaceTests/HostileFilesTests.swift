@@ -141,9 +141,9 @@ struct HostileFilesTests {
     @Test func filesSwappedAfterTheCheckAreNotOpened() throws {
         try makeNamespace(shared: true)
         let host = try HostIdentity.current()
-        let name = try NamespaceName("n", for: "test")
-        guard let rootFolder = try root.space.folder.open(create: false, for: "test"),
-            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root.space.folder, for: "test")
+        let name = try NamespaceName("n")
+        guard let rootFolder = try root.space.folder.open(create: false),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root.space.folder)
         else { throw TestFailure("the namespace is gone") }
         let finding = try ControlFinding.look(at: folder, host: host)
         let place = try DataPlace(folder, creates: false, timeout: .seconds(1))

@@ -31,6 +31,8 @@ extension OwnerOptions.Choice {
     }
 
     private func find(_ pid: Int32) throws(SpaceError) -> ProcessIdentity? {
-        try system("look at the owner", "/proc") { () throws(Errno) in try ProcessIdentity.find(pid: pid) }
+        try SpaceError.attempt("look at the owner", on: nil) { () throws(SpaceError) in
+            try system("/proc") { () throws(Errno) in try ProcessIdentity.find(pid: pid) }
+        }
     }
 }

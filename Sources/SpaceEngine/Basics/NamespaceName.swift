@@ -21,11 +21,10 @@ package struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: `invalidName` for the empty name, for `.` and `..`, for names with `/` or NUL, and for names whose
     ///   encoded form is longer than 200 bytes.
-    package init(_ text: String, for operation: String = "use a namespace") throws(SpaceError) {
+    package init(_ text: String) throws(SpaceError) {
         func refuse(_ reason: String) -> SpaceError {
             SpaceError(
                 .invalidName,
-                operation,
                 namespace: text,
                 reason: reason,
                 advice:

@@ -9,7 +9,7 @@ extension SpaceError {
     /// Makes an error of the space from a system call's error.
     ///
     /// `subject` says in words what the error happened to.
-    package init(_ errno: Errno, _ operation: String = "", namespace: String? = nil, subject: String) {
+    package init(_ errno: Errno, subject: String) {
         let code: Code
         var advice: String?
         switch errno {
@@ -37,7 +37,7 @@ extension SpaceError {
         default:
             code = .inputOutput
         }
-        self.init(code, operation, namespace: namespace, reason: "\(subject): \(errno.told)", advice: advice)
+        self.init(code, reason: "\(subject): \(errno.told)", advice: advice)
     }
 
     /// Makes an error about a file that is not what the library made in a namespace's folder.
@@ -71,40 +71,34 @@ extension SpaceError {
     }
 
     /// Makes an error of the space from an error of LMDB.
-    package init(_ error: LMDBError, _ operation: String = "", namespace: String? = nil) {
+    package init(_ error: LMDBError) {
         switch error {
         case .mapFull:
             self.init(
                 .limitReached,
-                operation,
-                namespace: namespace,
                 reason: "the namespace's map is full",
                 advice: "take or delete tuples, or create it with a larger limit"
             )
         case .transactionFull:
             self.init(
                 .transactionTooLarge,
-                operation,
-                namespace: namespace,
                 reason: "more pages were changed at once than one transaction holds",
                 advice: "write in smaller batches"
             )
         case .readersFull:
             self.init(
                 .readersExhausted,
-                operation,
-                namespace: namespace,
                 reason: "all reader slots of the namespace are in use",
                 advice: "end processes or threads that read at the same time"
             )
         case .corrupted, .invalid, .versionMismatch, .panic, .damagedPage, .pageNotFound, .cursorFull, .pageFull,
             .incompatible:
-            self = .damaged(operation, namespace: namespace, "the data file is damaged (\(error))")
+            self = .damaged("the data file is damaged (\(error))")
         default:
             if error.code > 0 {
-                self.init(Errno(rawValue: error.code), operation, namespace: namespace, subject: "the data file")
+                self.init(Errno(rawValue: error.code), subject: "the data file")
             } else {
-                self.init(.inputOutput, operation, namespace: namespace, reason: "LMDB: \(error)")
+                self.init(.inputOutput, reason: "LMDB: \(error)")
             }
         }
     }
@@ -114,13 +108,10 @@ extension SpaceError {
         self.init(.badData, operation, namespace: namespace, reason: "\(error)")
     }
 
-    package static func damaged(_ reason: String) -> SpaceError { damaged("", namespace: nil, reason) }
-
-    package static func damaged(_ operation: String, namespace: String?, _ reason: String) -> SpaceError {
+    /// The error for a namespace whose files are damaged.
+    package static func damaged(_ reason: String) -> SpaceError {
         SpaceError(
             .damaged,
-            operation,
-            namespace: namespace,
             reason: reason,
             advice: "see what is damaged with space-dump --check, save what is whole with "
                 + "space-dump --salvage | space load NEW, then delete the namespace"
@@ -153,19 +144,4 @@ package func system<R: ~Copyable>(
     _ body: () throws(Errno) -> R
 ) throws(SpaceError) -> R {
     do throws(Errno) { return try body() } catch { throw SpaceError(error, subject: subject()) }
-}
-
-/// Runs system calls, and turns their errors into errors of the operation that name the subject.
-@inline(__always)
-package func system<R: ~Copyable>(
-    _ operation: String,
-    _ subject: @autoclosure () -> String,
-    namespace: String? = nil,
-    _ body: () throws(Errno) -> R
-) throws(SpaceError) -> R {
-    do throws(Errno) {
-        return try body()
-    } catch {
-        throw SpaceError(error, operation, namespace: namespace, subject: subject())
-    }
 }

@@ -21,15 +21,13 @@ package enum LibraryUse {
     /// Notes that this process uses the library from now on.
     ///
     /// - Throws: `forked`.
-    package static func begin(_ operation: String, namespace: String) throws(SpaceError) {
+    package static func begin() throws(SpaceError) {
         let current = ForkGuard.generation
         guard generation.load(ordering: .relaxed) != current else { return }
         let first = generation.compareExchange(expected: 0, desired: current, ordering: .relaxed)
         guard !first.exchanged, first.original != current else { return }
         throw SpaceError(
             .forked,
-            operation,
-            namespace: namespace,
             reason:
                 "this process was forked from one that had opened namespaces, and has its parent's locks without its threads",
             advice: remedy

@@ -20,8 +20,7 @@ package struct NamespaceFolder: ~Copyable {
     package static func open(
         _ name: NamespaceName,
         in rootFolder: borrowing OwnedDescriptor,
-        of root: SpaceRoot,
-        for operation: String = ""
+        of root: SpaceRoot
     ) throws(SpaceError) -> NamespaceFolder? {
         let path = "\(root.path)/\(name.encoded)"
         let folder: NamespaceFolder
@@ -34,15 +33,13 @@ package struct NamespaceFolder: ~Copyable {
         } catch .notDirectory, .tooManySymbolicLinkLevels {
             throw SpaceError(
                 .permissionDenied,
-                operation,
-                namespace: name.text,
                 reason: "\(path.quotedForPeople) is a symbolic link or no folder",
                 advice: "look who made it, and remove it"
             )
         } catch {
-            throw SpaceError(error, operation, namespace: name.text, subject: path.quotedForPeople)
+            throw SpaceError(error, subject: path.quotedForPeople)
         }
-        try SpaceRoot.check(folder.info, path, operation)
+        try SpaceRoot.check(folder.info, path)
         return folder
     }
 

@@ -7,9 +7,9 @@ package enum Nursery {
     private static let counter = Atomic<UInt64>(0)
 
     /// A name that no other folder of the nursery has.
-    package static func newName(_ host: HostIdentity, _ operation: String = "") throws(SpaceError) -> String {
+    package static func newName(_ host: HostIdentity) throws(SpaceError) -> String {
         name(
-            for: try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current },
+            for: try system("/proc") { () throws(Errno) in try ProcessIdentity.current },
             pidNamespace: host.pidNamespace,
             number: counter.add(1, ordering: .relaxed).newValue
         )

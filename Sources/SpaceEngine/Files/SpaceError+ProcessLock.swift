@@ -4,16 +4,14 @@ import TupleCoding
 
 extension SpaceError {
     /// Makes an error for a lock that could not be taken in time.
-    package init(_ failure: ProcessLock.Failure, _ operation: String = "", namespace: String? = nil) {
+    package init(_ failure: ProcessLock.Failure) {
         if let errno = failure.errno {
-            self.init(errno, operation, namespace: namespace, subject: "the \(failure.lock.rawValue)")
+            self.init(errno, subject: "the \(failure.lock.rawValue)")
             return
         }
         if failure.orphanedBy != 0 {
             self.init(
                 .holderBusy,
-                operation,
-                namespace: namespace,
                 reason:
                     "the \(failure.lock.rawValue) is held by the thread \(failure.orphanedBy), which doesn't exist any more",
                 advice: "try again; if that doesn't help, end the namespace's processes and delete it"
@@ -24,8 +22,6 @@ extension SpaceError {
         if let halt = failure.halt {
             self.init(
                 .holderStopped,
-                operation,
-                namespace: namespace,
                 holder: failure.pid,
                 reason: "process \(failure.pid)\(command) holds the \(failure.lock.rawValue) and is \(halt.phrase)",
                 advice: halt.advice(for: failure.pid) + ", then try again"
@@ -33,8 +29,6 @@ extension SpaceError {
         } else {
             self.init(
                 .holderBusy,
-                operation,
-                namespace: namespace,
                 holder: failure.pid,
                 reason: "the \(failure.lock.rawValue) could not be had in time; "
                     + (failure.pid > 0 ? "process \(failure.pid)\(command) holds it" : "others kept taking it"),

@@ -46,10 +46,9 @@ package final class SpaceRoot: Sendable {
     }
 
     /// The error for a root that does not exist.
-    package func missing(_ operation: String) -> SpaceError {
+    package var missing: SpaceError {
         SpaceError(
             .namespaceNotFound,
-            operation,
             reason: "the root folder \(path.quotedForPeople) does not exist",
             advice: "look for a typing error in --root or $\(Self.variable); the first write makes the folder"
         )
@@ -59,9 +58,9 @@ package final class SpaceRoot: Sendable {
     ///
     /// If `mustExist` is true, it also refuses a named root that does not exist. The default root, if missing, counts
     /// as an empty one.
-    package func check(mustExist: Bool, for operation: String) throws(SpaceError) {
-        guard let folder = try open(create: false, for: operation) else {
-            if mustExist, isNamed { throw missing(operation) }
+    package func check(mustExist: Bool) throws(SpaceError) {
+        guard let folder = try open(create: false) else {
+            if mustExist, isNamed { throw missing }
             return
         }
         _ = consume folder
@@ -70,12 +69,11 @@ package final class SpaceRoot: Sendable {
     /// Opens the root, and makes it if `create` is true.
     ///
     /// - Returns: `nil` if it does not exist and `create` is false.
-    package func open(create: Bool, for operation: String = "") throws(SpaceError) -> OwnedDescriptor? {
+    package func open(create: Bool) throws(SpaceError) -> OwnedDescriptor? {
         let path = path
         if path.isEmpty || path.utf8.contains(0) {
             throw SpaceError(
                 .invalidArgument,
-                operation,
                 reason: "the root folder's path is empty or has a NUL in it",
                 advice: "name a folder with --root or $\(Self.variable)"
             )
@@ -87,19 +85,19 @@ package final class SpaceRoot: Sendable {
         } catch .noSuchFileOrDirectory {
             isThere = false
         } catch {
-            throw refuse(error, operation)
+            throw refuse(error)
         }
         if !isThere {
             guard create else { return nil }
             // EEXIST: another process was quicker.
-            if mkdir(path, 0o700) != 0, errno != EEXIST { throw refuse(Errno(rawValue: errno), operation) }
+            if mkdir(path, 0o700) != 0, errno != EEXIST { throw refuse(Errno(rawValue: errno)) }
         }
-        let descriptor = try openExisting(operation)
-        let info = try system(operation, path.quotedForPeople) { () throws(Errno) in try FileInfo.of(descriptor.raw) }
+        let descriptor = try openExisting()
+        let info = try system(path.quotedForPeople) { () throws(Errno) in try FileInfo.of(descriptor.raw) }
         if !isNamed {
-            try makePrivate(descriptor, info, operation)
+            try makePrivate(descriptor, info)
         } else {
-            try Self.check(info, path, operation)
+            try Self.check(info, path)
         }
         return descriptor
     }
@@ -108,13 +106,10 @@ package final class SpaceRoot: Sendable {
     ///
     /// `/dev/shm` is open to all users. So another user could make the folder first, for a group that both users belong
     /// to, and could then read what this user writes, and feed it tuples. A root that a group shares has to be named.
-    private func makePrivate(_ folder: borrowing OwnedDescriptor, _ info: FileInfo, _ operation: String)
-        throws(SpaceError)
-    {
+    private func makePrivate(_ folder: borrowing OwnedDescriptor, _ info: FileInfo) throws(SpaceError) {
         guard info.owner == geteuid() else {
             throw SpaceError(
                 .permissionDenied,
-                operation,
                 reason: "the default root \(path.quotedForPeople) belongs to uid \(info.owner), not to \(geteuid())",
                 advice: "have its owner or root remove it, or name a root of your own (\(Self.variable) or --root)"
             )
@@ -122,7 +117,6 @@ package final class SpaceRoot: Sendable {
         guard info.mode & 0o022 == 0 else {
             throw SpaceError(
                 .permissionDenied,
-                operation,
                 reason: "others may write in the default root \(path.quotedForPeople)"
                     + " (mode \(String(info.mode & 0o7777, radix: 8)))",
                 advice: "chmod 700 it, after a look at what is in it; to share a root with a group, name it "
@@ -132,37 +126,35 @@ package final class SpaceRoot: Sendable {
         guard info.mode & 0o077 != 0 else { return }
         let raw = folder.raw
         // Others could only read the folder, so nothing in it is theirs.
-        try system(operation, path.quotedForPeople) { () throws(Errno) in try Directory.setMode(raw, 0o700) }
+        try system(path.quotedForPeople) { () throws(Errno) in try Directory.setMode(raw, 0o700) }
     }
 
-    private func openExisting(_ operation: String) throws(SpaceError) -> OwnedDescriptor {
+    private func openExisting() throws(SpaceError) -> OwnedDescriptor {
         do throws(Errno) {
             return try OwnedDescriptor.directory(FilePath(path))
         } catch {
-            throw refuse(error, operation)
+            throw refuse(error)
         }
     }
 
-    private func refuse(_ error: Errno, _ operation: String) -> SpaceError {
+    private func refuse(_ error: Errno) -> SpaceError {
         // openat(2) with O_DIRECTORY | O_NOFOLLOW says ENOTDIR for a symbolic link, as it does for a file.
         if error == .notDirectory || error == .tooManySymbolicLinkLevels {
             return SpaceError(
                 .permissionDenied,
-                operation,
                 reason: "the root \(path.quotedForPeople) is a symbolic link or no folder",
                 advice: "name the real folder: links are not followed, lest somebody redirects the space"
             )
         }
-        return SpaceError(error, operation, subject: "the root folder \(path.quotedForPeople)")
+        return SpaceError(error, subject: "the root folder \(path.quotedForPeople)")
     }
 
     /// Refuses a folder unless it is ours or shared with one of our groups, and no other user may write in it.
-    package static func check(_ info: FileInfo, _ path: String, _ operation: String) throws(SpaceError) {
+    package static func check(_ info: FileInfo, _ path: String) throws(SpaceError) {
         let isShared = info.mode & 0o070 == 0o070 && belongsToGroup(info.group)
         guard info.owner == geteuid() || isShared else {
             throw SpaceError(
                 .permissionDenied,
-                operation,
                 reason: "the folder \(path.quotedForPeople) belongs to uid \(info.owner), not to \(geteuid())",
                 advice: "use a root of your own (SHARED_SPACE_ROOT or --root)"
             )
@@ -170,7 +162,6 @@ package final class SpaceRoot: Sendable {
         guard info.mode & 0o002 == 0, isShared || info.mode & 0o020 == 0 else {
             throw SpaceError(
                 .permissionDenied,
-                operation,
                 reason:
                     "others may write in the folder \(path.quotedForPeople) (mode \(String(info.mode & 0o7777, radix: 8)))",
                 advice: "chmod go-w it, after a look at what is in it"
@@ -192,11 +183,8 @@ package final class SpaceRoot: Sendable {
     ///
     /// The group can access it from its first moment on. If a folder is not accessible to the group, its owner repairs
     /// it; while the folder is empty, any member can do so by replacing it.
-    package func ownFolder(_ name: String, in root: borrowing OwnedDescriptor, for operation: String = "")
-        throws(SpaceError)
-        -> OwnedDescriptor
-    {
-        try system(operation, "\(path)/\(name)") { () throws(Errno) in
+    package func ownFolder(_ name: String, in root: borrowing OwnedDescriptor) throws(SpaceError) -> OwnedDescriptor {
+        try system("\(path)/\(name)") { () throws(Errno) in
             let mode = try FileInfo.of(root.raw).mode & 0o770
             // Another turn is needed only if another process made progress.
             for _ in 0..<16 {

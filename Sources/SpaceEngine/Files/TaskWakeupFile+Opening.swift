@@ -4,34 +4,30 @@ import SystemPackage
 
 extension TaskWakeupFile {
     package static func open(in root: SpaceRoot, create: Bool) throws(SpaceError) -> TaskWakeupFile {
-        let operation = "wait"
-        guard let folder = try root.open(create: create, for: operation) else {
-            throw SpaceError.noRoot(root).named(operation, nil)
-        }
+        guard let folder = try root.open(create: create) else { throw .noRoot(root) }
         let path = "\(root.path)/\(SpaceRoot.doorbells)"
-        let info = try system(operation, root.path) { () throws(Errno) in try FileInfo.of(folder.raw) }
+        let info = try system(root.path) { () throws(Errno) in try FileInfo.of(folder.raw) }
         let mode = info.mode & 0o660
         let file: OwnedDescriptor
         do throws(TrustedFolder.Refusal) {
             let flags = O_RDWR | (create ? O_CREAT : 0)
             file = try TrustedFolder(folder.raw, info).open(SpaceRoot.doorbells, flags: flags, mode: mode)
         } catch .system(let errno) {
-            throw SpaceError(errno, operation, subject: path.quotedForPeople)
+            throw SpaceError(errno, subject: path.quotedForPeople)
         } catch {
-            throw SpaceError(error, subject: path.quotedForPeople).named(operation, nil)
+            throw SpaceError(error, subject: path.quotedForPeople)
         }
-        return try Self.use(file, create: create, mode, operation, path)
+        return try Self.use(file, create: create, mode, path)
     }
 
     private static func use(
         _ file: consuming OwnedDescriptor,
         create: Bool,
         _ mode: UInt32,
-        _ operation: String,
         _ path: String
     ) throws(SpaceError) -> TaskWakeupFile {
         let raw = file.raw
-        try system(operation, path) { () throws(Errno) in
+        try system(path) { () throws(Errno) in
             // The blocks are reserved before any process maps the file: a hole on a full disk would raise SIGBUS.
             // fallocate(2) also lengthens the file.
             if try FileInfo.of(raw).size < Self.size {
@@ -47,7 +43,7 @@ extension TaskWakeupFile {
         do throws(Errno) {
             return try TaskWakeupFile(file)
         } catch {
-            throw SpaceError(error, operation, subject: path)
+            throw SpaceError(error, subject: path)
         }
     }
 }

@@ -6,11 +6,9 @@ import SystemPackage
 /// A namespace's data file, opened for reading page by page, even while processes write in it.
 package final class PageReading {
     private let file: OwnedDescriptor
-    private let operation: String
 
     /// Opens the data file; `nil` if there is none, or if another kind of file is in its place.
-    package init?(_ folder: borrowing NamespaceFolder, _ operation: String) throws(SpaceError) {
-        self.operation = operation
+    package init?(_ folder: borrowing NamespaceFolder) throws(SpaceError) {
         do throws(Errno) {
             let info = try Directory.info(at: folder.descriptor.raw, NamespaceFolder.data)
             guard info.kind == .regular else { return nil }
@@ -22,12 +20,12 @@ package final class PageReading {
         } catch .tooManySymbolicLinkLevels {
             return nil
         } catch {
-            throw SpaceError(error, operation, namespace: folder.name.text, subject: "the data file")
+            throw SpaceError(error, subject: "the data file")
         }
     }
 
     private func pages() throws(SpaceError) -> PageFile {
-        do throws(LMDBError) { return try PageFile(file.raw) } catch { throw SpaceError(error, operation) }
+        try lmdb { () throws(LMDBError) in try PageFile(file.raw) }
     }
 
     /// Reads, and says whether the pages that were read are of one commit.
@@ -51,14 +49,14 @@ package final class PageReading {
         do throws(SpaceError) {
             let finding = try ControlFinding.look(at: folder, host: HostIdentity.current())
             guard finding.standing == .current, try finding.enter(timeout: timeout) else {
-                throw SpaceError(.incompatible, operation, reason: "its locks are another system's, or it is a copy")
+                throw SpaceError(.incompatible, reason: "its locks are another system's, or it is a copy")
             }
             let control = try finding.map()
             do throws(ProcessLock.Failure) {
                 if try control.gate.acquire(timeout: timeout) { control.gateNeedsRecovery.store(1) }
                 gate = control.gate
             } catch {
-                obstacle = SpaceError(error, operation, namespace: folder.name.text).reason
+                obstacle = SpaceError(error).reason
             }
             defer { gate?.release() }
             return (SalvagedRows(try pages()), obstacle)

@@ -48,47 +48,45 @@ package struct Inspection: Sendable {
 
     /// Opens the folder of the namespace to look at.
     static func folder(_ subject: Subject, for operation: String) throws(SpaceError) -> NamespaceFolder {
-        let (root, name) = try Self.locate(subject)
-        guard let rootFolder = try root.open(create: false, for: operation),
-            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: operation)
-        else {
-            throw SpaceError.noNamespace(in: root.path, advice: "look at the others with: space list")
-                .named(operation, name.text)
+        let (root, name) = try SpaceError.attempt(operation, on: nil) { () throws(SpaceError) in try locate(subject) }
+        return try SpaceError.attempt(operation, on: name.text) { () throws(SpaceError) in
+            guard let rootFolder = try root.open(create: false),
+                let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
+            else { throw .noNamespace(in: root.path, advice: "look at the others with: space list") }
+            return folder
         }
-        return folder
     }
 
     /// The names of the namespaces in a root, without reaping any.
     package static func names(root path: String?) throws(SpaceError) -> [String] {
         let root = SpaceRoot(path: path)
-        try root.check(mustExist: true, for: operation)
-        guard let folder = try root.open(create: false, for: operation) else { return [] }
-        let entries = try system(operation, root.path.quotedForPeople) { () throws(Errno) in
-            try Directory.list(folder.raw)
+        return try SpaceError.attempt(operation, on: nil) { () throws(SpaceError) in
+            try root.check(mustExist: true)
+            guard let folder = try root.open(create: false) else { return [] }
+            let entries = try system(root.path.quotedForPeople) { () throws(Errno) in try Directory.list(folder.raw) }
+            var names: [String] = []
+            for entry in entries {
+                guard let name = NamespaceName(folder: entry), NamespaceFolder.isNamespace(entry, in: folder) ?? false
+                else { continue }
+                names.append(name.text)
+            }
+            return names.sortedByBytes()
         }
-        var names: [String] = []
-        for entry in entries {
-            guard let name = NamespaceName(folder: entry), NamespaceFolder.isNamespace(entry, in: folder) ?? false
-            else { continue }
-            names.append(name.text)
-        }
-        return names.sortedByBytes()
     }
 
     private static func locate(_ subject: Subject) throws(SpaceError) -> (SpaceRoot, NamespaceName) {
         switch subject {
         case .name(let name, let root):
-            return (SpaceRoot(path: root), try NamespaceName(name, for: operation))
+            return (SpaceRoot(path: root), try NamespaceName(name))
         case .path(let path):
             let path = FilePath(path).lexicallyNormalized()
             guard let last = path.lastComponent?.string else {
-                throw SpaceError(.invalidName, operation, reason: "\(path.string.quotedForPeople) names no folder")
+                throw SpaceError(.invalidName, reason: "\(path.string.quotedForPeople) names no folder")
             }
             let parent = path.removingLastComponent().string
             guard let name = NamespaceName(folder: last) else {
                 throw SpaceError(
                     .invalidName,
-                    operation,
                     reason: "\(last.quotedForPeople) is no namespace's folder name",
                     advice: "name the folder that holds data.mdb"
                 )
@@ -195,7 +193,7 @@ package struct Inspection: Sendable {
             lockFree: String?,
             timeout: Duration
         ) throws(SpaceError) {
-            self.lockFree = lockFree ?? Self.lock(control, timeout, folder.name.text)
+            self.lockFree = lockFree ?? Self.lock(control, timeout)
             guard self.lockFree == nil else {
                 data = try ReadOnlyData(
                     folder,
@@ -217,7 +215,7 @@ package struct Inspection: Sendable {
         /// Acquires the door and the gate.
         ///
         /// - Returns: Why they could not be acquired; then neither is held. `nil` if both are held.
-        private static func lock(_ control: ControlFile, _ timeout: Duration, _ name: String) -> String? {
+        private static func lock(_ control: ControlFile, _ timeout: Duration) -> String? {
             do throws(ProcessLock.Failure) {
                 // The inspection enrols no process, so it need not look at what a killed holder of the door left.
                 _ = try control.enterDoor { () throws(ProcessLock.Failure) in
@@ -231,7 +229,7 @@ package struct Inspection: Sendable {
                 }
                 return nil
             } catch {
-                return SpaceError(error, Inspection.operation, namespace: name).reason
+                return SpaceError(error).reason
             }
         }
     }

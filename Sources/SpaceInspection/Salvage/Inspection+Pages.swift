@@ -8,12 +8,14 @@ extension Inspection {
         timeout: Duration = .seconds(1)
     ) throws(SpaceError) -> [String] {
         let folder = try folder(subject, for: operation)
-        guard let reading = try PageReading(folder, operation) else { return ["there is no data file"] }
-        for _ in 0..<3 {
-            let (rows, isOfOneCommit) = try reading.whileUnchanged()
-            if isOfOneCommit { return rows.faults }
+        return try SpaceError.attempt(operation, on: folder.name.text) { () throws(SpaceError) in
+            guard let reading = try PageReading(folder) else { return ["there is no data file"] }
+            for _ in 0..<3 {
+                let (rows, isOfOneCommit) = try reading.whileUnchanged()
+                if isOfOneCommit { return rows.faults }
+            }
+            let (rows, _) = try reading.underGate(folder, timeout)
+            return rows.faults
         }
-        let (rows, _) = try reading.underGate(folder, timeout)
-        return rows.faults
     }
 }

@@ -42,9 +42,17 @@ package struct Salvage: Sendable {
     /// Reads a namespace and saves what is readable.
     package init(_ subject: Inspection.Subject, timeout: Duration = .seconds(1)) throws(SpaceError) {
         let folder = try Inspection.folder(subject, for: Self.operation)
+        do throws(SpaceError) {
+            try self.init(folder, timeout: timeout)
+        } catch {
+            throw error.named(Self.operation, folder.name.text)
+        }
+    }
+
+    private init(_ folder: borrowing NamespaceFolder, timeout: Duration) throws(SpaceError) {
         name = folder.name.text
         let header = Self.header(folder)
-        let reading = try PageReading(folder, Self.operation)
+        let reading = try PageReading(folder)
         // The ring comes before the pages. Then a commit between the two, which moves tuples from one to the other, only
         // shows a tuple twice, and the pages' counters say so; the other way around it would show it nowhere.
         let near = header?.mode == .guarded || header?.mode == .durable ? nil : NearReading(folder)

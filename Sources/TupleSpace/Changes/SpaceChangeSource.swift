@@ -36,7 +36,9 @@ package final class SpaceChangeSource: Sendable {
         state = Mutex(State())
         // This refuses a root that belongs to another user. If the root does not exist, or goes before the first
         // look, the ticks look for it.
-        _ = try root.open(create: false, for: Self.operation)
+        try SpaceError.attempt(Self.operation, on: nil) { () throws(SpaceError) in
+            _ = try root.open(create: false)
+        }
         let watch = EventLoop.shared.begin(signal, path: root.path)
         do throws(SpaceError) {
             try state.withLock { (state) throws(SpaceError) in
@@ -88,13 +90,23 @@ package final class SpaceChangeSource: Sendable {
 
     /// Compares the root with what was known of it.
     private func look(_ state: inout State) throws(SpaceError) {
+        let found = try SpaceError.attempt(Self.operation, on: nil) { () throws(SpaceError) in
+            try identities(listening: &state)
+        }
+        var changes: [SpaceChange] = []
+        for (name, identity) in state.known where found[name] != identity { changes.append(.disappeared(name.text)) }
+        for (name, identity) in found where state.known[name] != identity { changes.append(.appeared(name.text)) }
+        state.known = found
+        state.pending = changes.sorted(by: Self.precedes)[...]
+    }
+
+    /// The namespaces in the root, which inotify watches from now on.
+    private func identities(listening state: inout State) throws(SpaceError) -> [NamespaceName: Identity] {
         var found: [NamespaceName: Identity] = [:]
-        if let folder = try root.open(create: false, for: Self.operation) {
+        if let folder = try root.open(create: false) {
             // Watched before the look, so that every later event signals.
             try listen(folder, &state)
-            let entries = try system(Self.operation, root.path.quotedForPeople) { () throws(Errno) in
-                try Directory.list(folder.raw)
-            }
+            let entries = try system(root.path.quotedForPeople) { () throws(Errno) in try Directory.list(folder.raw) }
             for entry in entries {
                 guard let name = NamespaceName(folder: entry), let identity = Self.identity(entry, folder) else {
                     continue
@@ -102,11 +114,7 @@ package final class SpaceChangeSource: Sendable {
                 found[name] = identity
             }
         }
-        var changes: [SpaceChange] = []
-        for (name, identity) in state.known where found[name] != identity { changes.append(.disappeared(name.text)) }
-        for (name, identity) in found where state.known[name] != identity { changes.append(.appeared(name.text)) }
-        state.known = found
-        state.pending = changes.sorted(by: Self.precedes)[...]
+        return found
     }
 
     /// The order of the changes: disappearances first, then by name.
@@ -130,7 +138,7 @@ package final class SpaceChangeSource: Sendable {
     /// Has inotify watch the root, also if a new folder has replaced the old one.
     private func listen(_ folder: borrowing OwnedDescriptor, _ state: inout State) throws(SpaceError) {
         let raw = folder.raw
-        let info = try system(Self.operation, root.path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
+        let info = try system(root.path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
         let id = NamespaceFolder.ID(device: info.device, inode: info.inode)
         if let watch = state.watch, state.folder == id, EventLoop.shared.roots.isHeard(signal, watch: watch) { return }
         EventLoop.shared.end(signal, watch: state.watch)

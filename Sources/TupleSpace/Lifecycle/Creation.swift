@@ -15,7 +15,6 @@ struct Creation {
     let host: HostIdentity
 
     private var name: String { opening.name.text }
-    private var operation: String { "create the namespace" }
 
     private struct Made {
         let id: NamespaceFolder.ID
@@ -24,11 +23,20 @@ struct Creation {
 
     /// - Returns: `nil` if another creator was quicker.
     func run(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore)? {
-        let nursery = try opening.root.ownFolder(SpaceRoot.nursery, in: rootFolder, for: operation)
+        try SpaceError.attempt("create the namespace", on: opening.name.text) { () throws(SpaceError) in
+            try opening.owner.checkMayCreate(persistent: opening.options.isPersistent)
+            return try create(in: rootFolder)
+        }
+    }
+
+    private func create(
+        in rootFolder: borrowing OwnedDescriptor
+    ) throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore)? {
+        let nursery = try opening.root.ownFolder(SpaceRoot.nursery, in: rootFolder)
         // Made now, while there is disk space: on a full disk, namespaces must still be movable to the graveyard.
-        _ = try opening.root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
+        _ = try opening.root.ownFolder(SpaceRoot.graveyard, in: rootFolder)
         Nursery.clean(nursery, host: host)
-        let cradle = try Nursery.newName(host, operation)
+        let cradle = try Nursery.newName(host)
         do throws(SpaceError) {
             let made = try build(cradle, nursery)
             CrashPoint.reach(.beforePublishing)
@@ -40,7 +48,7 @@ struct Creation {
             return (entry, made.core)
         } catch {
             try? Directory.removeTree(at: nursery.raw, cradle)
-            throw error.named(operation, name)
+            throw error
         }
     }
 

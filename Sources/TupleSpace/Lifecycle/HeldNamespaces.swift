@@ -7,7 +7,7 @@ package final class HeldNamespaces: Sendable {
 
     func namespace(_ name: String, open: () throws(SpaceError) -> Namespace) throws(SpaceError) -> Namespace {
         // Called before the lock is taken, because the lock may have been held at a fork.
-        try LibraryUse.begin(Opening.operation, namespace: name)
+        try SpaceError.attempt(Opening.operation, on: name, LibraryUse.begin)
         if let held = namespaces.withLock({ $0[Name(name)] }), held.isAlive { return held }
         let opened = try open()
         return namespaces.withLock { namespaces in

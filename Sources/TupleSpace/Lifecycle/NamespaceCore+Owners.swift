@@ -29,7 +29,7 @@ extension NamespaceCore {
         CrashPoint.reach(.doorTaken)
         guard control.dead.load() == 0,
             let rootFolder = try root.open(create: false),
-            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: ""),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root),
             folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)
         else { return nil }
         let sessions = try folder.sessions(makingAnew: true)

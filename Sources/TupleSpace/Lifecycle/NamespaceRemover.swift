@@ -20,7 +20,7 @@ struct NamespaceRemover {
 
     private func reapIfUnowned(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
         guard let rootFolder = try root.open(create: false),
-            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
         else { return .vanished }
         let finding = try ControlFinding.look(at: folder, host: host)
         if case .foreign(let difference) = finding.standing {
@@ -52,7 +52,7 @@ struct NamespaceRemover {
 
     private func deleteEvenIfOwned(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
         guard let rootFolder = try root.open(create: false),
-            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Reaping.operation)
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
         else { return .vanished }
         let control: ControlFile?
         do throws(SpaceError) {

@@ -32,13 +32,13 @@ package struct Opening {
     }
 
     package func run() throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore) {
-        try LibraryUse.begin(Self.operation, namespace: name.text)
+        try LibraryUse.begin()
         let host = try HostIdentity.current()
         // Each turn is caused by another process's progress; a thousand in a row are a fault, not a race.
         for _ in 0..<1000 {
-            guard let rootFolder = try root.open(create: creates) else { throw root.missing("") }
+            guard let rootFolder = try root.open(create: creates) else { throw root.missing }
             let outcome: Outcome
-            if let folder = try NamespaceFolder.open(name, in: rootFolder, of: root, for: Self.operation) {
+            if let folder = try NamespaceFolder.open(name, in: rootFolder, of: root) {
                 outcome = try join(folder, rootFolder, host)
             } else {
                 guard creates else { throw notFound }
@@ -254,7 +254,6 @@ package struct Opening {
     // MARK: Creating
 
     private func create(in rootFolder: borrowing OwnedDescriptor, _ host: HostIdentity) throws(SpaceError) -> Outcome {
-        try owner.checkMayCreate(persistent: options.isPersistent, name.text)
         guard let (entry, core) = try Creation(opening: self, host: host).run(in: rootFolder) else { return .again }
         return .opened(entry, core)
     }

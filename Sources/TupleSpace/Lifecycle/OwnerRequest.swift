@@ -15,12 +15,10 @@ package struct OwnerRequest: Sendable {
         OwnerRequest(isOwningSession: false, enrolled: process)
     }
 
-    func checkMayCreate(persistent: Bool, _ name: String) throws(SpaceError) {
+    func checkMayCreate(persistent: Bool) throws(SpaceError) {
         guard !isOwningSession, enrolled == nil, !persistent else { return }
         throw SpaceError(
             .noOwner,
-            "create the namespace",
-            namespace: name,
             reason: "nobody would own it, and it would be deleted at once",
             advice: "name an owner, or create it persistent"
         )

@@ -20,7 +20,9 @@ public final class Reaper: Sendable {
     /// Prepares to follow; nothing is deleted before ``run(onDeleted:)``.
     public init(space: Space) throws(SpaceError) {
         self.space = space
-        wakeUp = try system(Self.operation, "an event descriptor") { () throws(Errno) in try EventFD() }
+        wakeUp = try SpaceError.attempt(Self.operation, on: nil) { () throws(SpaceError) in
+            try system("an event descriptor") { () throws(Errno) in try EventFD() }
+        }
     }
 
     /// Makes ``run(onDeleted:)`` return.
@@ -38,6 +40,12 @@ public final class Reaper: Sendable {
     /// - Parameter onDeleted: Called with the name of each namespace deleted, on the same thread.
     /// - Throws: `descriptorsExhausted`, `permissionDenied`, `inputOutput`.
     public func run(onDeleted: (String) -> Void) throws(SpaceError) {
+        try SpaceError.attempt(Self.operation, on: nil) { () throws(SpaceError) in
+            try follow(onDeleted: onDeleted)
+        }
+    }
+
+    private func follow(onDeleted: (String) -> Void) throws(SpaceError) {
         let watch = try Watch(wakeUp)
         var changed: Set<NamespaceName>?
         // The clock decides: neither system signals nor a stream of events delays the look at everything.
@@ -90,7 +98,7 @@ public final class Reaper: Sendable {
                 try epoll.add(wakeUp.raw, .readable, token: Self.wakeToken)
                 if let notify { try epoll.add(notify.notify.raw, .readable, token: Self.notifyToken) }
             } catch {
-                throw SpaceError(error, Reaper.operation, subject: "waiting for events")
+                throw SpaceError(error, subject: "waiting for events")
             }
         }
 
@@ -101,19 +109,19 @@ public final class Reaper: Sendable {
         /// Whatever can't be watched is checked each second.
         func followEverything(_ space: Space) {
             rootWatch = (try? notify?.notify.add(space.root, Self.changes)) ?? -1
-            guard let root = try? space.folder.open(create: false, for: Reaper.operation) else { return }
+            guard let root = try? space.folder.open(create: false) else { return }
             for entry in (try? Directory.list(root.raw)) ?? [] {
                 if let name = NamespaceName(folder: entry) { follow(name, in: root, of: space) }
             }
         }
 
         func follow(_ name: NamespaceName, of space: Space) {
-            guard let root = try? space.folder.open(create: false, for: Reaper.operation) else { return }
+            guard let root = try? space.folder.open(create: false) else { return }
             follow(name, in: root, of: space)
         }
 
         private func follow(_ name: NamespaceName, in root: borrowing OwnedDescriptor, of space: Space) {
-            guard let folder = try? NamespaceFolder.open(name, in: root, of: space.folder, for: Reaper.operation) else {
+            guard let folder = try? NamespaceFolder.open(name, in: root, of: space.folder) else {
                 return
             }
             if let watch = try? notify?.notify.add("\(folder.descriptor.procPath)/\(SessionFolder.name)", Self.changes)
@@ -156,7 +164,7 @@ public final class Reaper: Sendable {
                 }
                 return changed
             } catch {
-                throw SpaceError(error, Reaper.operation, subject: "waiting for events")
+                throw SpaceError(error, subject: "waiting for events")
             }
         }
     }

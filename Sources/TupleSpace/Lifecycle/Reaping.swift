@@ -40,6 +40,18 @@ enum Reaping {
         of root: SpaceRoot,
         timeout: Duration
     ) throws(SpaceError) -> RemovedFolder {
+        try SpaceError.attempt(operation, on: folder.name.text) { () throws(SpaceError) in
+            try moveOut(folder, control, in: rootFolder, of: root, timeout: timeout)
+        }
+    }
+
+    private static func moveOut(
+        _ folder: borrowing NamespaceFolder,
+        _ control: ControlFile,
+        in rootFolder: borrowing OwnedDescriptor,
+        of root: SpaceRoot,
+        timeout: Duration
+    ) throws(SpaceError) -> RemovedFolder {
         // Opened before anything is marked: if the graveyard can't be made, the namespace stays as it is.
         let graveyard = try Graveyard.open(in: rootFolder, of: root)
         var isGateHeld = false
@@ -49,7 +61,7 @@ enum Reaping {
         } catch {
             // If the gate's holder is a thread that no longer exists, no process is in the middle of a write, and the
             // deletion can go on.
-            guard error.orphanedBy != 0 else { throw SpaceError(error, operation, namespace: folder.name.text) }
+            guard error.orphanedBy != 0 else { throw SpaceError(error) }
         }
         CrashPoint.reach(.graveGate)
         defer { if isGateHeld { control.gate.release() } }
@@ -77,7 +89,9 @@ enum Reaping {
         in rootFolder: borrowing OwnedDescriptor,
         of root: SpaceRoot
     ) throws(SpaceError) -> RemovedFolder {
-        try Graveyard.open(in: rootFolder, of: root).receive(folder, from: rootFolder)
+        try SpaceError.attempt(operation, on: folder.name.text) { () throws(SpaceError) in
+            try Graveyard.open(in: rootFolder, of: root).receive(folder, from: rootFolder)
+        }
     }
 
     /// The folder that deleted namespaces are moved into.
@@ -89,8 +103,8 @@ enum Reaping {
             in rootFolder: borrowing OwnedDescriptor,
             of root: SpaceRoot
         ) throws(SpaceError) -> Graveyard {
-            let process = try system(operation, "/proc") { () throws(Errno) in try ProcessIdentity.current }
-            let graveyard = try root.ownFolder(SpaceRoot.graveyard, in: rootFolder, for: operation)
+            let process = try system("/proc") { () throws(Errno) in try ProcessIdentity.current }
+            let graveyard = try root.ownFolder(SpaceRoot.graveyard, in: rootFolder)
             return Graveyard(folder: graveyard, process: process)
         }
 
@@ -104,7 +118,7 @@ enum Reaping {
             let removed = "\(name.encoded).\(process.pid).\(process.startTime).\(number)"
             let (root, graveyard) = (rootFolder.raw, self.folder.raw)
             do throws(SpaceError) {
-                try system(operation, "moving it to the graveyard", namespace: name.text) { () throws(Errno) in
+                try system("moving it to the graveyard") { () throws(Errno) in
                     try Directory.renameNoReplace(from: root, name.encoded, to: graveyard, removed)
                 }
             } catch {

@@ -67,16 +67,16 @@ public final class Space: Sendable {
         creates: Bool,
         options: NamespaceOptions
     ) throws(SpaceError) -> Namespace {
-        let opening = Opening(
-            root: folder,
-            name: try NamespaceName(name, for: Opening.operation),
-            options: options,
-            owner: owner,
-            creates: creates,
-            timeout: timeout,
-            parts: parts
-        )
-        return try SpaceError.attempt(Opening.operation, on: name) { () throws(SpaceError) in
+        try SpaceError.attempt(Opening.operation, on: name) { () throws(SpaceError) in
+            let opening = Opening(
+                root: folder,
+                name: try NamespaceName(name),
+                options: options,
+                owner: owner,
+                creates: creates,
+                timeout: timeout,
+                parts: parts
+            )
             let (entry, core) = try opening.run()
             let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
             do throws(SpaceError) {
@@ -116,14 +116,20 @@ public final class Space: Sendable {
     }
 
     /// Makes the root folder if it does not exist, and checks it.
-    package func makeRoot() throws(SpaceError) { _ = try folder.open(create: true, for: "open the space") }
+    package func makeRoot() throws(SpaceError) {
+        try SpaceError.attempt("open the space", on: nil) { () throws(SpaceError) in
+            _ = try folder.open(create: true)
+        }
+    }
 
     /// Refuses a root that this process may not use, without creating it.
     ///
     /// - Parameter mustExist: Whether a named root that does not exist is refused too.
     /// - Throws: `permissionDenied`; `namespaceNotFound` for one that does not exist.
     package func checkRoot(mustExist: Bool) throws(SpaceError) {
-        try folder.check(mustExist: mustExist, for: "open the space")
+        try SpaceError.attempt("open the space", on: nil) { () throws(SpaceError) in
+            try folder.check(mustExist: mustExist)
+        }
     }
 
     /// Deletes a namespace if it has no owner; if that fails, it is left for later.
@@ -138,21 +144,24 @@ public final class Space: Sendable {
     /// - Throws: `namespaceNotFound`, also for a folder that is not a namespace's; `incompatible` if its folder also
     ///   holds files that no namespace has; `holderStopped` and `holderBusy` if its locks can't be had.
     public func delete(_ name: String) throws(SpaceError) {
-        let name = try NamespaceName(name, for: Reaping.operation)
-        let verdict = try NamespaceRemover(root: folder, timeout: timeout).delete(name, host: try .current())
-        guard verdict == .deleted else {
-            throw SpaceError.noNamespace(in: root).named(Reaping.operation, name.text)
+        try SpaceError.attempt(Reaping.operation, on: name) { () throws(SpaceError) in
+            let remover = NamespaceRemover(root: folder, timeout: timeout)
+            let verdict = try remover.delete(try NamespaceName(name), host: try .current())
+            guard verdict == .deleted else { throw .noNamespace(in: root) }
         }
     }
 
     /// Inspects every namespace, and deletes those that no process owns.
     package func survey() throws(SpaceError) -> Survey {
-        let operation = "look at the namespaces"
-        guard let rootFolder = try folder.open(create: false, for: operation) else { return Survey() }
+        try SpaceError.attempt(Self.surveying, on: nil, lookAtAll)
+    }
+
+    private static let surveying = "look at the namespaces"
+
+    private func lookAtAll() throws(SpaceError) -> Survey {
+        guard let rootFolder = try folder.open(create: false) else { return Survey() }
         let host = try HostIdentity.current()
-        let entries = try system(operation, root.quotedForPeople) { () throws(Errno) in
-            try Directory.list(rootFolder.raw)
-        }
+        let entries = try system(root.quotedForPeople) { () throws(Errno) in try Directory.list(rootFolder.raw) }
         Reaping.tidy(rootFolder, entries, host: host)
         var survey = Survey()
         let remover = NamespaceRemover(root: folder, timeout: timeout)
@@ -172,7 +181,7 @@ public final class Space: Sendable {
                 guard NamespaceFolder.isNamespace(entry, in: rootFolder) ?? false else { continue }
                 // It can't be checked from here (damaged, another user's, or its holder is stopped), but it exists.
                 survey.names.append(name.text)
-                if error.code == .damaged { survey.damage.append(error.within(operation, namespace: name.text)) }
+                if error.code == .damaged { survey.damage.append(error.within(Self.surveying, namespace: name.text)) }
             }
         }
         survey.names = survey.names.sortedByBytes()
