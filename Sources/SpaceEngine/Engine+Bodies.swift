@@ -40,18 +40,16 @@ extension Engine {
 extension SpaceError {
     /// The error for a call that would wait for the transaction of its own thread.
     package static var usedWithinTransaction: SpaceError {
-        SpaceError(
-            .invalidArgument,
-            reason: "a transaction of the namespace runs on this thread",
+        .misuse(
+            "a transaction of the namespace runs on this thread",
             advice: "use the transaction that its body is given"
         )
     }
 
     /// The error for a call that would wait within a transaction's body.
     package static var waitingWithinTransaction: SpaceError {
-        SpaceError(
-            .invalidArgument,
-            reason: "a transaction's body would wait, and keep all others from writing as long",
+        .misuse(
+            "a transaction's body would wait, and keep all others from writing as long",
             advice: "do it before the transaction"
         )
     }

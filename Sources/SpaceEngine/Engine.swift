@@ -157,11 +157,7 @@ package final class Engine: @unchecked Sendable {
     private var unusable: SpaceError {
         if isInTransactionHere { return .usedWithinTransaction }
         if isInherited {
-            return SpaceError(
-                .forked,
-                reason: "this handle was opened before fork, by another process",
-                advice: LibraryUse.remedy
-            )
+            return .forked("this handle was opened before fork, by another process")
         }
         if !hasLeft.load(ordering: .acquiring) {
             return SpaceError(
@@ -170,9 +166,8 @@ package final class Engine: @unchecked Sendable {
                 advice: "open it again to start afresh"
             )
         }
-        return SpaceError(
-            .closed,
-            reason: "this process has left the namespace",
+        return .closed(
+            "this process has left the namespace",
             advice: "open it again"
         )
     }

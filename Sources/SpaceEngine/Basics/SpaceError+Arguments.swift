@@ -74,9 +74,24 @@ extension SpaceError {
         )
     }
 
+    /// The error for something that has reached its limit.
+    package static func limitReached(_ reason: String, advice: String) -> SpaceError {
+        SpaceError(.limitReached, reason: reason, advice: advice)
+    }
+
+    /// The error for a file or folder that this process may not use.
+    package static func permissionDenied(_ reason: String, advice: String) -> SpaceError {
+        SpaceError(.permissionDenied, reason: reason, advice: advice)
+    }
+
+    /// The error for a handle that no longer leads to its subject.
+    package static func closed(_ reason: String, advice: String) -> SpaceError {
+        SpaceError(.closed, reason: reason, advice: advice)
+    }
+
     /// The error for a handle that was left.
     package static var leftHandle: SpaceError {
-        SpaceError(.closed, reason: "this handle was left", advice: "open another")
+        .closed("this handle was left", advice: "open another")
     }
 
     /// The error for a wait that was cancelled.

@@ -53,9 +53,8 @@ extension SpaceError {
             self.init(errno, subject: subject)
             return
         case .foreign(let owner):
-            self.init(
-                .permissionDenied,
-                reason: "\(subject) belongs to uid \(owner), and not to the folder's owner or group",
+            self = .permissionDenied(
+                "\(subject) belongs to uid \(owner), and not to the folder's owner or group",
                 advice: "look who put it there, and remove it"
             )
             return
@@ -63,9 +62,8 @@ extension SpaceError {
         case .kind(.symbolicLink): reason = "\(subject) is a symbolic link, which is not followed"
         case .kind(let kind): reason = "\(subject) is no regular file but a \(kind)"
         }
-        self.init(
-            .damaged,
-            reason: reason,
+        self = .damaged(
+            reason,
             advice: "look who put it there, and remove it; space delete removes the whole namespace"
         )
     }
@@ -74,9 +72,8 @@ extension SpaceError {
     package init(_ error: LMDBError) {
         switch error {
         case .mapFull:
-            self.init(
-                .limitReached,
-                reason: "the namespace's map is full",
+            self = .limitReached(
+                "the namespace's map is full",
                 advice: "take or delete tuples, or create it with a larger limit"
             )
         case .transactionFull:
@@ -110,12 +107,16 @@ extension SpaceError {
 
     /// The error for a namespace whose files are damaged.
     package static func damaged(_ reason: String) -> SpaceError {
-        SpaceError(
-            .damaged,
-            reason: reason,
+        damaged(
+            reason,
             advice: "see what is damaged with space-dump --check, save what is whole with "
                 + "space-dump --salvage | space load NEW, then delete the namespace"
         )
+    }
+
+    /// The error for files that are not as the library made them, with an advice of its own.
+    static func damaged(_ reason: String, advice: String) -> SpaceError {
+        SpaceError(.damaged, reason: reason, advice: advice)
     }
 }
 

@@ -59,9 +59,8 @@ package enum DataFile {
                 mode: fileMode
             )
         } catch .tryAgain {
-            throw SpaceError(
-                .incompatible,
-                reason: "LMDB's lock for this PID is held by another process: two PID namespaces use it at once",
+            throw .incompatible(
+                "LMDB's lock for this PID is held by another process: two PID namespaces use it at once",
                 advice: "run both in one PID namespace, or give each a root of its own"
             )
         } catch {
@@ -83,10 +82,8 @@ package enum DataFile {
     ) throws(SpaceError) {
         let length = max(mode == .fast ? mapSize : byteLimit, UInt64(ControlFile.size))
         guard let limit = ResourceLimits.fileSize, limit < length else { return }
-        throw SpaceError(
-            .limitReached,
-            reason:
-                "the process may write files of at most \(limit) bytes (RLIMIT_FSIZE); the namespace's need \(length)",
+        throw .limitReached(
+            "the process may write files of at most \(limit) bytes (RLIMIT_FSIZE); the namespace's need \(length)",
             advice: "raise it (ulimit -f unlimited)"
         )
     }

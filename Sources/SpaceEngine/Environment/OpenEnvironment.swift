@@ -231,10 +231,8 @@ package final class OpenEnvironment: Sendable {
     }
 
     private static var secondCopy: SpaceError {
-        SpaceError(
-            .incompatible,
-            reason:
-                "another copy of the library in this same process has it open, and two would break each other's locks",
+        .incompatible(
+            "another copy of the library in this same process has it open, and two would break each other's locks",
             advice: "link the library once, as a dynamic library that the program and its plug-ins share, or use the "
                 + "namespace through one of the copies"
         )

@@ -161,9 +161,8 @@ extension ControlFile {
         }
         let users = (try? folder.sessions().sightings()) ?? []
         let pids = Set(users.filter(\.isLocked).compactMap(\.record?.process.pid)).subtracting([getpid()]).sorted()
-        throw SpaceError(
-            .damaged,
-            reason: "its lock file (lock.mdb) was removed or replaced while other processes use it"
+        throw .damaged(
+            "its lock file (lock.mdb) was removed or replaced while other processes use it"
                 + (pids.isEmpty ? "" : " (\(pids.map(String.init).joined(separator: ", ")))"),
             advice: "they go on and lose nothing; it opens again once they have ended"
         )

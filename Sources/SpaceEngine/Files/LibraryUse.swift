@@ -13,11 +13,6 @@ package enum LibraryUse {
     /// The fork generation in which the first namespace was opened, or 0 if none was.
     private static let generation = Atomic<UInt32>(0)
 
-    /// The advice that every error in such a child gives.
-    static let remedy =
-        "start the child by exec or posix_spawn (swift-subprocess, Foundation's Process), or fork before this process opens "
-        + "its first namespace"
-
     /// Notes that this process uses the library from now on.
     ///
     /// - Throws: `forked`.
@@ -26,11 +21,20 @@ package enum LibraryUse {
         guard generation.load(ordering: .relaxed) != current else { return }
         let first = generation.compareExchange(expected: 0, desired: current, ordering: .relaxed)
         guard !first.exchanged, first.original != current else { return }
-        throw SpaceError(
+        throw .forked(
+            "this process was forked from one that had opened namespaces, and has its parent's locks without its threads"
+        )
+    }
+}
+
+extension SpaceError {
+    /// The error for a process made by `fork` that uses what its parent opened.
+    static func forked(_ reason: String) -> SpaceError {
+        SpaceError(
             .forked,
-            reason:
-                "this process was forked from one that had opened namespaces, and has its parent's locks without its threads",
-            advice: remedy
+            reason: reason,
+            advice: "start the child by exec or posix_spawn (swift-subprocess, Foundation's Process), or fork before "
+                + "this process opens its first namespace"
         )
     }
 }

@@ -31,9 +31,8 @@ package struct NamespaceFolder: ~Copyable {
         } catch .noSuchFileOrDirectory {
             return nil
         } catch .notDirectory, .tooManySymbolicLinkLevels {
-            throw SpaceError(
-                .permissionDenied,
-                reason: "\(path.quotedForPeople) is a symbolic link or no folder",
+            throw .permissionDenied(
+                "\(path.quotedForPeople) is a symbolic link or no folder",
                 advice: "look who made it, and remove it"
             )
         } catch {
@@ -80,9 +79,8 @@ package struct NamespaceFolder: ~Copyable {
             return try files.open(Self.control, flags: flags)
         } catch {
             guard isNamespace else {
-                throw SpaceError(
-                    .damaged,
-                    reason: "\("\(root.path)/\(name.encoded)".quotedForPeople) is a folder without a namespace's files",
+                throw .damaged(
+                    "\("\(root.path)/\(name.encoded)".quotedForPeople) is a folder without a namespace's files",
                     advice: "choose another name, or another root (SHARED_SPACE_ROOT or --root)"
                 )
             }

@@ -72,9 +72,8 @@ package final class SpaceRoot: Sendable {
     package func open(create: Bool) throws(SpaceError) -> OwnedDescriptor? {
         let path = path
         if path.isEmpty || path.utf8.contains(0) {
-            throw SpaceError(
-                .invalidArgument,
-                reason: "the root folder's path is empty or has a NUL in it",
+            throw .misuse(
+                "the root folder's path is empty or has a NUL in it",
                 advice: "name a folder with --root or $\(Self.variable)"
             )
         }
@@ -108,16 +107,14 @@ package final class SpaceRoot: Sendable {
     /// to, and could then read what this user writes, and feed it tuples. A root that a group shares has to be named.
     private func makePrivate(_ folder: borrowing OwnedDescriptor, _ info: FileInfo) throws(SpaceError) {
         guard info.owner == geteuid() else {
-            throw SpaceError(
-                .permissionDenied,
-                reason: "the default root \(path.quotedForPeople) belongs to uid \(info.owner), not to \(geteuid())",
+            throw .permissionDenied(
+                "the default root \(path.quotedForPeople) belongs to uid \(info.owner), not to \(geteuid())",
                 advice: "have its owner or root remove it, or name a root of your own (\(Self.variable) or --root)"
             )
         }
         guard info.mode & 0o022 == 0 else {
-            throw SpaceError(
-                .permissionDenied,
-                reason: "others may write in the default root \(path.quotedForPeople)"
+            throw .permissionDenied(
+                "others may write in the default root \(path.quotedForPeople)"
                     + " (mode \(String(info.mode & 0o7777, radix: 8)))",
                 advice: "chmod 700 it, after a look at what is in it; to share a root with a group, name it "
                     + "(\(Self.variable) or --root)"
@@ -140,9 +137,8 @@ package final class SpaceRoot: Sendable {
     private func refuse(_ error: Errno) -> SpaceError {
         // openat(2) with O_DIRECTORY | O_NOFOLLOW says ENOTDIR for a symbolic link, as it does for a file.
         if error == .notDirectory || error == .tooManySymbolicLinkLevels {
-            return SpaceError(
-                .permissionDenied,
-                reason: "the root \(path.quotedForPeople) is a symbolic link or no folder",
+            return .permissionDenied(
+                "the root \(path.quotedForPeople) is a symbolic link or no folder",
                 advice: "name the real folder: links are not followed, lest somebody redirects the space"
             )
         }
@@ -153,17 +149,14 @@ package final class SpaceRoot: Sendable {
     package static func check(_ info: FileInfo, _ path: String) throws(SpaceError) {
         let isShared = info.mode & 0o070 == 0o070 && belongsToGroup(info.group)
         guard info.owner == geteuid() || isShared else {
-            throw SpaceError(
-                .permissionDenied,
-                reason: "the folder \(path.quotedForPeople) belongs to uid \(info.owner), not to \(geteuid())",
+            throw .permissionDenied(
+                "the folder \(path.quotedForPeople) belongs to uid \(info.owner), not to \(geteuid())",
                 advice: "use a root of your own (SHARED_SPACE_ROOT or --root)"
             )
         }
         guard info.mode & 0o002 == 0, isShared || info.mode & 0o020 == 0 else {
-            throw SpaceError(
-                .permissionDenied,
-                reason:
-                    "others may write in the folder \(path.quotedForPeople) (mode \(String(info.mode & 0o7777, radix: 8)))",
+            throw .permissionDenied(
+                "others may write in the folder \(path.quotedForPeople) (mode \(String(info.mode & 0o7777, radix: 8)))",
                 advice: "chmod go-w it, after a look at what is in it"
             )
         }

@@ -276,9 +276,8 @@ package final class DiskReserve {
                     throw SpaceError(error, subject: "the data file")
                 }
             }
-            throw SpaceError(
-                .limitReached,
-                reason: "the namespace has reached its limit of \(limit) bytes",
+            throw .limitReached(
+                "the namespace has reached its limit of \(limit) bytes",
                 advice: "take or delete tuples, or create it with a larger limit"
             )
         }
@@ -296,9 +295,8 @@ package final class DiskReserve {
     }
 
     private var tooMuch: SpaceError {
-        SpaceError(
-            .limitReached,
-            reason: "to move or remove so much at once takes more room than the namespace's limit of "
+        .limitReached(
+            "to move or remove so much at once takes more room than the namespace's limit of "
                 + "\(control.header.byteLimit) bytes leaves",
             advice: "take fewer at once"
         )

@@ -35,9 +35,8 @@ public struct History: Sendable, Hashable {
     ) {
         let most = Self.mostBytes(limit: limit)
         guard (1...Self.mostChanges).contains(changes ?? 1), (1...most).contains(bytes ?? 1) else {
-            throw SpaceError(
-                .invalidArgument,
-                reason: "a history of \(changes.map { "\($0) changes" } ?? "any number of changes")"
+            throw .misuse(
+                "a history of \(changes.map { "\($0) changes" } ?? "any number of changes")"
                     + (bytes.map { " and \($0) bytes" } ?? "") + " is out of range",
                 advice: "keep 1 to \(Self.mostChanges) changes and 1 to \(most) bytes: a quarter of the byte limit"
             )

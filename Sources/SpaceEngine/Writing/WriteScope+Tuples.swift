@@ -16,9 +16,8 @@ extension WriteScope {
         precondition(!keepsNear, "a transaction that adds tuples takes over the near end")
         let id = counters.nextTuple
         guard id < 1 << 48 - 1 else {
-            throw SpaceError(
-                .limitReached,
-                reason: "the namespace has given out all of its tuple ids",
+            throw .limitReached(
+                "the namespace has given out all of its tuple ids",
                 advice: "make a new namespace"
             )
         }

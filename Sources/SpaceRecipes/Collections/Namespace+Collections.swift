@@ -40,10 +40,8 @@ extension Snapshot {
             throw .damaged("the object \(name.quotedForPeople)")
         }
         guard details.elementType.isSame(as: elementType) else {
-            throw SpaceError(
-                .typeMismatch,
-                reason:
-                    "\(name.quotedForPeople) has elements of type \(details.elementType.quotedForPeople), and was opened "
+            throw .mismatch(
+                "\(name.quotedForPeople) has elements of type \(details.elementType.quotedForPeople), and was opened "
                     + "for \(elementType.quotedForPeople)",
                 advice: "use the same type in all processes, or another name"
             )

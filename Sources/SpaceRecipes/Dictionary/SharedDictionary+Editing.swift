@@ -99,7 +99,7 @@ extension SharedDictionary {
     public func modify<Result>(_ key: String, _ body: (inout Value?) throws -> Result) throws -> Result {
         try inTransaction { dictionary in
             let operation = "modify a value"
-            var (old, value) = try dictionary.present(key, operation)
+            var (old, value) = try place.attempt(operation) { () throws(SpaceError) in try dictionary.present(key) }
             let result = try body(&value)
             try place.attempt(operation) { () throws(SpaceError) in
                 if let value {
@@ -133,7 +133,9 @@ extension SharedDictionary {
             // unchanged.
             var changes: [(key: String, encoded: [UInt8])] = []
             for (key, new) in other {
-                let (old, current) = try dictionary.present(key, Self.merging)
+                let (old, current) = try place.attempt(Self.merging) { () throws(SpaceError) in
+                    try dictionary.present(key)
+                }
                 let merged = try current.map { try combine($0, new) } ?? new
                 let encoded = try place.attempt(Self.merging) { () throws(SpaceError) in try dictionary.encode(merged) }
                 if encoded != old?.knownElement { changes.append((key, encoded)) }
@@ -179,11 +181,9 @@ extension SharedDictionary {
     private static var merging: String { "merge values" }
 
     /// The value of a key as it is stored, and decoded.
-    private func present(_ key: String, _ operation: String) throws(SpaceError) -> (TupleCoding.Value?, Value?) {
-        try place.attempt(operation) { () throws(SpaceError) in
-            let stored = try encodedValue(forKey: key)
-            return (stored, try decode(stored, key))
-        }
+    private func present(_ key: String) throws(SpaceError) -> (TupleCoding.Value?, Value?) {
+        let stored = try encodedValue(forKey: key)
+        return (stored, try decode(stored, key))
     }
 
     private func set(_ encoded: [UInt8], _ key: String) throws(SpaceError) {

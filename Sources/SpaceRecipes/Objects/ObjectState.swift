@@ -104,9 +104,8 @@ package struct ObjectState: Sendable {
 
     /// The error if an object of the same kind was made with other details than the caller's.
     package func mismatch(is stands: String, wanted: String) -> SpaceError {
-        SpaceError(
-            .typeMismatch,
-            reason: "\(kind.phrase), \(name.quotedForPeople), was made with \(stands), and is used with \(wanted)",
+        .mismatch(
+            "\(kind.phrase), \(name.quotedForPeople), was made with \(stands), and is used with \(wanted)",
             advice: "use the same everywhere, or remove it first"
         )
     }

@@ -153,9 +153,8 @@ struct ElementEditor {
         for size in Self.pieces(items.count) {
             let id = directory.nextChunk
             guard id < .max else {
-                throw SpaceError(
-                    .limitReached,
-                    reason: "the ordered set \(list.name.quotedForPeople) has used up the numbers of its chunks",
+                throw .limitReached(
+                    "the ordered set \(list.name.quotedForPeople) has used up the numbers of its chunks",
                     advice: "remove it, and make it again"
                 )
             }

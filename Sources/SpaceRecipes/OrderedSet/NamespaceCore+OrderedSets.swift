@@ -67,9 +67,8 @@ extension ElementList {
             )
         }
         guard count + elements.count <= Limits.orderedSetElements else {
-            throw SpaceError(
-                .limitReached,
-                reason: "\(name.quotedForPeople) would have \(count + elements.count) elements",
+            throw .limitReached(
+                "\(name.quotedForPeople) would have \(count + elements.count) elements",
                 advice: "\(Limits.orderedSetElements) are the limit: remove some, or use several sets"
             )
         }

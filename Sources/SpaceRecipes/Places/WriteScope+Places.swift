@@ -135,9 +135,8 @@ extension Snapshot {
     fileprivate func refusal(_ request: PlaceRequest, beside other: PlaceRow) -> SpaceError? {
         guard other.kind == request.kind else { return .mismatch(request.name, other.kind, wanted: request.kind) }
         guard let unit = request.unit, other.details != request.details else { return nil }
-        return SpaceError(
-            .typeMismatch,
-            reason: "\(request.name.quotedForPeople) is in use with \(other.details.json) \(unit), "
+        return .mismatch(
+            "\(request.name.quotedForPeople) is in use with \(other.details.json) \(unit), "
                 + "and was asked for with \(request.details.json)",
             advice: "use the same number everywhere, or wait until nobody uses it"
         )

@@ -14,8 +14,6 @@ struct Creation {
     let opening: Opening
     let host: HostIdentity
 
-    private var name: String { opening.name.text }
-
     private struct Made {
         let id: NamespaceFolder.ID
         let core: NamespaceCore
