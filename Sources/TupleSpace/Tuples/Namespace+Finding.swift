@@ -27,25 +27,7 @@ extension Namespace {
         _ patience: Patience,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> T? {
-        try attempt("read") { (core) throws(SpaceError) in
-            try core.find(template, isTaking: false, patience) { () throws(SpaceError) in
-                try core.lookToRead(template, order, decode)
-            }
-        }
-    }
-
-    /// Waits for a match to read; the task is suspended.
-    func readSuspending<T>(
-        _ template: Template,
-        _ order: MatchOrder,
-        timeout: Duration?,
-        _ decode: (Match) throws(SpaceError) -> T
-    ) async throws(SpaceError) -> T? {
-        try await attempt(suspending: "read") { (core) async throws(SpaceError) in
-            try await core.suspend(for: template, isTaking: false, timeout: timeout) { () throws(SpaceError) in
-                try core.lookToRead(template, order, decode)
-            }
-        }
+        try find(isTaking: false, template, order, patience, decode)
     }
 
     /// Takes a match, on the calling thread.
@@ -55,23 +37,40 @@ extension Namespace {
         _ patience: Patience,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> T? {
-        try attempt("take") { (core) throws(SpaceError) in
-            try core.find(template, isTaking: true, patience) { () throws(SpaceError) in
-                try core.lookToTake(template, order, decode)
+        try find(isTaking: true, template, order, patience, decode)
+    }
+
+    /// Reads or takes a match.
+    ///
+    /// It is inlined, so that each verb has code of its own, without a branch.
+    @inline(__always)
+    private func find<T>(
+        isTaking: Bool,
+        _ template: Template,
+        _ order: MatchOrder,
+        _ patience: Patience,
+        _ decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> T? {
+        try attempt(isTaking ? "take" : "read") { (core) throws(SpaceError) in
+            try core.find(template, isTaking: isTaking, patience) { () throws(SpaceError) in
+                isTaking
+                    ? try core.lookToTake(template, order, decode) : try core.lookToRead(template, order, decode)
             }
         }
     }
 
-    /// Waits for a match to take; the task is suspended.
-    func takeSuspending<T>(
+    /// Waits for a match to read or to take; the task is suspended.
+    func suspend<T>(
+        isTaking: Bool,
         _ template: Template,
         _ order: MatchOrder,
         timeout: Duration?,
         _ decode: (Match) throws(SpaceError) -> T
     ) async throws(SpaceError) -> T? {
-        try await attempt(suspending: "take") { (core) async throws(SpaceError) in
-            try await core.suspend(for: template, isTaking: true, timeout: timeout) { () throws(SpaceError) in
-                try core.lookToTake(template, order, decode)
+        try await attempt(suspending: isTaking ? "take" : "read") { (core) async throws(SpaceError) in
+            try await core.suspend(for: template, isTaking: isTaking, timeout: timeout) { () throws(SpaceError) in
+                isTaking
+                    ? try core.lookToTake(template, order, decode) : try core.lookToRead(template, order, decode)
             }
         }
     }

@@ -39,8 +39,10 @@ extension Namespace {
     ///
     /// - Throws: `cancelled` if the task is cancelled.
     public func read(matching template: Template, order: MatchOrder = .oldestFirst) async throws(SpaceError) -> Tuple {
-        try await readSuspending(template, order, timeout: nil) { (match) throws(SpaceError) in try match.tuple() }
-            .orEnded()
+        try await suspend(isTaking: false, template, order, timeout: nil) { (match) throws(SpaceError) in
+            try match.tuple()
+        }
+        .orEnded()
     }
 
     /// Waits for a tuple that matches; `nil` if the time-out passes first.
@@ -51,7 +53,9 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> Tuple? {
-        try await readSuspending(template, order, timeout: timeout) { (match) throws(SpaceError) in try match.tuple() }
+        try await suspend(isTaking: false, template, order, timeout: timeout) { (match) throws(SpaceError) in
+            try match.tuple()
+        }
     }
 
     // MARK: Matchers
@@ -96,7 +100,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
         let template = try template(for: .read, repeat each matcher)
-        let fields = try await readSuspending(template, order, timeout: nil) { (match) throws(SpaceError) in
+        let fields = try await suspend(isTaking: false, template, order, timeout: nil) { (match) throws(SpaceError) in
             try match.fields(repeat each matcher)
         }
         return try fields.orEnded()
@@ -111,7 +115,7 @@ extension Namespace {
         timeout: Duration
     ) async throws(SpaceError) -> (repeat (each M).Matched)? {
         let template = try template(for: .read, repeat each matcher)
-        return try await readSuspending(template, order, timeout: timeout) { (match) throws(SpaceError) in
+        return try await suspend(isTaking: false, template, order, timeout: timeout) { (match) throws(SpaceError) in
             try match.fields(repeat each matcher)
         }
     }
@@ -131,7 +135,7 @@ extension Namespace {
         _ type: Content.Type,
         matching template: Template
     ) async throws(SpaceError) -> Content {
-        try await readSuspending(template, .oldestFirst, timeout: nil) { (match) throws(SpaceError) in
+        try await suspend(isTaking: false, template, .oldestFirst, timeout: nil) { (match) throws(SpaceError) in
             try match.tuple().content(type)
         }.orEnded()
     }

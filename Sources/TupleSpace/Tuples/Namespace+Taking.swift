@@ -40,8 +40,10 @@ extension Namespace {
     ///
     /// - Throws: `cancelled` if the task is cancelled; then nothing was taken.
     public func take(matching template: Template, order: MatchOrder = .oldestFirst) async throws(SpaceError) -> Tuple {
-        try await takeSuspending(template, order, timeout: nil) { (match) throws(SpaceError) in try match.tuple() }
-            .orEnded()
+        try await suspend(isTaking: true, template, order, timeout: nil) { (match) throws(SpaceError) in
+            try match.tuple()
+        }
+        .orEnded()
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
@@ -52,7 +54,9 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> Tuple? {
-        try await takeSuspending(template, order, timeout: timeout) { (match) throws(SpaceError) in try match.tuple() }
+        try await suspend(isTaking: true, template, order, timeout: timeout) { (match) throws(SpaceError) in
+            try match.tuple()
+        }
     }
 
     // MARK: Matchers
@@ -104,7 +108,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
         let template = try template(for: .take, repeat each matcher)
-        let fields = try await takeSuspending(template, order, timeout: nil) { (match) throws(SpaceError) in
+        let fields = try await suspend(isTaking: true, template, order, timeout: nil) { (match) throws(SpaceError) in
             try match.fields(repeat each matcher)
         }
         return try fields.orEnded()
@@ -119,7 +123,7 @@ extension Namespace {
         timeout: Duration
     ) async throws(SpaceError) -> (repeat (each M).Matched)? {
         let template = try template(for: .take, repeat each matcher)
-        return try await takeSuspending(template, order, timeout: timeout) { (match) throws(SpaceError) in
+        return try await suspend(isTaking: true, template, order, timeout: timeout) { (match) throws(SpaceError) in
             try match.fields(repeat each matcher)
         }
     }
@@ -139,7 +143,7 @@ extension Namespace {
         _ type: Content.Type,
         matching template: Template
     ) async throws(SpaceError) -> Content {
-        try await takeSuspending(template, .oldestFirst, timeout: nil) { (match) throws(SpaceError) in
+        try await suspend(isTaking: true, template, .oldestFirst, timeout: nil) { (match) throws(SpaceError) in
             try match.tuple().content(type)
         }.orEnded()
     }
