@@ -76,7 +76,7 @@ package struct ObjectState: Sendable {
     }
 
     /// Runs `body` as one operation on the object.
-    private func attempt<Result>(
+    func attempt<Result>(
         _ operation: String,
         _ body: (NamespaceCore) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {

@@ -254,13 +254,14 @@ public struct WorkQueue: Sendable {
         }
     }
 
+    private var object: ObjectState { ObjectState(namespace: namespace, name: name, kind: .queue) }
+
     /// Runs `body` as one operation on the queue.
     private func attempt<Result>(
         _ operation: String,
         _ body: (NamespaceCore) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
-        try namespace.attempt(operation) { (core) throws(SpaceError) in
-            try Limits.check(objectName: name)
+        try object.attempt(operation) { (core) throws(SpaceError) in
             guard (0...Int(UInt32.max)).contains(deliveries) else {
                 let reason = "\(deliveries) is no number of deliveries"
                 throw .badNumber(reason, advice: "give a number from 1, or 0 for no limit")
@@ -275,8 +276,7 @@ public struct WorkQueue: Sendable {
             return QueueRows(number: try scope.makeObject(name, .queue, details: .int(deliveries)))
         }
         guard row.details == .int(deliveries) else {
-            throw ObjectState(namespace: namespace, name: name, kind: .queue)
-                .mismatch(is: "\(row.details.json) deliveries", wanted: "\(deliveries)")
+            throw object.mismatch(is: "\(row.details.json) deliveries", wanted: "\(deliveries)")
         }
         return rows
     }
