@@ -8,8 +8,8 @@ import SpaceSystem
 ///
 /// Each acknowledged tuple must be there or taken by exactly one process, no call may fail, and no process may end by
 /// itself: a handle works from its opening to its end, whatever other threads open and close meanwhile.
-struct ChurnPart {
-    private let options: Options
+struct ChurnPart: SupervisedPart {
+    let options: Options
     private let workRoot: WorkRoot
     private let ledger: ChurnLedger
 
@@ -19,24 +19,14 @@ struct ChurnPart {
         ledger = try ChurnLedger()
     }
 
-    func run(_ report: (Report) throws -> Void) throws -> Never {
-        let supervisors = try Process.supervisors(options.processes, supervise)
-        Process.work { try report(work(supervisors)) }
-    }
-
-    private func work(_ supervisors: [pid_t]) throws -> Report {
+    func work(_ supervisors: [pid_t]) throws -> Report {
         let space = try Space(root: workRoot.path, timeout: .seconds(30))
         try prepare(space)
         ledger.start.store(1)
-        let start = MonotonicInstant.now
-        var told = start
-        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), ledger.stop.load() == 0,
-            !(options.isToFail && ledger.faults > 0)
-        {
-            usleep(20_000)
-            guard MonotonicInstant.now.duration(since: told) > .seconds(5) else { continue }
-            told = MonotonicInstant.now
-            note("\(ledger.openings.load()) openings, \(ledger.written.load()) written, \(ledger.taken.load()) taken")
+        spendTime {
+            ledger.stop.load() != 0 || options.isToFail && ledger.faults > 0
+        } progress: {
+            "\(ledger.openings.load()) openings, \(ledger.written.load()) written, \(ledger.taken.load()) taken"
         }
         ledger.stop.store(1)
         for supervisor in supervisors { _ = Process.wait(supervisor) }
@@ -59,7 +49,7 @@ struct ChurnPart {
     }
 
     /// Forks one worker after the other.
-    private func supervise(_ worker: Int) {
+    func supervise(_ worker: Int) {
         var generator = SeededGenerator(seed: options.seed &+ UInt64(worker) &* 1_000_003)
         while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(500) }
         while ledger.stop.load() == 0 {

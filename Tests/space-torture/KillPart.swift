@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// Lost, doubled and unexplained must be 0: an acknowledged tuple is there, or exactly one process took it; or a
 /// process killed in the middle of its take took it, and then the journal names that process.
-struct KillPart {
-    private let options: Options
+struct KillPart: SupervisedPart {
+    let options: Options
     private let workRoot: WorkRoot
     private var root: String { workRoot.path }
     private let ledger: KillLedger
@@ -24,19 +24,19 @@ struct KillPart {
         ledger = try KillLedger()
     }
 
-    func run(_ report: (Report) throws -> Void) throws -> Never {
-        let supervisors = try Process.supervisors(options.processes, supervise)
-        Process.work { try report(work(supervisors)) }
-    }
-
-    private func work(_ supervisors: [pid_t]) throws -> Report {
+    func work(_ supervisors: [pid_t]) throws -> Report {
         let space = try Space(root: root, timeout: .seconds(30))
         let namespace = try space.namespace(KillWorker.name)
         let journal = KillJournal()
         let changes = try namespace.changes()
         Task { await journal.read(changes) }
         ledger.start.store(1)
-        progress()
+        // If there is a fault to find, the run ends once so many were killed that it shows.
+        spendTime {
+            ledger.stop.load() != 0 || options.isToFail && ledger.deathCount.load() >= revealingDeaths
+        } progress: {
+            "\(ledger.deathCount.load()) kills, \(ledger.nextNumber.load()) written, \(ledger.takenCount.load()) taken"
+        }
         ledger.stop.store(1)
         for supervisor in supervisors { _ = Process.wait(supervisor) }
         // A tick returns the claims of the dead and repairs what the last of them left unfinished.
@@ -49,56 +49,16 @@ struct KillPart {
         return report
     }
 
-    /// Waits until the time has passed or, if there is a fault to find, until so many were killed that it shows.
-    private func progress() {
-        let start = MonotonicInstant.now
-        var told = start
-        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), ledger.stop.load() == 0,
-            !options.isToFail || ledger.deathCount.load() < revealingDeaths
-        {
-            usleep(100_000)
-            guard MonotonicInstant.now.duration(since: told) > .seconds(5) else { continue }
-            told = MonotonicInstant.now
-            note(
-                "\(ledger.deathCount.load()) kills, \(ledger.nextNumber.load()) written, \(ledger.takenCount.load()) taken"
+    func supervise(_ worker: Int) {
+        ledger.supervise(worker, options, at: KillLedger.points) { place, point, generator in
+            let killed = KillWorker(
+                root: root,
+                ledger: ledger,
+                place: place,
+                plant: options.plant,
+                ownName: "own-\(worker)"
             )
-        }
-    }
-
-    /// Forks one worker after the other, each to be killed.
-    private func supervise(_ worker: Int) {
-        var generator = SeededGenerator(seed: options.seed &+ UInt64(worker) &* 1_000_003)
-        let place = ledger.place(worker)
-        let points = KillLedger.points
-        var turn = worker
-        while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(500) }
-        while ledger.stop.load() == 0 {
-            // Every other death is at a named place, in turn; the others are at a random time.
-            let index = turn % (2 * points.count) < points.count ? turn % points.count : points.count
-            turn += 1
-            let point = index < points.count ? points[index] : nil
-            var childGenerator = SeededGenerator(seed: generator.next())
-            let child = try? Process.startWorker {
-                let worker = KillWorker(
-                    root: root,
-                    ledger: ledger,
-                    place: place,
-                    plant: options.plant,
-                    ownName: "own-\(worker)"
-                )
-                try worker.live(armed: point, generator: &childGenerator)
-            }
-            guard let child else { continue }
-            let limit = point == nil ? Int.random(in: 200...30_000, using: &generator) : 400_000
-            let (end, wasKilledHere) = Process.wait(child, atMost: limit)
-            switch end {
-            case .killed(SIGKILL): ledger.noteDeath(of: child, place, point: wasKilledHere ? points.count : index)
-            case .exited(0): break
-            default:
-                note("a worker ended by itself: \(end)")
-                _ = ledger.failures.add(1)
-            }
-            place.end()
+            try killed.live(armed: point, generator: &generator)
         }
     }
 }

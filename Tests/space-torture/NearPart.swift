@@ -9,8 +9,8 @@ import SpaceSystem
 /// Unlike `kill`, it has no watcher, which would have every change journaled and thus keep the near end empty. So a
 /// worker notes which tuple it is about to take before it takes it, by its number: an acknowledged tuple that is gone
 /// must be one that a worker has taken, or that a killed one was about to take.
-struct NearPart {
-    private let options: Options
+struct NearPart: SupervisedPart {
+    let options: Options
     private let workRoot: WorkRoot
     private let ledger: KillLedger
 
@@ -20,12 +20,7 @@ struct NearPart {
         ledger = try KillLedger()
     }
 
-    func run(_ report: (Report) throws -> Void) throws -> Never {
-        let supervisors = try Process.supervisors(options.processes, supervise)
-        Process.work { try report(work(supervisors)) }
-    }
-
-    private func work(_ supervisors: [pid_t]) throws -> Report {
+    func work(_ supervisors: [pid_t]) throws -> Report {
         let space = try Space(root: workRoot.path, timeout: .seconds(30))
         let namespace = try space.namespace(KillWorker.name)
         ledger.start.store(1)
@@ -48,27 +43,9 @@ struct NearPart {
         return report
     }
 
-    private func supervise(_ worker: Int) {
-        var generator = SeededGenerator(seed: options.seed &+ UInt64(worker) &* 1_000_003)
-        let place = ledger.place(worker)
-        let points = Self.points
-        while ledger.start.load() == 0, ledger.stop.load() == 0 { usleep(500) }
-        while ledger.stop.load() == 0 {
-            let index = Int.random(in: 0..<2 * points.count, using: &generator)
-            let point = index < points.count ? points[index] : nil
-            var childGenerator = SeededGenerator(seed: generator.next())
-            let child = try? Process.startWorker { try live(place, armed: point, &childGenerator) }
-            guard let child else { continue }
-            let limit = point == nil ? Int.random(in: 200...30_000, using: &generator) : 400_000
-            let (end, _) = Process.wait(child, atMost: limit)
-            switch end {
-            case .killed(SIGKILL): ledger.noteDeath(of: child, place, point: 0)
-            case .exited(0): break
-            default:
-                note("a worker ended by itself: \(end)")
-                _ = ledger.failures.add(1)
-            }
-            place.end()
+    func supervise(_ worker: Int) {
+        ledger.supervise(worker, options, at: Self.points) { place, point, generator in
+            try live(place, armed: point, &generator)
         }
     }
 

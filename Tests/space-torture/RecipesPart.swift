@@ -9,8 +9,8 @@ import SpaceSystem
 /// Each notes what it holds, beside its PID, in memory that all share, before it looks at the notes of the others: so
 /// two processes that hold something exclusive see each other. Overlaps and falling fencing numbers must be 0, and so
 /// must items that were done twice or are lost.
-struct RecipesPart {
-    private let options: Options
+struct RecipesPart: SupervisedPart {
+    let options: Options
     private let workRoot: WorkRoot
     private var root: String { workRoot.path }
     private let ledger: RecipesLedger
@@ -21,18 +21,13 @@ struct RecipesPart {
         ledger = try RecipesLedger(workers: options.processes)
     }
 
-    func run(_ report: (Report) throws -> Void) throws -> Never {
-        let supervisors = try Process.supervisors(options.processes, supervise)
-        Process.work { try report(work(supervisors)) }
-    }
-
-    private func work(_ supervisors: [pid_t]) throws -> Report {
+    func work(_ supervisors: [pid_t]) throws -> Report {
         let space = try Space(root: root, timeout: .seconds(30))
         let namespace = try space.namespace(RecipesWorker.name)
-        let start = MonotonicInstant.now
-        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds) {
-            sleep(1)
-            note("\(ledger.kills.load()) kills, \(ledger.entries.load()) held, \(ledger.completed.load()) done")
+        spendTime {
+            false
+        } progress: {
+            "\(ledger.kills.load()) kills, \(ledger.entries.load()) held, \(ledger.completed.load()) done"
         }
         ledger.stop.store(1)
         for supervisor in supervisors { _ = Process.wait(supervisor) }
@@ -43,7 +38,7 @@ struct RecipesPart {
     }
 
     /// Forks one worker after the other, each to be killed.
-    private func supervise(_ worker: Int) {
+    func supervise(_ worker: Int) {
         var generator = SeededGenerator(seed: options.seed &+ UInt64(worker) &* 1_000_003)
         let points: [CrashPoint] = [.begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .slotPublished]
         while ledger.stop.load() == 0 {
