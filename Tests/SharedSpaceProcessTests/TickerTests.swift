@@ -20,6 +20,15 @@ struct TickerTests {
 
     private func seat(_ namespace: Namespace) -> TickerSeat.Sighting { namespace.core.control.ticker.sighting }
 
+    private func deputySeat(_ namespace: Namespace) -> TickerSeat.Sighting { namespace.core.control.deputy.sighting }
+
+    /// Waits until the deputy's seat has a session other than `old`, and returns the agent whose session it is.
+    private func deputy(of namespace: Namespace, among agents: [Agent], not old: UInt64 = 0) throws -> Agent {
+        #expect(try eventually { ![0, old].contains(deputySeat(namespace).session) })
+        let process = try #require(namespace.core.process(ofSession: deputySeat(namespace).session))
+        return try #require(agents.first { $0.pid == process.pid })
+    }
+
     /// Waits until the seat has a session other than `old`, and returns the agent whose session it is.
     private func ticker(of namespace: Namespace, among agents: [Agent], not old: UInt64 = 0) throws -> Agent {
         #expect(try eventually { ![0, old].contains(seat(namespace).session) })
@@ -58,6 +67,71 @@ struct TickerTests {
             if agent === ticker { #expect(sleeps >= 12) } else { #expect(sleeps <= 8) }
         }
         #expect(try self.ticker(of: namespace, among: agents) === ticker)
+    }
+
+    /// Of 24 processes that wait, one ticks, one looks once a second, and the others look every three seconds.
+    @Test func theOthersRest() throws {
+        let namespace = try SpaceTest.namespace("n")
+        let agents = try waiters(24, in: namespace)
+        let ticker = try ticker(of: namespace, among: agents)
+        let deputy = try deputy(of: namespace, among: agents)
+        #expect(deputy !== ticker)
+        // The first processes have seen few waiters.
+        try pass(16, of: namespace)
+        let before = try agents.map { try Sleeps(of: $0.pid) }
+        let looks = deputySeat(namespace).ticks
+        try pass(40, of: namespace)
+        for (agent, old) in zip(agents, before) where agent !== ticker && agent !== deputy {
+            #expect(try Sleeps(of: agent.pid).begun(since: old) <= 6)
+        }
+        #expect(deputySeat(namespace).ticks >= looks + 6)
+        #expect(try self.deputy(of: namespace, among: agents) === deputy)
+    }
+
+    /// A deputy that is killed, stopped or leaves is replaced by another process that follows.
+    @Test(arguments: ["kill", "stop", "serve all"])
+    func aLostDeputyIsReplaced(_ loss: String) throws {
+        let namespace = try SpaceTest.namespace("n")
+        let agents = try waiters(16, in: namespace)
+        let ticker = try ticker(of: namespace, among: agents)
+        let deputy = try deputy(of: namespace, among: agents)
+        let old = deputySeat(namespace).session
+        // Each has begun to follow.
+        try pass(12, of: namespace)
+        switch loss {
+        case "kill": try deputy.kill()
+        case "stop": try deputy.stop()
+        default:
+            for number in 0..<agents.count { try namespace.write("job", number) }
+            #expect(try eventually { seat(namespace).session == 0 && deputySeat(namespace).session == 0 })
+            return
+        }
+        let next = try self.deputy(of: namespace, among: agents, not: old)
+        #expect(next !== deputy && next !== ticker)
+        // The next one does its work.
+        let oldTicker = seat(namespace).session
+        try ticker.stop()
+        #expect(try self.ticker(of: namespace, among: agents, not: oldTicker) !== ticker)
+        try pass(2, of: namespace)
+        ticker.resume()
+        if loss == "stop" { deputy.resume() }
+    }
+
+    /// If the ticker and the deputy are stopped at once, another process ticks.
+    @Test func aStoppedPairIsReplaced() throws {
+        let namespace = try SpaceTest.namespace("n")
+        let agents = try waiters(4, in: namespace)
+        let (ticker, deputy) = try (ticker(of: namespace, among: agents), deputy(of: namespace, among: agents))
+        let old = seat(namespace).session
+        try pass(8, of: namespace)
+        try deputy.stop()
+        try ticker.stop()
+        let next = try self.ticker(of: namespace, among: agents, not: old)
+        #expect(next !== ticker && next !== deputy)
+        try pass(12, of: namespace)
+        #expect(try eventually { deputySeat(namespace).session != seat(namespace).session })
+        ticker.resume()
+        deputy.resume()
     }
 
     /// A process that waits and watches in a hundred namespaces wakes as often as for one.
@@ -145,8 +219,9 @@ struct TickerTests {
     /// A process that waits again hears the ticker's end again, and so does one that could not hear it at first.
     @Test func whoFollowsListens() throws {
         let namespace = try SpaceTest.namespace("n")
-        let ticking = try waiters(1, in: namespace)
-        _ = try ticker(of: namespace, among: ticking)
+        let others = try waiters(2, in: namespace)
+        _ = try ticker(of: namespace, among: others)
+        _ = try deputy(of: namespace, among: others)
         // Without its file the ticker's process is not known, until the ticker writes the file again.
         let session = seat(namespace).session
         let folder = "\(root.path)/n/sessions"
@@ -155,17 +230,18 @@ struct TickerTests {
         for wait in 0..<2 {
             try follower.send("take-wait 600000 [\"again\", \"?int\"]")
             #expect(try follower.line() == "waiting")
-            #expect(try eventually { try listens(follower) })
+            // To the ticker and to the deputy.
+            #expect(try eventually { try listens(follower) == 2 })
             try namespace.write("again", wait)
             #expect(try follower.line() == "ok [\"again\",\(wait)]")
-            #expect(try eventually { try !listens(follower) })
+            #expect(try eventually { try listens(follower) == 0 })
         }
     }
 
-    /// Whether a process has a pidfd.
-    private func listens(_ agent: Agent) throws -> Bool {
+    /// How many pidfds a process has.
+    private func listens(_ agent: Agent) throws -> Int {
         let folder = try OwnedDescriptor.open("/proc/\(agent.pid)/fd", flags: O_RDONLY | O_DIRECTORY)
-        return try Directory.list(folder.raw).contains { name in
+        return try Directory.list(folder.raw).count { name in
             (try? Directory.linkText(at: folder.raw, name, limit: 64))?.contains("pidfd") ?? false
         }
     }

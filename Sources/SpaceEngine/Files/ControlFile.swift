@@ -24,6 +24,7 @@ package final class ControlFile: Sendable {
     private static let flagsOffset = 576
     private static let persistentOffset = 632
     private static let sequenceOffset = 640
+    private static let deputyOffset = 656
     private static let waitingOffset = 704
     private static let waitedKindsOffset = 1024
     private static let waitCountsOffset = 4096
@@ -92,6 +93,8 @@ package final class ControlFile: Sendable {
     package let claimants: SharedWord32
     /// The process that ticks for all that wait or watch.
     package let ticker: TickerSeat
+    /// The process that looks whether the ticker is stopped.
+    package let deputy: TickerSeat
     /// The inode of the LMDB lock file that the namespace's users have open, or 0 if none has had one open yet.
     package let lockFile: SharedWord64
     /// The number of the last change whose commit was announced.
@@ -135,6 +138,7 @@ package final class ControlFile: Sendable {
         claimants = SharedWord32(at: base + Self.flagsOffset + 24)
         lockFile = SharedWord64(at: base + Self.flagsOffset + 32)
         ticker = TickerSeat(at: base + Self.flagsOffset + 40)
+        deputy = TickerSeat(at: base + Self.deputyOffset)
         sequence = SharedWord64(at: base + Self.sequenceOffset)
         reserved = SharedWord64(at: base + Self.sequenceOffset + 8)
         near = NearRing(at: base + Self.nearOffset)

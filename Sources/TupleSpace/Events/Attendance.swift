@@ -8,6 +8,7 @@ import Synchronization
 package final class Attendance: Sendable {
     private let waits = Atomic<Int>(0)
     private let isAttended = Atomic<Bool>(false)
+    private let rests = Atomic<Bool>(false)
 
     package init() {}
 
@@ -24,5 +25,14 @@ package final class Attendance: Sendable {
     var isGiven: Bool {
         get { isAttended.load(ordering: .sequentiallyConsistent) }
         set { isAttended.store(newValue, ordering: .sequentiallyConsistent) }
+    }
+
+    /// Whether the event loop may look after the namespace less than once a second.
+    ///
+    /// The loop sets it before it asks what needs ticks, and a caller that needs ticks reads it afterwards, so one of
+    /// them sees the other.
+    var isResting: Bool {
+        get { rests.load(ordering: .sequentiallyConsistent) }
+        set { rests.store(newValue, ordering: .sequentiallyConsistent) }
     }
 }

@@ -15,8 +15,9 @@ import SystemPackage
 /// only says that there may be news.
 ///
 /// One process ticks for all that wait or watch in a namespace (`TickerSeat`); it nudges the others if there was a
-/// commit. The others listen for its end, and look once a second whether it still ticks. So a process wakes four times a
-/// second however many namespaces it ticks for, and once if it ticks for none.
+/// commit. The others listen for its end, and one of them, the deputy, looks once a second whether it still ticks. So a
+/// process wakes four times a second however many namespaces it ticks for, once if it is a deputy, watches, or has tasks
+/// that wait, and more seldom otherwise.
 ///
 /// Short handlers run on the thread that heard the signal, because a hand-over to another thread would cost as much
 /// again as the signal. So that a handler that blocks delays no other one, `HandlerThreads` has another thread listen
@@ -124,9 +125,15 @@ package final class EventLoop: Sendable {
 
     /// Looks after a namespace as long as this process waits in it or has affairs there that need ticks.
     ///
+    /// - Parameters:
+    ///   - core: The namespace.
+    ///   - mayRest: Whether the caller needs no look of its own: it is a thread that waits.
     /// - Returns: Whether the loop has a thread for that.
-    package static func attend(_ core: any ListeningNamespace) -> Bool {
-        if core.attendance.isGiven { return true }
+    package static func attend(_ core: any ListeningNamespace, mayRest: Bool = false) -> Bool {
+        if core.attendance.isGiven {
+            if !mayRest, core.attendance.isResting { existing?.endRest(core) }
+            return true
+        }
         // A child made by fork cannot use what it inherited; a thread started for it would only meet locks that the
         // parent's threads may have held.
         guard !core.engine.isInherited else { return false }
@@ -138,6 +145,16 @@ package final class EventLoop: Sendable {
         let hasThread = handlers.start(self)
         core.attendance.isGiven = hasThread
         return hasThread
+    }
+
+    /// Looks after a namespace within a second, and from then on once a second.
+    private func endRest(_ core: any ListeningNamespace) {
+        state.withLock { state in
+            core.attendance.isResting = false
+            guard let attended = state.attended[ObjectIdentifier(core)] else { return }
+            attended.due = min(attended.due, .now.advanced(by: Ticking.interval))
+            hasten(attended.due, &state)
+        }
     }
 
     private func entry(_ core: any ListeningNamespace, _ state: inout State) -> Attended {
@@ -168,7 +185,10 @@ package final class EventLoop: Sendable {
             attended.watched = core
             return attended.users == 1
         }
-        if isNew { listen(core) }
+        if isNew {
+            listen(core)
+            if core.attendance.isResting { endRest(core) }
+        }
         core.attendance.isGiven = handlers.start(self)
     }
 
@@ -366,13 +386,17 @@ package final class EventLoop: Sendable {
             (attended.namespace, attended.users > 0, attended.watch != nil)
         }
         guard let core else { return drop(id, attended, nil) }
+        core.attendance.isResting = true
         let role = core.tick(isUsed: isWatched || core.attendance.isWaitedIn) { follow($0, for: core) }
         var needsTicks = core.needsTicks
         var isFollowing = false
+        var mayRest = false
         switch role {
         case .ticking: needsTicks = true
-        case .following(let isHeard):
+        case .following(let isHeard, let isRelieved):
             isFollowing = true
+            // A watcher whose signal file is replaced, and a task whose doorbell is, find that out at their looks.
+            mayRest = isRelieved && !isWatched && !core.hasTaskWakeups
             // If the ticker's end can't be heard, this process looks at each tick whether it still ticks.
             if !isHeard { needsTicks = true }
         case .idle:
@@ -392,8 +416,12 @@ package final class EventLoop: Sendable {
             guard case .bell(let bell, let heard, let transaction) = $0 else { return false }
             return bell.isRaised(since: heard) || transaction != last || !isUsable
         }
-        let interval = needsTicks ? Ticking.interval : max(Self.watchInterval, Ticking.interval)
+        let rest = core.restInterval
         state.withLock { state in
+            // A watcher, or a caller that needs ticks, may have come meanwhile.
+            if needsTicks || !mayRest || attended.users > 0 { core.attendance.isResting = false }
+            let seldom = core.attendance.isResting ? rest : Self.watchInterval
+            let interval = needsTicks ? Ticking.interval : max(seldom, Ticking.interval)
             attended.isFollowing = isFollowing
             attended.due = .now.advanced(by: interval)
         }

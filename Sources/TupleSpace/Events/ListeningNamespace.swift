@@ -21,7 +21,13 @@ package protocol ListeningNamespace: AnyObject, Sendable {
     /// Looks anew who ticks: a process whose end concerns the namespace has ended.
     func forgetTicker()
 
-    /// Whether another process ticks than at the last look, or none.
+    /// After what time this process looks at the seats again, if another process watches over the ticker.
+    var restInterval: Duration { get }
+
+    /// Whether tasks of this process have waited in the namespace's root.
+    var hasTaskWakeups: Bool { get }
+
+    /// Whether another process ticks, or is the deputy, than at the last look, or none.
     var hasNewTicker: Bool { get }
 
     /// Looks for news: the change signal was heard.
@@ -41,8 +47,9 @@ package protocol ListeningNamespace: AnyObject, Sendable {
 package enum TickerRole: Sendable {
     /// This process.
     case ticking
-    /// Another process; `isHeard`: its end will be heard.
-    case following(isHeard: Bool)
+    /// Another process; `isHeard`: its end will be heard; `isRelieved`: a third process, whose end will be heard too,
+    /// looks whether the ticker is stopped.
+    case following(isHeard: Bool, isRelieved: Bool)
     /// No process needs to, as far as this one can tell.
     case idle
 }

@@ -60,6 +60,11 @@ package final class TaskWakeups: Sendable {
         }
     }
 
+    /// Whether tasks of this process have waited in a root.
+    package static func isUsed(in root: SpaceRoot) -> Bool {
+        all.withLock { $0[Name(root.path)] }?.forkGeneration == ForkGuard.generation
+    }
+
     /// Whether no other process can ring this one's tasks for a root: the file of the words was removed or replaced.
     package static func isDeaf(in root: SpaceRoot) -> Bool {
         let known = all.withLock { $0[Name(root.path)] }

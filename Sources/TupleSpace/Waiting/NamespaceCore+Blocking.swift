@@ -62,7 +62,7 @@ extension NamespaceCore {
                     isDescribed = true
                 }
                 wait.attendClaimants()
-                if hasLasted, wait.hasSlot, wait.hindrance == nil, EventLoop.attend(self) {
+                if hasLasted, wait.hasSlot, wait.hindrance == nil, EventLoop.attend(self, mayRest: true) {
                     sleep(wait, until: deadline ?? .distantFuture)
                 } else {
                     let turn = wait.hindrance == nil ? Ticking.interval : Limits.tick
@@ -71,7 +71,7 @@ extension NamespaceCore {
                     sleep(wait, until: min(end, deadline ?? end))
                     if end.hasPassed {
                         nextTick = nil
-                        if !EventLoop.attend(self) { tickAlone() }
+                        if !EventLoop.attend(self, mayRest: true) { tickAlone() }
                         hasLasted = true
                         wait.renew()
                         if wait.mayHaveMissed {

@@ -6,11 +6,16 @@ import TupleCoding
 ///
 /// A tick (250 ms) is the latest moment at which other processes find what a killed process left undone. One process
 /// ticks for all (`TickerSeat`): it repairs what it can, and nudges all waiters and watchers if there was a commit
-/// since its last tick, so that each looks for what it may have missed. Every process does its own part: once a second,
-/// and when it is nudged.
+/// since its last tick, so that each looks for what it may have missed. One other process, the deputy, looks once a
+/// second whether the ticker is stopped. Every process does its own part: once a second if it watches or has tasks that
+/// wait, more seldom if it only has threads that wait (`restInterval`), and when it is nudged.
 extension NamespaceCore {
     /// How long the seat's ticks must not have been counted on before the ticker counts as stopped.
     private static let silence = Duration.milliseconds(700)
+    /// How long the deputy's looks must not have been counted on before it counts as stopped.
+    private static let deputySilence = Duration.milliseconds(2500)
+    /// The longest interval between the looks of a process that neither ticks nor is the deputy.
+    private static let longestRest = Duration.seconds(30)
     /// After what time a process that can't hear the ticker's end tries again to listen for it.
     private static let retry = Duration.seconds(1)
     /// The number of ticks after which a sweep also looks for sessions whose lock a forked child inherited: eight
@@ -60,8 +65,16 @@ extension NamespaceCore {
 
     // MARK: Who ticks
 
-    /// What this process knows of the ticker.
+    /// What this process knows of the ticker and its deputy.
     struct KnownTicker {
+        var ticker = KnownSeat()
+        var deputy = KnownSeat()
+        /// The last transaction at this process's last tick as the ticker.
+        var transaction = -1
+    }
+
+    /// What this process knows of a seat.
+    struct KnownSeat {
         var sighting: TickerSeat.Sighting?
         /// When the seat was first seen like this.
         var since = MonotonicInstant.now
@@ -70,8 +83,6 @@ extension NamespaceCore {
         var isHeard = false
         /// When this process last tried to listen for its end.
         var lastTry = MonotonicInstant.now
-        /// The last transaction at this process's last tick as the ticker.
-        var transaction = -1
 
         /// Notes how the seat is now; returns how long it has been so.
         mutating func note(_ now: TickerSeat.Sighting) -> Duration {
@@ -86,41 +97,90 @@ extension NamespaceCore {
     ) -> TickerRole {
         let seat = control.ticker
         let seen = seat.sighting
-        if seen.session == session.number {
-            if isUsed || isUsedByOthers { return .ticking }
+        let isTicker = seen.session == session.number
+        guard isUsed || (isTicker || isDeputy) && isUsedByOthers else {
             leaveSeat()
             return .idle
         }
-        guard isUsed else { return .idle }
-        let isSilent = ticker.withLock { $0.note(seen) > Self.silence }
-        if seen.session == 0 || isSilent || hasEnded(ticker: seen.session, follow) {
-            guard seat.take(from: seen, for: session.number) else { return .following(isHeard: false) }
-            // What the ticker before has missed is not known.
-            ticker.withLock { $0.transaction = -1 }
+        if isTicker {
+            leaveDeputy()
+            relieveStoppedDeputy()
             return .ticking
         }
-        return .following(isHeard: ticker.withLock { $0.isHeard })
+        let isSilent = ticker.withLock { $0.ticker.note(seen) > Self.silence }
+        if seen.session == 0 || isSilent || hasEnded(\.ticker, seen.session, follow) {
+            guard seat.take(from: seen, for: session.number) else {
+                return .following(isHeard: false, isRelieved: false)
+            }
+            // What the ticker before has missed is not known.
+            ticker.withLock { $0.transaction = -1 }
+            leaveDeputy()
+            return .ticking
+        }
+        let isRelieved = !isDeputyNow(follow)
+        let (isHeard, isDeputyHeard) = ticker.withLock { ($0.ticker.isHeard, $0.deputy.isHeard) }
+        return .following(isHeard: isHeard, isRelieved: isRelieved && isDeputyHeard)
     }
 
-    /// Follows the ticker, if it is not followed yet; returns whether it has ended.
+    private var isDeputy: Bool { control.deputy.sighting.session == session.number }
+
+    /// Counts a look if this process is the deputy; otherwise takes the deputy's seat if it is free, or listens for the
+    /// deputy's end.
+    ///
+    /// - Returns: Whether this process is the deputy, or has to look again who is.
+    private func isDeputyNow(_ follow: (ProcessIdentity) -> ProcessExits<ObjectIdentifier>.Finding) -> Bool {
+        let seat = control.deputy
+        let seen = seat.sighting
+        if seen.session != session.number {
+            guard seen.session == 0 || hasEnded(\.deputy, seen.session, follow) else { return false }
+            guard seat.take(from: seen, for: session.number) else { return true }
+        }
+        seat.countTick()
+        return true
+    }
+
+    /// Empties the deputy's seat if the deputy has not looked for a while, so that another process takes it.
+    private func relieveStoppedDeputy() {
+        let seen = control.deputy.sighting
+        guard seen.session != 0, ticker.withLock({ $0.deputy.note(seen) > Self.deputySilence }) else { return }
+        if control.deputy.take(from: seen, for: 0) { nudgeAll() }
+    }
+
+    /// Follows the process that has a seat, if it is not followed yet; returns whether it has ended.
     private func hasEnded(
-        ticker number: UInt64,
+        _ seat: any WritableKeyPath<KnownTicker, KnownSeat> & Sendable,
+        _ number: UInt64,
         _ follow: (ProcessIdentity) -> ProcessExits<ObjectIdentifier>.Finding
     ) -> Bool {
         guard control.mayLive(session: number) else { return true }
         let isKnown = ticker.withLock {
+            let known = $0[keyPath: seat]
             // What hindered this process, a descriptor that was missing for example, may have passed.
-            $0.followed == number && ($0.isHeard || MonotonicInstant.now.duration(since: $0.lastTry) < Self.retry)
+            return known.followed == number
+                && (known.isHeard || MonotonicInstant.now.duration(since: known.lastTry) < Self.retry)
         }
         if isKnown { return false }
         var finding = ProcessExits<ObjectIdentifier>.Finding.unheard
         if let process = process(ofSession: number) { finding = follow(process) }
-        ticker.withLock { ($0.followed, $0.isHeard, $0.lastTry) = (number, finding == .followed, .now) }
+        ticker.withLock {
+            $0[keyPath: seat].followed = number
+            $0[keyPath: seat].isHeard = finding == .followed
+            $0[keyPath: seat].lastTry = .now
+        }
         return finding == .ended
     }
 
-    /// Looks again who ticks: a process that this one follows has ended.
-    package func forgetTicker() { ticker.withLock { $0.followed = 0 } }
+    /// Looks again who ticks, and who is the deputy: a process that this one follows has ended.
+    package func forgetTicker() { ticker.withLock { ($0.ticker.followed, $0.deputy.followed) = (0, 0) } }
+
+    /// After what time a process looks whether the ticker is stopped, although the deputy looks once a second.
+    ///
+    /// All processes together look at most eight times a second.
+    package var restInterval: Duration {
+        min(max(.seconds(1), .milliseconds(125) * Int(slots.inUse.load())), Self.longestRest)
+    }
+
+    package var hasTaskWakeups: Bool { TaskWakeups.isUsed(in: root) }
 
     /// Whether other processes wait or watch here.
     private var isUsedByOthers: Bool {
@@ -132,17 +192,26 @@ extension NamespaceCore {
         return isWatched ?? true
     }
 
-    /// Gives up the seat: no process waits or watches, or this one leaves.
+    /// Gives up the ticker's or the deputy's seat: no process waits or watches, or this one leaves.
     ///
     /// The others are nudged, in case one began to wait and still follows this process.
     func leaveSeat() {
-        if control.ticker.leave(session.number) { nudgeAll() }
+        let hasTicked = control.ticker.leave(session.number)
+        if control.deputy.leave(session.number) || hasTicked { nudgeAll() }
     }
 
-    /// Whether another process has taken the seat since this one looked, or none has it.
+    /// Gives up the deputy's seat, if this process has it, because it is the ticker now.
+    private func leaveDeputy() {
+        if control.deputy.leave(session.number) { nudgeAll() }
+    }
+
+    /// Whether another process has taken the ticker's or the deputy's seat since this one looked, or none has it.
     package var hasNewTicker: Bool {
-        let holder = control.ticker.sighting.session
-        return holder == 0 || holder != session.number && holder != ticker.withLock { $0.followed }
+        let (holder, second) = (control.ticker.sighting.session, control.deputy.sighting.session)
+        return ticker.withLock { known in
+            holder == 0 || holder != session.number && holder != known.ticker.followed
+                || second == 0 || second != session.number && second != known.deputy.followed
+        }
     }
 
     // MARK: The ticker's work
