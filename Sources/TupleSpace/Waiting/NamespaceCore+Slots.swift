@@ -60,14 +60,17 @@ extension NamespaceCore {
     ///
     /// If `isThorough` is true, a session also counts as dead if its process has died and a forked child has inherited
     /// its lock. That check takes many times as long as a check of the lock alone.
-    func sweepSlots(isThorough: Bool) {
+    ///
+    /// If `ofIdle` is false, slots are passed over to which nothing was granted: their locks cost a system call for each
+    /// session, and a slot of the dead delays no tuple until the tuple is granted to it.
+    func sweepSlots(isThorough: Bool, ofIdle: Bool = true) {
         slots.forgetOverflow(before: UInt64(bitPattern: MonotonicInstant.now.nanoseconds))
         guard slots.inUse.load() != 0 else { return }
         var isDead: [UInt64: Bool] = [session.number: false]
         for index in slots.range {
             let slot = slots.slot(index)
             let word = slot.current
-            guard word.state != .free else { continue }
+            guard word.state != .free, ofIdle || word.state != .active else { continue }
             let ticket = slot.ticket.load()
             let owner = word.state == .filling ? word.payload : slot.session.load()
             let dead = isDead[owner] ?? !(isThorough ? isAlive(session: owner) : isLocked(session: owner))

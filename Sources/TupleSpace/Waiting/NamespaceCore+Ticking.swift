@@ -21,6 +21,8 @@ extension NamespaceCore {
     /// The number of ticks after which a sweep also looks for sessions whose lock a forked child inherited: eight
     /// seconds.
     private static let ticksToThoroughSweep: UInt64 = 32
+    /// The number of ticks after which a sweep also looks at the slots to which nothing was granted: a second.
+    private static let ticksToSweepOfIdle: UInt64 = 4
 
     package func tick(
         isUsed: Bool,
@@ -60,7 +62,7 @@ extension NamespaceCore {
         attendOwnPart()
         guard isUsable else { return }
         carryOutDeferred()
-        if takeTurn() { repair(isThorough: false) }
+        if takeTurn() { repair(isThorough: false, ofIdle: true) }
     }
 
     // MARK: Who ticks
@@ -220,7 +222,7 @@ extension NamespaceCore {
         let count = control.ticker.countTick()
         _ = takeTurn(force: true)
         let transaction = engine.lastChange
-        repair(isThorough: count % Self.ticksToThoroughSweep == 0)
+        repair(isThorough: count % Self.ticksToThoroughSweep == 0, ofIdle: count % Self.ticksToSweepOfIdle == 0)
         let hasMoved = ticker.withLock { known in
             defer { known.transaction = transaction }
             return known.transaction != transaction
@@ -229,9 +231,9 @@ extension NamespaceCore {
     }
 
     /// Repairs what dead processes left undone, and removes what expired.
-    private func repair(isThorough: Bool) {
+    private func repair(isThorough: Bool, ofIdle: Bool) {
         engine.lookForAbandonedGate()
-        sweepSlots(isThorough: isThorough)
+        sweepSlots(isThorough: isThorough, ofIdle: ofIdle)
         dropWatchersOfTheDead(timeout: Self.upkeepPatience)
         // The processes that wait here also listen for the end of claimants, and should have returned these claims at
         // once.
