@@ -23,6 +23,8 @@ extension NamespaceCore {
     private static let ticksToThoroughSweep: UInt64 = 32
     /// The number of ticks after which a sweep also looks at the slots to which nothing was granted: a second.
     private static let ticksToSweepOfIdle: UInt64 = 4
+    /// The number of ticks after which a thorough sweep does so too: 32 seconds.
+    private static let ticksToThoroughSweepOfIdle: UInt64 = 128
 
     package func tick(
         isUsed: Bool,
@@ -222,7 +224,9 @@ extension NamespaceCore {
         let count = control.ticker.countTick()
         _ = takeTurn(force: true)
         let transaction = engine.lastChange
-        repair(isThorough: count % Self.ticksToThoroughSweep == 0, ofIdle: count % Self.ticksToSweepOfIdle == 0)
+        let isThorough = count % Self.ticksToThoroughSweep == 0
+        let ticksToIdle = isThorough ? Self.ticksToThoroughSweepOfIdle : Self.ticksToSweepOfIdle
+        repair(isThorough: isThorough, ofIdle: count % ticksToIdle == 0)
         let hasMoved = ticker.withLock { known in
             defer { known.transaction = transaction }
             return known.transaction != transaction
