@@ -78,7 +78,7 @@ extension Engine {
                     if try reader.transaction.renew() { return }
                 } catch {
                     // The next read that took this reader would fail too.
-                    readers.drop()
+                    readers.drop(reader)
                     throw SpaceError(error)
                 }
                 reader.transaction.reset()

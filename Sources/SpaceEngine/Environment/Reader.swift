@@ -10,6 +10,8 @@ package final class Reader: @unchecked Sendable {
     let near: UnsafeMutablePointer<NearView>
     /// Whether the copy belongs to the snapshot.
     @exclusivity(unchecked) var showsNear = false
+    /// The reader's place in its pool, since it was first put there.
+    @exclusivity(unchecked) var place: Int?
 
     package init(_ transaction: consuming ReadTransaction) {
         self.transaction = transaction

@@ -23,10 +23,12 @@ extension Environment {
 /// a thread with a reader may be waiting, and a thread that has waited for a second, which may hold a reader itself.
 ///
 /// No lock is taken, because a lock's kernel hands it from sleeper to sleeper while thousands of threads want it, and
-/// each of these steps costs a switch of threads. An idle reader lies in a place, and the place's bit is set in `idle`:
+/// each of these steps costs a switch of threads. A reader has a place from its first return to its end. While it is
+/// idle, the place's bit is set in `idle`:
 ///
-///     put:   claim a free place → store the reader there → set its bit → wake a thread, if one waits
-///     take:  clear a bit that is set → the place is this thread's → remove the reader → free the place
+///     put:   the first time, claim a free place and store the reader there → set its bit → wake a waiting thread
+///     take:  clear a bit that is set → the reader in its place is this thread's
+///     drop:  free the place of a reader that was taken
 ///
 /// A thread that waits first counts itself, then looks for a bit once more, then sleeps. `put` sets the bit before it
 /// reads that count, so one of the two sees the other. At most one thread is being woken at a time; it wakes the next if
@@ -40,9 +42,10 @@ package final class ReaderPool: @unchecked Sendable {
 
     /// The contents of the places.
     ///
-    /// They are why the class is unchecked Sendable: a place belongs to the thread that changed its bit.
+    /// They are why the class is unchecked Sendable: a place changes only between a claim of its bit in `used` and the
+    /// setting of its bit in `idle`, and after a take.
     private let places: UnsafeMutablePointer<Unmanaged<Reader>?>
-    /// The places that a thread fills, that are filled, or that a thread empties.
+    /// The places that have a reader, idle or lent, and those that a thread fills or empties.
     private let used = Atomic<UInt64>(0)
     /// The places with a reader to take.
     private let idle = Atomic<UInt64>(0)
@@ -61,6 +64,8 @@ package final class ReaderPool: @unchecked Sendable {
 
     deinit {
         removeAll()
+        // A reader that was taken and never put back.
+        for place in 0..<Self.capacity { places[place]?.release() }
         places.deallocate()
     }
 
@@ -78,11 +83,7 @@ package final class ReaderPool: @unchecked Sendable {
                 bits = now
                 continue
             }
-            let place = places + bit.trailingZeroBitCount
-            let reader = place.pointee?.takeRetainedValue()
-            place.pointee = nil
-            used.bitwiseAnd(~bit, ordering: .releasing)
-            return reader
+            return places[bit.trailingZeroBitCount]?.takeUnretainedValue()
         }
         return nil
     }
@@ -144,22 +145,31 @@ package final class ReaderPool: @unchecked Sendable {
     /// Takes back a reader, which was reset.
     @inline(__always)
     func put(_ reader: Reader) {
-        var bits = used.load(ordering: .relaxed)
-        var bit: UInt64
-        while true {
-            bit = ~bits & (bits &+ 1)
-            // All places are in use: the reader is one beyond the capacity, and ends.
-            if bit == 0 { return drop() }
-            let (isMine, now) = used.weakCompareExchange(expected: bits, desired: bits | bit, ordering: .acquiring)
-            if isMine { break }
-            bits = now
-        }
-        places[bit.trailingZeroBitCount] = .passRetained(reader)
-        let now = idle.bitwiseOr(bit, ordering: .sequentiallyConsistent).newValue
+        guard reader.place != nil || givePlace(to: reader), let place = reader.place else { return drop() }
+        let now = idle.bitwiseOr(1 << UInt64(place), ordering: .sequentiallyConsistent).newValue
         if waiting.load(ordering: .sequentiallyConsistent) > 0 {
             wakeWaiter()
-        } else if now.nonzeroBitCount > Self.mostIdle, take() != nil {
-            drop()
+        } else if now.nonzeroBitCount > Self.mostIdle, let surplus = take() {
+            drop(surplus)
+        }
+    }
+
+    /// Gives a new reader its place; `false` if all places are in use: the reader is one beyond the capacity, and ends.
+    @inline(never)
+    private func givePlace(to reader: Reader) -> Bool {
+        var bits = used.load(ordering: .relaxed)
+        while true {
+            let bit = ~bits & (bits &+ 1)
+            guard bit != 0 else { return false }
+            let (isMine, now) = used.weakCompareExchange(expected: bits, desired: bits | bit, ordering: .acquiring)
+            guard isMine else {
+                bits = now
+                continue
+            }
+            let place = bit.trailingZeroBitCount
+            places[place] = .passRetained(reader)
+            reader.place = place
+            return true
         }
     }
 
@@ -169,14 +179,24 @@ package final class ReaderPool: @unchecked Sendable {
         put(reader)
     }
 
-    /// Gives back the place of a reader that could not be made, or that has failed.
+    /// Ends a reader that was taken.
+    func drop(_ reader: Reader) {
+        if let place = reader.place {
+            places[place]?.release()
+            places[place] = nil
+            used.bitwiseAnd(~(1 << UInt64(place)), ordering: .releasing)
+        }
+        drop()
+    }
+
+    /// Counts one reader less: one that could not be made, or that ends.
     func drop() {
         readers.subtract(1, ordering: .sequentiallyConsistent)
         wakeOne()
     }
 
     func removeAll() {
-        while take() != nil { readers.subtract(1, ordering: .relaxed) }
+        while let reader = take() { drop(reader) }
     }
 
     /// Wakes a thread if one waits, and none is being woken.
