@@ -12,18 +12,29 @@ public enum Spin {
     @inlinable
     public static func pause() { space_pause() }
 
+    /// Waits between two checks of a condition that another thread is about to make true: mostly a pause, and on each
+    /// 64th round, after about two microseconds, the thread lets others of its processor run.
+    ///
+    /// The thread that is waited for may be one of them: the kernel often puts a thread that it wakes on its waker's
+    /// processor. A spin would then only keep the other thread from its work.
+    @inlinable
+    public static func pauseOrYield(_ round: Int) {
+        if round & 63 == 63 { space_yield() } else { pause() }
+    }
+
     /// Checks a condition repeatedly, with a pause in between.
     ///
     /// - Parameters:
     ///   - rounds: the largest number of checks; one last check follows them.
+    ///   - yielding: whether the other threads of this processor may run now and then.
     ///   - condition: called at each check.
     /// - Returns: whether `condition` came true.
     @inlinable
-    public static func wait(rounds: Int, until condition: () -> Bool) -> Bool {
+    public static func wait(rounds: Int, yielding: Bool = false, until condition: () -> Bool) -> Bool {
         guard isWorthwhile else { return condition() }
-        for _ in 0..<max(1, rounds) {
+        for round in 0..<max(1, rounds) {
             if condition() { return true }
-            pause()
+            if yielding { pauseOrYield(round) } else { pause() }
         }
         return condition()
     }

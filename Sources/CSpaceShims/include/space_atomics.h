@@ -8,6 +8,7 @@
 #ifndef SPACE_ATOMICS_H
 #define SPACE_ATOMICS_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -67,6 +68,9 @@ static inline void space_acquire_fence(void) {
 static inline void space_release_fence(void) {
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
+
+/// Lets the other threads of this processor run.
+static inline void space_yield(void) { sched_yield(); }
 
 /// Tells the processor that this is a spin loop: this saves power, and on x86 it avoids a memory-order mis-speculation
 /// at the end.

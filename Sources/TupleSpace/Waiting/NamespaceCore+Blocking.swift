@@ -51,7 +51,11 @@ extension NamespaceCore {
                 if !hasSpun {
                     hasSpun = true
                     if Spin.isWorthwhile, spinPolicy.isDue() {
-                        let isAnswered = Spin.wait(rounds: Self.spinRounds, until: { wait.isRaised })
+                        let isAnswered = Spin.wait(
+                            rounds: Self.spinRounds,
+                            yielding: true,
+                            until: { wait.isRaised }
+                        )
                         spinPolicy.note(isAnswered: isAnswered)
                         if isAnswered { break }
                     }
@@ -100,7 +104,7 @@ extension NamespaceCore {
         var looks = 0
         for round in 0..<Self.spinRounds {
             if round & 63 == 63, deadline?.hasPassed ?? false { return nil }
-            Spin.pause()
+            Spin.pauseOrYield(round)
             let last = engine.lastChange
             guard last != seen else { continue }
             seen = last
