@@ -40,22 +40,29 @@ extension Engine {
         }
     }
 
-    /// Waits, for as long as takers make progress, until a full ring has a place; `false` if they make none.
+    /// Waits for a full ring to have a place, while takers come and make progress; `false` if they don't.
     ///
-    /// Takers are quicker with tuples in the ring than with those in LMDB. So a writer that is quicker than the takers
-    /// does better to let them go first than to move their tuples to LMDB.
+    /// Takers are several times as quick with tuples in the ring as with those in LMDB. So a writer that is quicker than
+    /// the takers does better to let them go first than to move their tuples to LMDB. That takes about as long as the
+    /// commit that would move them: longer would be too long if no taker comes, and shorter would be too short for one
+    /// that has just been woken. A taker may also have to empty the tables first, which shows in LMDB's commits.
     @inline(never)
     private func waitForPlace(_ near: NearRing) -> Bool {
         guard near.off.loadRelaxed() == 0, placePolicy.isDue() else { return false }
-        let head = near.head.loadRelaxed()
-        // A taker on another processor shows soon that it is one, and one on this processor only when it may run.
-        if !Spin.wait(rounds: Self.spinsForTaker, until: { near.head.loadRelaxed() != head }) { sched_yield() }
-        var hasPlace = near.mayHavePlace
-        if near.head.loadRelaxed() != head {
-            for _ in 0..<Self.yieldsForPlace where !hasPlace {
+        var seen = (near.head.loadRelaxed(), environment.lastTransaction)
+        var hasPlace = Spin.wait(rounds: Self.spinsForTaker, until: { near.mayHavePlace })
+        if !hasPlace {
+            let start = MonotonicInstant.now
+            var lastMove = start
+            repeat {
+                // A taker on this processor can go on only if this thread lets it.
                 sched_yield()
                 hasPlace = near.mayHavePlace
-            }
+                let (now, moved) = (MonotonicInstant.now, (near.head.loadRelaxed(), environment.lastTransaction))
+                if moved != seen { (seen, lastMove) = (moved, now) }
+                if now.duration(since: lastMove) > Self.patienceForTaker { break }
+                if now.duration(since: start) > Self.patienceForPlace { break }
+            } while !hasPlace
         }
         placePolicy.note(isAnswered: hasPlace)
         return hasPlace
@@ -63,7 +70,9 @@ extension Engine {
 
     /// About a microsecond, in which a taker takes a tuple or two.
     private static let spinsForTaker = 30
-    private static let yieldsForPlace = 8
+    /// How long a writer waits for a sign of a taker, and how long for a place.
+    private static let patienceForTaker = Duration.microseconds(100)
+    private static let patienceForPlace = Duration.milliseconds(1)
 
     /// Makes sure of the disk space for moving records to LMDB: for a full ring, or for a few records.
     ///
@@ -143,20 +152,40 @@ extension Engine {
     ///
     /// It can tell only if it is known that LMDB has no match as of its last commit, and that commit is still the last
     /// one afterwards.
-    package func lookNear(_ template: Template, _ order: MatchOrder) throws(SpaceError) -> NearSight {
+    ///
+    /// A match is a copy on the stack, which is lent to `borrow`.
+    package func lookNear(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ borrow: (Match) -> Void
+    ) throws(SpaceError) -> NearSight {
         guard let near, absences.mayHave, near.off.loadRelaxed() == 0 else { return .unknown }
         try checkUsable()
+        return withUnsafeTemporaryAllocation(byteCount: NearRing.longestTuple, alignment: 8) {
+            lookNear(near, template, order, copyingTo: $0, borrow)
+        }
+    }
+
+    @inline(__always)
+    private func lookNear(
+        _ near: NearRing,
+        _ template: Template,
+        _ order: MatchOrder,
+        copyingTo buffer: UnsafeMutableRawBufferPointer,
+        _ borrow: (Match) -> Void
+    ) -> NearSight {
         for _ in 0..<Self.looks {
             let word = near.word.load()
             let commit = environment.lastTransaction
             let (head, tail) = (near.head.loadRelaxed(), near.tail.load())
             guard let floor = absences.floor(template, asOf: commit), near.isSound(head, tail) else { return .unknown }
             var isSound = true
-            let match = near.first(template, order, min(max(head, floor), tail)..<tail, &isSound)
+            let match = near.first(template, order, min(max(head, floor), tail)..<tail, copiedTo: buffer, &isSound)
             SharedWord64.acquireFence()
             guard near.word.loadRelaxed() == word, environment.lastTransaction == commit else { continue }
             guard isSound else { return .unknown }
-            return match.map { .match($0) } ?? .nothing
+            guard let match else { return .nothing }
+            return .match(match.lend(to: borrow))
         }
         return .unknown
     }
@@ -171,16 +200,21 @@ extension Engine {
         _ template: Template,
         _ order: MatchOrder,
         floor: UInt64,
-        since word: UInt64
+        since word: UInt64,
+        _ borrow: (Match) -> Void
     ) -> NearSight? {
         guard let near else { return .nothing }
         let (head, tail) = (near.head.loadRelaxed(), near.tail.load())
         guard near.isSound(head, tail) else { return nil }
-        var isSound = true
-        let match = near.first(template, order, min(max(head, floor), tail)..<tail, &isSound)
-        SharedWord64.acquireFence()
-        guard isSound, near.word.loadRelaxed() == word else { return nil }
-        return match.map { .match($0) } ?? .nothing
+        let ids = min(max(head, floor), tail)..<tail
+        return withUnsafeTemporaryAllocation(byteCount: NearRing.longestTuple, alignment: 8) { buffer in
+            var isSound = true
+            let match = near.first(template, order, ids, copiedTo: buffer, &isSound)
+            SharedWord64.acquireFence()
+            guard isSound, near.word.loadRelaxed() == word else { return nil }
+            guard let match else { return .nothing }
+            return .match(match.lend(to: borrow))
+        }
     }
 
     /// The ring's word, and whether the ring may have tuples.

@@ -8,6 +8,22 @@ public protocol Matcher: TemplateElement {
     ///
     /// - Throws: `TupleCodingError` if the field can't be read as `Matched`.
     static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched
+
+    /// Reads the field that this matcher has matched.
+    ///
+    /// The default does what ``decodeMatched(from:)`` does. A matcher that knows the field without reading it skips the
+    /// field, which saves time.
+    ///
+    /// - Throws: `TupleCodingError` if the field can't be read as `Matched`.
+    func matched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched
+}
+
+extension Matcher {
+    /// Reads the field that this matcher has matched.
+    @inlinable
+    public func matched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched {
+        try Self.decodeMatched(from: &decoder)
+    }
 }
 
 extension TupleDecoder {
@@ -18,7 +34,7 @@ extension TupleDecoder {
     public mutating func decodeMatched<each M: Matcher>(
         _ matcher: repeat each M
     ) throws(TupleCodingError) -> (repeat (each M).Matched) {
-        let matched = (repeat try (each M).decodeMatched(from: &self))
+        let matched = (repeat try (each matcher).matched(from: &self))
         try finish()
         return matched
     }

@@ -71,17 +71,17 @@ private struct TemplateReader {
             return .any
         case .array(let nodes):
             for node in nodes { try append(node, to: &builder) }
-            template = builder.fields()
+            template = builder.takeFields()
         case .argument(.array(let values)):
             for value in values { try append(value, to: &builder) }
-            template = builder.fields()
+            template = builder.takeFields()
         case .object(let members):
             if case .value? = try json.special(members) { throw notATemplate(node) }
             try append(node, to: &builder)
-            template = builder.record()
+            template = builder.takeRecord()
         case .argument(.object(let record)):
             try append(.object(record), to: &builder)
-            template = builder.record()
+            template = builder.takeRecord()
         default:
             throw notATemplate(node)
         }

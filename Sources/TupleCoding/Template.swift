@@ -73,7 +73,8 @@ extension Template {
 
     /// Makes the template that matches the tuple without fields.
     public init() {
-        self = TemplateBuilder().fields()
+        var builder = TemplateBuilder()
+        self = builder.takeFields()
     }
 
     /// Makes a template of fields.
@@ -83,7 +84,7 @@ extension Template {
     public init<each M: Matcher>(_ matcher: repeat each M) {
         var builder = TemplateBuilder()
         repeat (each matcher).describe(into: &builder)
-        self.init(fields: builder)
+        self.init(fields: &builder)
     }
 
     /// Makes a template of fields whose nesting comes from data.
@@ -93,8 +94,8 @@ extension Template {
     public init<each M: Matcher>(checking matcher: repeat each M) throws(TupleCodingError) {
         var builder = TemplateBuilder()
         repeat (each matcher).describe(into: &builder)
-        if let failure = builder.failure { throw failure }
-        self.init(fields: builder)
+        if builder.hasFailed, let failure = builder.failure { throw failure }
+        self = builder.takeFields()
     }
 
     /// Makes a template that matches only one tuple.
@@ -119,9 +120,9 @@ extension Template {
     }
 
     @usableFromInline
-    init(fields builder: consuming TemplateBuilder) {
-        precondition(builder.failure == nil, "a template is nested deeper than \(TupleLimits.maximumDepth) levels")
-        self = builder.fields()
+    init(fields builder: inout TemplateBuilder) {
+        precondition(!builder.hasFailed, "a template is nested deeper than \(TupleLimits.maximumDepth) levels")
+        self = builder.takeFields()
     }
 
     /// The same template, but it matches only records, and at every depth only nested objects, that have no other
@@ -152,7 +153,7 @@ extension Template: ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: any TemplateElement...) {
         var builder = TemplateBuilder()
         for element in elements { element.describe(into: &builder) }
-        self.init(fields: builder)
+        self.init(fields: &builder)
     }
 }
 
@@ -167,8 +168,8 @@ extension Template: ExpressibleByDictionaryLiteral {
         }
         var builder = TemplateBuilder()
         builder.appendObject(sorted, exactly: false) { element, builder in element.describe(into: &builder) }
-        precondition(builder.failure == nil, "a template is nested deeper than \(TupleLimits.maximumDepth) levels")
-        self = builder.record()
+        precondition(!builder.hasFailed, "a template is nested deeper than \(TupleLimits.maximumDepth) levels")
+        self = builder.takeRecord()
     }
 }
 

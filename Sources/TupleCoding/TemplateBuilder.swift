@@ -16,6 +16,10 @@ public struct TemplateBuilder: Sendable {
     @usableFromInline
     var failure: TupleCodingError? { encoder.failure }
 
+    /// Whether an element was nested too deep.
+    @usableFromInline
+    var hasFailed: Bool { encoder.hasFailed }
+
     /// Adds a field that matches equal fields.
     @inlinable
     public mutating func appendActual<Field: TupleField>(_ field: Field) {
@@ -132,17 +136,22 @@ public struct TemplateBuilder: Sendable {
 
     // MARK: The template
 
-    /// A template for tuples whose number of fields is the number of the elements.
-    consuming func fields() -> Template {
-        Template(bytes: encoder.bytes, form: .fields(nodes), usesPattern: usesPattern)
+    /// A template for tuples whose number of fields is the number of the elements; the builder is empty afterwards.
+    ///
+    /// The arrays move to the template. A copy would count their references up and down again.
+    @usableFromInline
+    mutating func takeFields() -> Template {
+        var own: [TemplateNode] = []
+        swap(&own, &nodes)
+        return Template(bytes: encoder.takeBytes(), form: .fields(own), usesPattern: usesPattern)
     }
 
-    /// A template for records, made of the one object that was added.
-    consuming func record() -> Template {
+    /// A template for records, made of the one object that was added; the builder is empty afterwards.
+    mutating func takeRecord() -> Template {
         guard case .object(let entries, _, let exactly)? = nodes.first else {
             // This happens only if the object itself was too deep, which is impossible at the top level.
             return Template(bytes: [], form: .record([], exactly: false), usesPattern: false)
         }
-        return Template(bytes: encoder.bytes, form: .record(entries, exactly: exactly), usesPattern: usesPattern)
+        return Template(bytes: encoder.takeBytes(), form: .record(entries, exactly: exactly), usesPattern: usesPattern)
     }
 }

@@ -106,6 +106,14 @@ public struct TupleDecoder {
         return (bytes.slice(offset + 1..<end - 1), end, isPlain)
     }
 
+    /// Skips a string whose content was compared.
+    @usableFromInline
+    mutating func skipString() throws(TupleCodingError) {
+        guard code == TypeCode.string else { throw mismatch("string") }
+        guard let (_, end, _) = content() else { throw truncated("string") }
+        offset = end
+    }
+
     /// Reads a string only to find its errors, and copies it only if it contains escapes or an error.
     package mutating func validateString() throws(TupleCodingError) {
         if code == TypeCode.string, let (content, end, isPlain) = content(), isPlain, content.firstInvalidUTF8() == nil

@@ -31,6 +31,17 @@ public struct TupleEncoder: Sendable {
     @inlinable
     public var bytes: [UInt8] { storage }
 
+    /// Whether a field was nested too deep.
+    @usableFromInline
+    var hasFailed: Bool { failure != nil }
+
+    /// The bytes that have been written, which move to the caller.
+    mutating func takeBytes() -> [UInt8] {
+        var own: [UInt8] = []
+        swap(&own, &storage)
+        return own
+    }
+
     /// The number of bytes that have been written.
     @inlinable
     public var count: Int { storage.count }

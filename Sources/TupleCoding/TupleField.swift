@@ -133,6 +133,13 @@ extension String: TupleField {
     /// The fields that a formal of this type matches.
     public static var fieldType: FieldType { .string }
 
+    /// Skips the field, which has the same bytes as this string.
+    @inlinable
+    public func matched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> String {
+        try decoder.skipString()
+        return self
+    }
+
     /// Appends the string.
     @inlinable
     public func encode(into encoder: inout TupleEncoder) {

@@ -72,8 +72,15 @@ package final class ProcessLock: Sendable {
     ///
     /// - Returns: Whether the last holder was killed while it held the lock. The lock is then consistent again, and the
     ///   caller has to repair what it protects.
+    @inline(__always)
     package func acquire(timeout: Duration) throws(Failure) -> Bool {
         if let abandoned = try tryAcquire() { return abandoned }
+        return try acquireBusy(timeout: timeout)
+    }
+
+    /// Takes the lock that another thread holds.
+    @inline(never)
+    private func acquireBusy(timeout: Duration) throws(Failure) -> Bool {
         if name == .gate, let abandoned = try spin() { return abandoned }
         // The door of a namespace with many users is busy for longer than one time-out. An opener waits as long as the
         // door changes hands, up to a limit.
@@ -110,7 +117,7 @@ package final class ProcessLock: Sendable {
         do throws(Errno) {
             if let abandoned = try wait(timeout: timeout) { return abandoned }
         } catch {
-            throw Failure(lock: name, pid: holderPID, halt: nil, hasMoved: false, errno: error)
+            throw failure(error)
         }
         let owner = mutex.owner
         let hasMoved = progress != before
@@ -141,6 +148,7 @@ package final class ProcessLock: Sendable {
     /// Takes the lock if it is free.
     ///
     /// - Returns: `nil` if another thread holds it, else whether the last holder was killed.
+    @inline(__always)
     package func tryAcquire() throws(Failure) -> Bool? {
         do throws(Errno) {
             switch try mutex.tryLock() {
@@ -149,10 +157,16 @@ package final class ProcessLock: Sendable {
             case .timedOut: return nil
             }
         } catch {
-            throw Failure(lock: name, pid: holderPID, halt: nil, hasMoved: false, errno: error)
+            throw failure(error)
         }
     }
 
+    @inline(never)
+    private func failure(_ error: Errno) -> Failure {
+        Failure(lock: name, pid: holderPID, halt: nil, hasMoved: false, errno: error)
+    }
+
+    @inline(__always)
     package func release() {
         let taken = acquisitions.loadRelaxed()
         holder.store(0)
@@ -163,6 +177,7 @@ package final class ProcessLock: Sendable {
         if politeUntil.loadRelaxed() != 0 { letAnotherGoFirst(after: taken) }
     }
 
+    @inline(__always)
     private func note(abandoned: Bool) throws(Errno) -> Bool {
         CrashPoint.reach(.lockUnnamed)
         if abandoned { try mutex.markConsistent() }

@@ -1,15 +1,16 @@
 import SpaceSystem
 import TupleCoding
 
-/// A tuple copied out of a snapshot, or a long one that is lent.
+/// A tuple copied out of a snapshot, or one that is lent.
 ///
-/// A lent tuple stays in its page: a long tuple is decoded there, without a copy. It is valid as long as the snapshot.
+/// A lent tuple stays where the look has found it, in its page or on the stack of the look, and is decoded there. It is
+/// valid until the borrower returns.
 package struct Match: Sendable {
     package let id: TupleID
     package let isRecord: Bool
     /// The encoded tuple; empty if the tuple is lent.
     package let bytes: [UInt8]
-    /// The tuple in its page, while it is lent.
+    /// The tuple where it is, while it is lent.
     ///
     /// The pointer is why this is unsafe: only the borrower reads through it, on the thread that has the snapshot.
     nonisolated(unsafe) package let lent: UnsafePointer<EncodedTuple>?
@@ -38,17 +39,6 @@ package struct Match: Sendable {
         isLent = true
         expiry = row.expiry
         deliveries = row.deliveries
-    }
-
-    /// Copies a tuple that does not expire and was never claimed.
-    init(_ id: TupleID, _ tuple: EncodedTuple) {
-        self.id = id
-        isRecord = tuple.isRecord
-        bytes = Array(tuple.bytes)
-        lent = nil
-        isLent = false
-        expiry = 0
-        deliveries = 0
     }
 
     package func tuple() throws(SpaceError) -> Tuple {

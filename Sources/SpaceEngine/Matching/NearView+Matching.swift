@@ -21,10 +21,16 @@ extension NearView {
 }
 
 extension NearRing {
-    /// Copies the first tuple that a template matches; without the gate the caller checks the word afterwards.
+    /// Copies the first tuple that a template matches to `buffer`; without the gate the caller checks the word afterwards.
     ///
     /// `isSound` becomes false if a record makes no sense.
-    func first(_ template: Template, _ order: MatchOrder, _ ids: Range<UInt64>, _ isSound: inout Bool) -> Match? {
+    func first(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ ids: Range<UInt64>,
+        copiedTo buffer: UnsafeMutableRawBufferPointer,
+        _ isSound: inout Bool
+    ) -> NearMatch? {
         guard !ids.isEmpty else { return nil }
         let sieve = NearSieve(template)
         for place in 0..<UInt64(ids.count) {
@@ -40,13 +46,28 @@ extension NearRing {
                 continue
             }
             // The bytes are copied before they are decoded, because they may change at any moment.
-            let match = Match(TupleID(rawValue: id), tuple)
-            let isMatch = match.bytes.withUnsafeBytes {
-                template.matches(EncodedTuple(bytes: $0, isRecord: match.isRecord))
-            }
-            if isMatch { return match }
+            buffer.copyMemory(from: tuple.bytes)
+            let copy = EncodedTuple(
+                bytes: UnsafeRawBufferPointer(rebasing: buffer[..<tuple.bytes.count]),
+                isRecord: tuple.isRecord
+            )
+            if template.matches(copy) { return NearMatch(id: id, tuple: copy) }
         }
         return nil
+    }
+}
+
+/// A tuple copied out of the ring.
+struct NearMatch {
+    let id: UInt64
+    let tuple: EncodedTuple
+
+    /// Lends the copy; the result is the match after it was returned.
+    @inline(__always)
+    func lend(to borrow: (Match) -> Void) -> Match {
+        let row = TupleRow(expiry: 0, deliveries: 0, encoded: tuple)
+        withUnsafePointer(to: tuple) { borrow(Match(lending: $0, id, row)) }
+        return Match(lending: nil, id, row)
     }
 }
 

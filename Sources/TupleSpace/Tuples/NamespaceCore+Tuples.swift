@@ -14,7 +14,7 @@ extension NamespaceCore {
         Search(snapshot, try engine.shapeCache.table(of: snapshot), template, order)
     }
 
-    /// Reads the first match; passes it to `borrow`, on the snapshot, if it is lent.
+    /// Reads the first match; passes it to `borrow` while the look has it, if it is lent.
     private func readIfExists(
         _ template: Template,
         _ order: MatchOrder,
@@ -55,7 +55,7 @@ extension NamespaceCore {
         _ sight: inout Sight,
         _ borrow: (Match) -> Void
     ) throws(SpaceError) {
-        switch try engine.lookNear(template, order) {
+        switch try engine.lookNear(template, order, borrow) {
         case .match(let match): (sight.match, sight.isNear) = (match, true)
         case .nothing: break
         case .unknown:
@@ -80,7 +80,7 @@ extension NamespaceCore {
     ) throws(SpaceError) {
         var (floor, word) = (floor, word)
         for _ in 0..<Self.looks {
-            switch floor.flatMap({ engine.lookNear(template, order, floor: $0, since: word) }) {
+            switch floor.flatMap({ engine.lookNear(template, order, floor: $0, since: word, borrow) }) {
             case .match(let match): return (sight.match, sight.isNear) = (match, true)
             case .nothing: return
             case .unknown, nil: break
@@ -125,7 +125,8 @@ extension NamespaceCore {
     ) throws(SpaceError) {
         var search = try search(snapshot, template, order)
         try search.forEach { (id, row) throws(SpaceError) in
-            if row.size < LongField.leastLength {
+            // A take from the tables needs the bytes once more, to remove them from the indexes.
+            if sight.isForTake, row.size < LongField.leastLength {
                 sight.match = Match(id, row)
             } else {
                 withUnsafePointer(to: row.encoded) { borrow(Match(lending: $0, id, row)) }
