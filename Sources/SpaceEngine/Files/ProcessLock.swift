@@ -103,8 +103,8 @@ package final class ProcessLock: Sendable {
         guard Spin.isWorthwhile, !queue.isInUse, politeUntil.loadRelaxed() == 0, spinPolicy.isDue() else { return nil }
         var isAnswered = false
         defer { spinPolicy.note(isAnswered: isAnswered) }
-        for _ in 0..<Self.spinRounds {
-            Spin.pause()
+        for round in 0..<Self.spinRounds {
+            Spin.pauseOrYield(round)
             guard mutex.owner == 0, let abandoned = try tryAcquire() else { continue }
             isAnswered = true
             return abandoned
