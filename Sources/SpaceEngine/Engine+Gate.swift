@@ -12,17 +12,20 @@ extension Engine {
     /// - `timeout`: How long to wait for the gate, or `nil` for the space's time-out.
     /// - `evenAfterLeaving`: Whether the call works after this process has left, so that a waiter can still hand its
     ///   grant on.
+    @inline(__always)
     package func underGate<R>(
         timeout: Duration? = nil,
         evenAfterLeaving: Bool = false,
         _ body: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        do throws(ProcessLock.Failure) {
-            let isAbandoned = try control.gate.acquire(timeout: timeout ?? self.timeout) { openControl() }
-            if isAbandoned { control.gateNeedsRecovery.store(1) }
-        } catch {
-            throw SpaceError(error)
+        let isAbandoned: Bool
+        // An error of the first attempt comes again with the second, which names it.
+        if let abandoned = try? gate.tryAcquire() {
+            isAbandoned = abandoned
+        } else {
+            isAbandoned = try waitForGate(timeout)
         }
+        if isAbandoned { control.gateNeedsRecovery.store(1) }
         do throws(SpaceError) {
             CrashPoint.reach(.gateTaken)
             try checkUsable(evenAfterLeaving: evenAfterLeaving)
@@ -36,10 +39,21 @@ extension Engine {
         }
     }
 
+    /// Waits for the gate, and returns whether its last holder was killed.
+    @inline(never)
+    private func waitForGate(_ timeout: Duration?) throws(SpaceError) -> Bool {
+        do throws(ProcessLock.Failure) {
+            return try control.gate.acquire(timeout: timeout ?? self.timeout) { openControl() }
+        } catch {
+            throw SpaceError(error)
+        }
+    }
+
+    @inline(__always)
     private func releaseGate() {
         // The list is taken along and not read again, because after the release it belongs to the gate's next holder.
         let wakes = wakes.isEmpty ? nil : wakes.takeAlong()
-        control.gate.release()
+        gate.release()
         CrashPoint.reach(.gateReleased)
         if let wakes { wakes.carryOut(slots, root.wakeupFile) }
         CrashPoint.reach(.woken)

@@ -15,6 +15,8 @@ package final class Engine: @unchecked Sendable {
     package let root: SpaceRoot
     package let folder: FileInfo
     package let control: ControlFile
+    /// The gate's words, kept here so that a free gate is taken without a detour; `control.gate` waits for a busy one.
+    let gate: LockWords
     package let environment: Environment
     /// Keeps the environment open until the last reader has gone.
     package let use: EnvironmentUse
@@ -62,6 +64,7 @@ package final class Engine: @unchecked Sendable {
         self.root = root
         self.folder = folder
         self.control = control
+        gate = control.gate.words
         self.use = use
         environment = use.environment
         self.tables = tables

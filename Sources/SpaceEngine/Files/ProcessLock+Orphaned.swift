@@ -25,7 +25,6 @@ extension ProcessLock {
     /// `openControl` opens the namespace's control file, if the path still leads to it.
     ///
     /// - Returns: Whether the last holder was killed while it held the lock.
-    @inline(__always)
     package func acquire(timeout: Duration, openControl: () -> OwnedDescriptor?) throws(Failure) -> Bool {
         do throws(Failure) {
             return try acquire(timeout: timeout)

@@ -30,7 +30,6 @@ package final class ProcessLock: Sendable {
         package var orphanedBy: Int32 = 0
     }
 
-    private static let mutexSpan = 64
     /// Rounds of spinning before a thread sleeps: about 5 µs, somewhat more than a commit takes.
     private static let spinRounds = 150
     private static let patience = Duration.milliseconds(10)
@@ -39,23 +38,17 @@ package final class ProcessLock: Sendable {
     private static let patienceAtTheDoor = 12
 
     package let name: Name
-    /// Kept here, because getpid(2) is a system call; a child made by fork uses no lock that its parent mapped.
-    private let pid = getpid()
-    let mutex: SharedMutex
-    private let holder: SharedWord32
-    private let acquisitions: SharedWord64
-    private let politeUntil: SharedWord64
+    let words: LockWords
     private let queue: ThreadQueue
     private let spinPolicy = SpinPolicy()
 
     package init(_ name: Name, at address: UnsafeMutableRawPointer) throws(Errno) {
         self.name = name
-        mutex = SharedMutex(at: address)
-        holder = SharedWord32(at: address + Self.mutexSpan)
-        acquisitions = SharedWord64(at: address + Self.mutexSpan + 8)
-        politeUntil = SharedWord64(at: address + Self.mutexSpan + 16)
+        words = LockWords(at: address)
         queue = try ThreadQueue()
     }
+
+    var mutex: SharedMutex { words.mutex }
 
     func initialise() throws(Errno) { try mutex.initialise() }
 
@@ -65,22 +58,16 @@ package final class ProcessLock: Sendable {
     /// process is stopped between the two steps. The word is used if /proc doesn't show the thread. This property reads
     /// files, so a caller that takes the lock doesn't use it.
     var holderPID: Int32 {
-        (Safeguard.lockWord.stands ? ProcFS.process(ofThread: mutex.owner) : nil) ?? Int32(bitPattern: holder.load())
+        (Safeguard.lockWord.stands ? ProcFS.process(ofThread: mutex.owner) : nil)
+            ?? Int32(bitPattern: words.holder.load())
     }
 
     /// Takes the lock.
     ///
     /// - Returns: Whether the last holder was killed while it held the lock. The lock is then consistent again, and the
     ///   caller has to repair what it protects.
-    @inline(__always)
     package func acquire(timeout: Duration) throws(Failure) -> Bool {
         if let abandoned = try tryAcquire() { return abandoned }
-        return try acquireBusy(timeout: timeout)
-    }
-
-    /// Takes the lock that another thread holds.
-    @inline(never)
-    private func acquireBusy(timeout: Duration) throws(Failure) -> Bool {
         if name == .gate, let abandoned = try spin() { return abandoned }
         // The door of a namespace with many users is busy for longer than one time-out. An opener waits as long as the
         // door changes hands, up to a limit.
@@ -100,7 +87,9 @@ package final class ProcessLock: Sendable {
     /// A thread doesn't spin while others of its process wait for the lock, or while a waiter of any process asks for
     /// politeness.
     private func spin() throws(Failure) -> Bool? {
-        guard Spin.isWorthwhile, !queue.isInUse, politeUntil.loadRelaxed() == 0, spinPolicy.isDue() else { return nil }
+        guard Spin.isWorthwhile, !queue.isInUse, words.politeUntil.loadRelaxed() == 0, spinPolicy.isDue() else {
+            return nil
+        }
         var isAnswered = false
         defer { spinPolicy.note(isAnswered: isAnswered) }
         for round in 0..<Self.spinRounds {
@@ -134,7 +123,7 @@ package final class ProcessLock: Sendable {
         let count: UInt64
     }
 
-    var progress: Progress { Progress(thread: mutex.owner, count: acquisitions.load()) }
+    var progress: Progress { Progress(thread: mutex.owner, count: words.acquisitions.load()) }
 
     /// The failure that names the holder, if it is stopped and has held the lock without a break since an earlier look.
     ///
@@ -148,43 +137,19 @@ package final class ProcessLock: Sendable {
     /// Takes the lock if it is free.
     ///
     /// - Returns: `nil` if another thread holds it, else whether the last holder was killed.
-    @inline(__always)
     package func tryAcquire() throws(Failure) -> Bool? {
         do throws(Errno) {
-            switch try mutex.tryLock() {
-            case .acquired: return try note(abandoned: false)
-            case .abandoned: return try note(abandoned: true)
-            case .timedOut: return nil
-            }
+            return try words.tryAcquire()
         } catch {
             throw failure(error)
         }
     }
 
-    @inline(never)
     private func failure(_ error: Errno) -> Failure {
         Failure(lock: name, pid: holderPID, halt: nil, hasMoved: false, errno: error)
     }
 
-    @inline(__always)
-    package func release() {
-        let taken = acquisitions.loadRelaxed()
-        holder.store(0)
-        CrashPoint.reach(.lockForgotten)
-        // EPERM is the only error. It would mean that this thread does not hold the lock: a bug of the caller that
-        // can't be mended here.
-        try? mutex.unlock()
-        if politeUntil.loadRelaxed() != 0 { letAnotherGoFirst(after: taken) }
-    }
-
-    @inline(__always)
-    private func note(abandoned: Bool) throws(Errno) -> Bool {
-        CrashPoint.reach(.lockUnnamed)
-        if abandoned { try mutex.markConsistent() }
-        holder.store(UInt32(bitPattern: pid))
-        acquisitions.store(acquisitions.loadRelaxed() &+ 1)
-        return abandoned
-    }
+    package func release() { words.release() }
 
     private func wait(timeout: Duration) throws(Errno) -> Bool? {
         let start = MonotonicInstant.now
@@ -195,29 +160,17 @@ package final class ProcessLock: Sendable {
         var next = min(deadline, MonotonicInstant.now.advanced(by: patience))
         while true {
             switch try mutex.lock(until: next) {
-            case .acquired: return try note(abandoned: false)
-            case .abandoned: return try note(abandoned: true)
+            case .acquired: return try words.note(abandoned: false)
+            case .abandoned: return try words.note(abandoned: true)
             case .timedOut:
                 let now = MonotonicInstant.now
                 guard now < deadline || !Safeguard.timeLimit.stands else { return nil }
                 patience = min(patience + patience, Self.longestPatience)
                 let polite = now.advanced(by: patience + patience)
-                politeUntil.store(UInt64(bitPattern: Int64(polite.nanoseconds)))
+                words.politeUntil.store(UInt64(bitPattern: Int64(polite.nanoseconds)))
                 next = now < deadline ? min(deadline, now.advanced(by: patience)) : now.advanced(by: patience)
             }
         }
-    }
-
-    private func letAnotherGoFirst(after taken: UInt64) {
-        let until = politeUntil.load()
-        let now = MonotonicInstant.now
-        guard until > UInt64(bitPattern: Int64(now.nanoseconds)) else {
-            _ = politeUntil.compareExchange(expected: until, desired: 0)
-            return
-        }
-        let end = now.advanced(by: .milliseconds(2))
-        while acquisitions.load() == taken, MonotonicInstant.now < end { sched_yield() }
-        _ = politeUntil.compareExchange(expected: until, desired: 0)
     }
 }
 
