@@ -35,6 +35,7 @@ package final class Engine: @unchecked Sendable {
     let placePolicy = SpinPolicy()
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
+    private let isAboutToLeave = Atomic<Bool>(false)
     /// The thread on which a transaction's body runs, or 0 if none runs.
     let transactionThread = Atomic<UInt>(0)
 
@@ -132,6 +133,14 @@ package final class Engine: @unchecked Sendable {
 
     package var isLeft: Bool { hasLeft.load(ordering: .acquiring) }
 
+    /// Notes that this process leaves, before what it holds ends because of that.
+    package func beginLeaving() { isAboutToLeave.store(true, ordering: .releasing) }
+
+    /// Throws `closed` if this process leaves the namespace, or has left it.
+    package func checkStays() throws(SpaceError) {
+        if isAboutToLeave.load(ordering: .acquiring) { throw .leftNamespace }
+    }
+
     /// Marks the namespace as left by this process, and returns `false` if it was left already.
     package func markLeft() -> Bool { !hasLeft.exchange(true, ordering: .acquiringAndReleasing) }
 
@@ -169,10 +178,7 @@ package final class Engine: @unchecked Sendable {
                 advice: "open it again to start afresh"
             )
         }
-        return .closed(
-            "this process has left the namespace",
-            advice: "open it again"
-        )
+        return .leftNamespace
     }
 
     /// Checks whether the namespace's folder was removed, as logind does in /dev/shm at logout: its control file then

@@ -206,6 +206,18 @@ struct HoldFormTests {
         #expect(isFree)
     }
 
+    /// A process that leaves is told so, although its leadership ends before the process has left.
+    @Test func leavingIsNamed() async throws {
+        let (losses, told) = AsyncStream.makeStream(of: SpaceError.Code.self)
+        let leadership = try await namespace.election("leader").stand { told.yield($0.code) }
+        let core = namespace.core
+        core.engine.beginLeaving()
+        try core.returnClaims(timeout: .seconds(10)) { $0 == .session(core.session.number) }
+        var iterator = losses.makeAsyncIterator()
+        #expect(await iterator.next() == .closed)
+        withExtendedLifetime(leadership) {}
+    }
+
     /// A leader that resigns is not told of a loss.
     @Test func resigningIsNoLoss() async throws {
         let election = namespace.election("leader")

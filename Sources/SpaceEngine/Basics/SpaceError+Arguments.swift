@@ -94,6 +94,11 @@ extension SpaceError {
         .closed("this handle was left", advice: "open another")
     }
 
+    /// The error for a namespace that this process has left, or is about to leave.
+    static var leftNamespace: SpaceError {
+        .closed("this process has left the namespace", advice: "open it again")
+    }
+
     /// The error for a wait that was cancelled.
     package static var cancelled: SpaceError {
         SpaceError(.cancelled, reason: "the wait was cancelled; nothing was taken")

@@ -56,7 +56,11 @@ package final class OwnPlace: Sendable {
                     Interest(hold: place.ticket),
                     text: { place.text },
                     until: nil
-                ) { () throws(SpaceError) in try core.row(of: place) == nil ? Found(result: (), removed: nil) : nil }
+                ) { () throws(SpaceError) in
+                    guard try core.row(of: place) == nil else { return nil }
+                    try core.engine.checkStays()
+                    return Found(result: (), removed: nil)
+                }
                 if hasEnded.load(ordering: .acquiring) { throw .cancelled }
                 return SpaceError.lost(place).named(operation, core.name.text)
             } catch {

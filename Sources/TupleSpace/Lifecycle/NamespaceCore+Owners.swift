@@ -126,6 +126,7 @@ extension NamespaceCore {
     /// If the door can't be had in time, the process's exit releases the session's lock, and a reaper does the rest.
     package func leave(timeout: Duration) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
+        engine.beginLeaving()
         try? returnClaims(timeout: timeout) { $0 == .session(session.number) }
         for part in parts.all { part.endAll(of: self) }
         dropOwnWatchers(timeout: timeout)
