@@ -476,6 +476,37 @@ struct NearEndTests {
         try namespace.leave()
     }
 
+    /// An error of a tuple's bytes says what was attempted, and where, whether the tuple is in the ring or in LMDB.
+    @Test(arguments: [false, true])
+    func aTupleThatDoesNotDecodeIsNamed(_ isInTables: Bool) async throws {
+        let id = try namespace.write(tuple: ["s", "abcdefgh"]).rawValue
+        guard let content = ring.content(of: ring.record(id)) else { throw TestFailure("the record has no content") }
+        content[content.count - 2] = 0xff
+        if isInTables { try namespace.set("cell", String(repeating: "large", count: 1000)) }
+        let space = namespace
+        func expect(_ operation: String, _ code: SpaceError.Code, _ body: () async throws -> Void) async {
+            let error = await #expect(throws: SpaceError.self) { try await body() }
+            #expect(error?.operation == operation)
+            #expect(error?.namespace == space.name)
+            #expect(error?.code == code)
+        }
+        let template: Template = ["s", .any]
+        await expect("read", .damaged) { _ = try space.readIfExists(matching: template) }
+        await expect("read", .damaged) { _ = try space.readAll(matching: template) }
+        await expect("take", .damaged) { _ = try space.takeIfExists(matching: template) }
+        await expect("take", .damaged) { _ = try await space.take(matching: template) }
+        await expect("claim", .damaged) { _ = try space.claimIfExists(matching: template) }
+        await expect("read", .badData) { _ = try space.readIfExists("s", any(String.self)) }
+        await expect("take", .badData) { _ = try space.takeIfExists("s", any(String.self)) }
+        await expect("take", .badData) { _ = try await space.take("s", any(String.self)) }
+        await expect("read", .damaged) { try space.transaction { _ = try $0.readIfExists(matching: template) } }
+        await expect("take", .damaged) { try space.transaction { _ = try $0.takeIfExists(matching: template) } }
+        await expect("take", .badData) { try space.transaction { _ = try $0.takeIfExists("s", any(String.self)) } }
+        await expect("claim", .damaged) { try space.transaction { _ = try $0.claimIfExists(matching: template) } }
+        #expect(try space.count() == 1)
+        try namespace.leave()
+    }
+
     /// Whatever the ring's bytes are, an operation has a result or an error.
     @Test func aDamagedRingCrashesNothing() throws {
         var generator = SystemRandomNumberGenerator()

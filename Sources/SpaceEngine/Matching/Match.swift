@@ -46,7 +46,7 @@ package struct Match: Sendable {
             if let lent { return try Tuple(copying: lent.pointee) }
             return try Tuple(encoded: bytes, isRecord: isRecord)
         } catch {
-            throw SpaceError(.damaged, "read a tuple", reason: "tuple \(id.rawValue): \(error)")
+            throw .damaged("tuple \(id.rawValue): \(error)")
         }
     }
 }

@@ -98,7 +98,9 @@ extension Namespace {
             let matches = try transaction.state.matches(template, .oldestFirst, max: .max)
             var tuples: [Tuple] = []
             for match in matches {
-                let fields = try match.fields(repeat each matcher)
+                let fields = try transaction.state.attempt(Verb.replace.rawValue) { () throws(SpaceError) in
+                    try match.fields(repeat each matcher)
+                }
                 tuples.append(try transform(repeat each fields))
             }
             try transaction.state.take(matches)

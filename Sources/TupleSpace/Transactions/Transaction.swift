@@ -78,14 +78,13 @@ public struct Transaction: ~Copyable {
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
         let template = try state.namespace.template(for: .read, repeat each matcher)
         guard let match = try state.matches(template, order, max: 1).first else { return nil }
-        let fields = try match.fields(repeat each matcher)
-        return fields
+        return try state.attempt("read") { () throws(SpaceError) in try match.fields(repeat each matcher) }
     }
 
     /// Reads the first tuple that matches; `nil` if none does.
     public func readIfExists(matching template: Template, order: MatchOrder = .oldestFirst) throws(SpaceError) -> Tuple?
     {
-        try state.matches(template, order, max: 1).first?.tuple()
+        try readAll(matching: template, order: order, max: 1).first
     }
 
     /// All tuples that match.
@@ -94,9 +93,8 @@ public struct Transaction: ~Copyable {
         order: MatchOrder = .oldestFirst,
         max: Int = .max
     ) throws(SpaceError) -> [Tuple] {
-        var tuples: [Tuple] = []
-        for match in try state.matches(template, order, max: max) { tuples.append(try match.tuple()) }
-        return tuples
+        let matches = try state.matches(template, order, max: max)
+        return try state.attempt("read") { () throws(SpaceError) in try matches.tuples() }
     }
 
     /// The number of tuples that match.
@@ -112,7 +110,7 @@ public struct Transaction: ~Copyable {
         let template = try state.namespace.template(for: .take, repeat each matcher)
         guard let match = try state.matches(template, order, max: 1).first else { return nil }
         // Decode before the take, so that a tuple that does not decode stays.
-        let fields = try match.fields(repeat each matcher)
+        let fields = try state.attempt("take") { () throws(SpaceError) in try match.fields(repeat each matcher) }
         try state.take([match])
         return fields
     }
@@ -144,8 +142,7 @@ public struct Transaction: ~Copyable {
         max: Int = .max
     ) throws(SpaceError) -> [Tuple] {
         let matches = try state.matches(template, order, max: max)
-        var tuples: [Tuple] = []
-        for match in matches { tuples.append(try match.tuple()) }
+        let tuples = try state.attempt("take") { () throws(SpaceError) in try matches.tuples() }
         try state.take(matches)
         return tuples
     }
@@ -168,7 +165,8 @@ public struct Transaction: ~Copyable {
         deadline: Duration? = nil
     ) throws(SpaceError) -> HeldClaim? {
         guard let match = try state.matches(template, order, max: 1).first else { return nil }
-        return try state.claim(match, try match.tuple(), deadline: deadline)
+        let tuple = try state.attempt("claim") { () throws(SpaceError) in try match.tuple() }
+        return try state.claim(match, tuple, deadline: deadline)
     }
 
     /// Claims the first tuple that matches; `nil` if none does.
@@ -181,8 +179,10 @@ public struct Transaction: ~Copyable {
     ) throws(SpaceError) -> (claim: HeldClaim, fields: (repeat (each M).Matched))? {
         let template = try state.namespace.template(for: .claim, repeat each matcher)
         guard let match = try state.matches(template, order, max: 1).first else { return nil }
-        let fields = try match.fields(repeat each matcher)
-        guard let claim = try state.claim(match, try match.tuple(), deadline: deadline) else { return nil }
+        let (tuple, fields) = try state.attempt("claim") { () throws(SpaceError) in
+            (try match.tuple(), try match.fields(repeat each matcher))
+        }
+        guard let claim = try state.claim(match, tuple, deadline: deadline) else { return nil }
         return (claim, fields)
     }
 

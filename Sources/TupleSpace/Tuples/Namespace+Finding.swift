@@ -162,7 +162,7 @@ extension Match {
                 return try body(&decoder)
             }
         } catch {
-            throw SpaceError(error, "decode a tuple")
+            throw SpaceError(error)
         }
     }
 

@@ -155,9 +155,9 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         max: Int = .max
     ) throws(SpaceError) -> [Tuple] {
-        var tuples: [Tuple] = []
-        for match in try matches(template, order: order, max: max) { tuples.append(try match.tuple()) }
-        return tuples
+        try attempt("read") { (core) throws(SpaceError) in
+            try core.readAll(template, order, max: max).tuples()
+        }
     }
 
     package func matches(
