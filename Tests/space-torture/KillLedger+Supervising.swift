@@ -16,7 +16,7 @@ extension KillLedger {
         var generator = SeededGenerator(seed: options.seed &+ UInt64(worker) &* 1_000_003)
         let place = place(worker)
         var turn = worker
-        while start.load() == 0, stop.load() == 0 { usleep(500) }
+        waitForStart()
         while stop.load() == 0 {
             let index = turn % (2 * points.count) < points.count ? turn % points.count : points.count
             turn += 1

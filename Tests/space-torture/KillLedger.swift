@@ -37,7 +37,22 @@ struct KillLedger: Sendable {
     var takenCount: SharedWord64 { word(5) }
     var failures: SharedWord64 { word(6) }
     /// Not 0 once the watcher is registered, whose journal the audit relies on from the first write.
-    var start: SharedWord64 { word(7) }
+    private var start: SharedWord32 { memory.word32(7 * 64) }
+
+    /// Lets the supervisors begin.
+    func begin() {
+        start.store(1)
+        Futex(at: start.address).wake(.max)
+    }
+
+    /// Waits until the supervisors may begin, or the run stops.
+    func waitForStart() {
+        while start.load() == 0, stop.load() == 0 {
+            // A fault may stop the run before it begins.
+            _ = try? Futex(at: start.address).wait(while: 0, for: .seconds(1))
+        }
+    }
+
     /// By point, the last for kills at a random time.
     func kills(_ point: Int) -> SharedWord64 { memory.word64(1024 + point * 8) }
 

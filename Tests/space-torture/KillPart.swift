@@ -30,7 +30,7 @@ struct KillPart: SupervisedPart {
         let journal = KillJournal()
         let changes = try namespace.changes()
         Task { await journal.read(changes) }
-        ledger.start.store(1)
+        ledger.begin()
         // If there is a fault to find, the run ends once so many were killed that it shows.
         spendTime {
             ledger.stop.load() != 0 || options.isToFail && ledger.deathCount.load() >= revealingDeaths

@@ -23,7 +23,7 @@ struct NearPart: SupervisedPart {
     func work(_ supervisors: [pid_t]) throws -> Report {
         let space = try Space(root: workRoot.path, timeout: .seconds(30))
         let namespace = try space.namespace(KillWorker.name)
-        ledger.start.store(1)
+        ledger.begin()
         let start = MonotonicInstant.now
         while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), ledger.stop.load() == 0 {
             sleep(1)
