@@ -95,7 +95,9 @@ import Testing
     }
 
     @Test func loadingRefusesWhatIsDeeper() throws {
-        expectRefused("a cell") { try namespace.load(tuples: [], cells: [("k", tooDeep)]) }
+        expectRefused("a cell") {
+            try namespace.load(tuples: [], cells: [DumpedCell(key: "k", value: tooDeep, expires: nil, holder: nil)])
+        }
         let item = QueueDump.Item(
             id: 1,
             value: tooDeep,

@@ -32,7 +32,9 @@ import Testing
                 try scope.store(name, SharedObjectRow(kind: .dictionary, number: dictionary.number, details: details))
             }
             func cell(_ key: [UInt8], _ value: [UInt8]) throws(SpaceError) {
-                try scope.cellsByBytes.put(key, value)
+                try value.withBytes { (value) throws(SpaceError) in
+                    try scope.cellsByBytes.put(key, CellRow(end: RowEnd(), version: 1, element: value))
+                }
             }
             switch fault {
             case .noDetails: try object("d", .null)

@@ -30,8 +30,14 @@ import Testing
         #expect(String(keyBytes: [0xFF]) == nil)
         let index = IndexKey(keyBytes: bytes(IndexKey(shape: 3, hash: 1 << 40, id: 7)))
         #expect(index?.shape == 3 && index?.hash == 1 << 40 && index?.id == 7)
-        let expiry = ExpiryKey(keyBytes: bytes(ExpiryKey(kind: .claim, deadline: 9, id: 7)))
-        #expect(expiry?.kind == .claim && expiry?.deadline == 9 && expiry?.id == 7)
+        let expiry = ExpiryKey(keyBytes: bytes(ExpiryKey(.claim(7), at: 9)))
+        #expect(expiry == ExpiryKey(.claim(7), at: 9) && expiry?.kind == .claim && expiry?.deadline == 9)
+        for subject in [ExpiryKey.Subject.tuple(3), .cell("é")] {
+            let holder = ClaimHolder.session(5)
+            let key = ExpiryKey(keyBytes: bytes(ExpiryKey(subject, with: holder)))
+            #expect(key?.subject == subject && key?.holder == holder && key?.deadline == 0)
+        }
+        #expect(ExpiryKey(keyBytes: [1, 0, 0]) == nil)
         for row in [.directory, .chunk(5), .element(ElementReference(hash: 6, number: 7))] as [ElementKey.Row] {
             #expect(ElementKey(keyBytes: bytes(ElementKey(4, row)))?.row == row)
         }

@@ -80,4 +80,70 @@ struct CellCommandTests {
             #expect(try runner.space("get", "jobs", "n").output == "30\n")
         }
     }
+
+    @Test("What is left of a cell or a tuple can be read, set and lifted")
+    func lasting() throws {
+        try withRoot { (runner) throws in
+            #expect(try runner.space("set", "jobs", "k", "1", "--expires", "100s").ending == .exited(0))
+            let left = try runner.space("ttl", "jobs", "k").output
+            #expect((90_000...100_000).contains(Int(left.dropLast()) ?? 0))
+            #expect(try runner.space("expire", "jobs", "k", "1h30m").ending == .exited(0))
+            #expect((Int(try runner.space("ttl", "jobs", "k").output.dropLast()) ?? 0) > 5_300_000)
+            #expect(try runner.space("expire", "jobs", "k", "--never").ending == .exited(0))
+            #expect(try runner.space("ttl", "jobs", "k").output == "null\n")
+            #expect(try runner.space("expire", "jobs", "k", "0").ending == .exited(0))
+            #expect(try runner.space("get", "jobs", "k").ending == .exited(1))
+            #expect(try runner.space("ttl", "jobs", "k").ending == .exited(1))
+            #expect(try runner.space("expire", "jobs", "k", "1s").ending == .exited(1))
+            let id = try runner.space("write", "jobs", "[1]", "--expires", "100s", "--print-id").output.dropLast()
+            #expect(
+                (90_000...100_000).contains(Int(try runner.space("ttl", "jobs", String(id)).output.dropLast()) ?? 0)
+            )
+            #expect(try runner.space("expire", "jobs", String(id), "--never").ending == .exited(0))
+            #expect(try runner.space("ttl", "jobs", String(id)).output == "null\n")
+            // A cell whose name has digits only.
+            try runner.space("set", "jobs", "77", "1")
+            #expect(try runner.space("ttl", "jobs", "77").ending == .exited(1))
+            #expect(try runner.space("ttl", "jobs", "77", "--cell").output == "null\n")
+            for words in [
+                ["expire", "jobs", "k"], ["expire", "jobs", "k", "5s", "--never"], ["expire", "jobs", "k", "soon"],
+            ] {
+                #expect(try runner.start("space", words).finish().ending == .exited(64))
+            }
+            #expect(try runner.space("ttl", "nothing", "k").ending == .exited(69))
+        }
+    }
+
+    @Test("--session binds a cell and a tuple to the owner")
+    func session() throws {
+        try withRoot { (runner) throws in
+            try runner.space("set", "jobs", "keeps", "1")
+            let script = """
+                export SHARED_SPACE_OWNER=$$
+                space set jobs member/a 1 --session && space write jobs '["member"]' --session
+                space get jobs member/a && space count jobs
+                """
+            let member = try runner.shell(script)
+            #expect(member.output == "1\n1\n")
+            #expect(try eventually { try runner.space("get", "jobs", "member/a").ending == .exited(1) })
+            #expect(try eventually { try runner.space("count", "jobs").output == "0\n" })
+            #expect(try runner.space("get", "jobs", "keeps").output == "1\n")
+            #expect(try runner.space("set", "jobs", "k", "1", "--session", "--owner", "none").ending == .exited(64))
+        }
+    }
+
+    @Test("A dump keeps when a cell expires, and leaves out what belongs to a process")
+    func dump() throws {
+        try withRoot { (runner) throws in
+            try runner.space("set", "jobs", "k", "1", "--expires", "100s")
+            try runner.space("set", "jobs", "mine", "1", "--session")
+            let dump = try runner.dump("jobs", "--format", "json").output
+            #expect(dump.contains(#""session":"#) && dump.contains(#""expires":"#))
+            try runner.space("load", "copy", input: dump)
+            #expect((Int(try runner.space("ttl", "copy", "k").output.dropLast()) ?? 0) > 90_000)
+            #expect(try runner.space("get", "copy", "mine").ending == .exited(1))
+            #expect(try runner.dump("jobs", "--check").ending == .exited(0))
+            #expect(try runner.dump("jobs", "--salvage").output.contains(#""key":"k""#))
+        }
+    }
 }

@@ -14,6 +14,7 @@ struct HelpTests {
         "unpersist", "delete", "wait", "reap", "load", "watch", "post", "claim",
         "complete", "release", "extend", "claims", "bury", "kick", "move", "txn", "history", "respond", "request",
         "lock", "semaphore",
+        "expire", "ttl",
         "elect", "barrier", "latch", "counter", "rate", "queue", "eval",
     ]
 

@@ -7,12 +7,16 @@ struct SetCommand: ParsableCommand {
         commandName: "set",
         abstract: "Set a cell to a value.",
         discussion: """
-            Creates the namespace if need be. The status is 1 when a comparison failed, and then nothing was changed.
+            Creates the namespace if need be. The status is 1 when a comparison failed, and then nothing was changed. With \
+            --expires the cell is unset after that time, with --session when the owner process ends. Setting it anew without \
+            them lets it stay.
 
             EXAMPLES:
               space set jobs progress 0.5
               space set jobs --if-absent leader "$$"
               space set jobs --if-equals '"idle"' state '"busy"'
+              space set jobs --expires 30s lease '"worker 7"'
+              space set jobs --session member/$$ '{"host": "ada"}'
               space set jobs --arg name "$name" title '$name'
             """
     )
@@ -21,6 +25,7 @@ struct SetCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
     @OptionGroup var status: StatusOptions
+    @OptionGroup var end: EndOptions
     @OptionGroup var arguments: JSONArguments
 
     @Option(
@@ -49,10 +54,21 @@ struct SetCommand: ParsableCommand {
         let values = try arguments.resolved()
         let value = try JSONText.value(value, what: "the value", arguments: values)
         let expected = try expected.map { try JSONText.value($0, what: "the value of --if-equals", arguments: values) }
+        let (expires, lifetime) = (end.expires?.duration, try end.lifetime(owner))
         let isSet = try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
-            if let expected { return try namespace.set(key, value: value, ifEquals: expected) }
-            if ifAbsent { return try namespace.setIfAbsent(key, value: value) }
-            _ = try namespace.set(key, value: value)
+            if let expected {
+                return try namespace.set(
+                    key,
+                    value: value,
+                    ifEquals: expected,
+                    expires: expires,
+                    lifetime: lifetime
+                )
+            }
+            if ifAbsent {
+                return try namespace.setIfAbsent(key, value: value, expires: expires, lifetime: lifetime)
+            }
+            try namespace.set(key, value: value, expires: expires, lifetime: lifetime)
             return true
         }
         if !isSet { throw status.nothingObtained }

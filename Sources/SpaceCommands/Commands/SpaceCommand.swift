@@ -32,7 +32,10 @@ struct SpaceCommand: ParsableCommand {
             ),
             CommandGroup(
                 name: "Cells",
-                subcommands: [SetCommand.self, GetCommand.self, UnsetCommand.self, IncrCommand.self]
+                subcommands: [
+                    SetCommand.self, GetCommand.self, UnsetCommand.self, IncrCommand.self, ExpireCommand.self,
+                    TTLCommand.self,
+                ]
             ),
             CommandGroup(
                 name: "Claims and transactions",

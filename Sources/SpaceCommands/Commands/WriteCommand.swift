@@ -13,6 +13,7 @@ struct WriteCommand: ParsableCommand {
             EXAMPLES:
               space write jobs '["resize", 42, "cat.png"]' '{"kind": "note"}'
               space write jobs --arg file "$f" '["resize", 42, $file]'
+              space write jobs --expires 10m '["code", 4711]'
               find . -name '*.png' | jq -R '["resize", .]' -c | space write jobs -
             """
     )
@@ -20,12 +21,8 @@ struct WriteCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
+    @OptionGroup var end: EndOptions
     @OptionGroup var arguments: JSONArguments
-
-    @Option(
-        help: ArgumentHelp("The tuples vanish after this time; 0: accepted, never visible.", valueName: "duration")
-    )
-    var expires: DurationArgument?
 
     @Flag(name: .customLong("print-id"), help: "Print the id of each tuple.")
     var printsIDs = false
@@ -44,8 +41,9 @@ struct WriteCommand: ParsableCommand {
 
     func run() throws {
         let tuples = try parsed()
+        let lifetime = try end.lifetime(owner)
         let ids = try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
-            try namespace.write(contentsOf: tuples, expires: expires?.duration)
+            try namespace.write(contentsOf: tuples, expires: end.expires?.duration, lifetime: lifetime)
         }
         if printsIDs { try Output.print(lines: ids.lazy.map { "\($0.rawValue)" }) }
     }

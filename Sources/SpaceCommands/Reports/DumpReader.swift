@@ -6,7 +6,7 @@ import SharedSpace
 /// reading.
 struct DumpReader {
     private(set) var tuples: [LoadedTuple] = []
-    private(set) var cells: [(key: String, value: Value)] = []
+    private(set) var cells: [DumpedCell] = []
     var collections: [CollectionDump] = []
     var recipes = RecipesDump()
     private(set) var mode: StorageMode?
@@ -46,6 +46,8 @@ struct DumpReader {
             // A claim's own id is another number.
             guard case .int(let id)? = line["tuple_id"] ?? line["id"] else { throw line.bad("the \(kind) has no id") }
             let tuple = try line.tuple(of: kind)
+            // What lived as long as a process is not brought back without it.
+            if line["session"] != nil { return nil }
             return (
                 id, LoadedTuple(tuple: tuple, expires: try line.moment("expires"), isBuried: kind == "buried")
             )
@@ -53,7 +55,8 @@ struct DumpReader {
             guard let key = line.string("key"), let value = try line.value("value") else {
                 throw line.bad("the cell has no key or no value")
             }
-            cells.append((key, value))
+            if line["session"] != nil { return nil }
+            cells.append(DumpedCell(key: key, value: value, expires: try line.moment("expires"), holder: nil))
         case "collection": try takeCollection(line)
         case "element": try takeElement(line)
         case "queue": try takeQueue(line)

@@ -31,7 +31,13 @@ struct DumpReport {
         }
         for match in inspection.tuples {
             try print(
-                Self.tuple(match.id.rawValue, try match.tuple(), inspection.expiry(of: match), Int(match.deliveries))
+                Self.tuple(
+                    match.id.rawValue,
+                    try match.tuple(),
+                    inspection.expiry(of: match),
+                    Int(match.deliveries),
+                    holder: inspection.holder(of: match)
+                )
             )
         }
         for claim in status.claims {
@@ -41,7 +47,7 @@ struct DumpReport {
             try print(StatusReport.object(buried: buried, in: Self.line("buried")).line)
         }
         for cell in inspection.cells {
-            try print(Self.cell(cell.key, cell.value))
+            try print(Self.cell(cell))
         }
         for responder in status.responders {
             try print(StatusReport.object(responder, in: Self.line("responder")).line)
@@ -61,19 +67,28 @@ struct DumpReport {
         return object
     }
 
-    static func tuple(_ id: UInt64, _ tuple: Tuple, _ expires: Int64?, _ deliveries: Int) -> String {
+    static func tuple(
+        _ id: UInt64,
+        _ tuple: Tuple,
+        _ expires: Int64?,
+        _ deliveries: Int,
+        holder: Int32?
+    ) -> String {
         var object = line("tuple")
         object.add("id", id)
         object.add("tuple", json: tuple.json)
         object.add("expires", expires)
         object.add("deliveries", deliveries)
+        if let holder { object.add("session", holder) }
         return object.line
     }
 
-    static func cell(_ key: String, _ value: Value) -> String {
+    static func cell(_ cell: DumpedCell) -> String {
         var object = line("cell")
-        object.add("key", key)
-        object.add("value", json: value.json)
+        object.add("key", cell.key)
+        object.add("value", json: cell.value.json)
+        if let expires = cell.expires { object.add("expires", expires) }
+        if let holder = cell.holder { object.add("session", holder) }
         return object.line
     }
 
@@ -92,7 +107,12 @@ struct DumpReport {
                 "\(match.deliveries)", try match.tuple().json,
             ]
         }
-        try section("cells", ["KEY", "VALUE"], inspection.cells, print) { [$0.key, $0.value.json] }
+        try section("cells", ["KEY", "EXPIRES", "SESSION", "VALUE"], inspection.cells, print) { cell in
+            [
+                cell.key, cell.expires.map { PeopleText.relative($0, to: now) } ?? "-", PeopleText.cell(cell.holder),
+                cell.value.json,
+            ]
+        }
         try collectionText(print)
         try recipeText(now: now, print)
         try section("changes", ["NUMBER", "TIME", "PID", "EVENT", "WHAT"], inspection.changes, print) { change in

@@ -12,12 +12,15 @@ struct SalvageReport {
         namespace.add("salvaged", true)
         if let history = salvage.history { namespace.add("history", json: StatusReport.json(history)) }
         try print(namespace.line)
-        for item in salvage.tuples { try print(DumpReport.tuple(item.id, item.tuple, item.expires, item.deliveries)) }
+        for item in salvage.tuples {
+            let holder: Int32? = item.isOfHolder ? 0 : nil
+            try print(DumpReport.tuple(item.id, item.tuple, item.expires, item.deliveries, holder: holder))
+        }
         for claim in salvage.claims { try print(StatusReport.object(claim, in: DumpReport.line("claim")).line) }
         for claim in salvage.buried {
             try print(StatusReport.object(buried: claim, in: DumpReport.line("buried")).line)
         }
-        for cell in salvage.cells { try print(DumpReport.cell(cell.key, cell.value)) }
+        for cell in salvage.cells { try print(DumpReport.cell(cell)) }
         try DumpReport.collectionLines(salvage.collections, print)
         try DumpReport.recipeLines(salvage.recipes, print)
     }

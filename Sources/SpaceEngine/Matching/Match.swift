@@ -19,6 +19,8 @@ package struct Match: Sendable {
     /// When the tuple expires, on the namespace's clock, or 0 for never.
     package let expiry: Int64
     package let deliveries: UInt32
+    /// The holder with whose end the tuple ends, as the row keeps it; 0: none.
+    let rawHolder: UInt64
 
     package init(_ id: UInt64, _ row: TupleRow) {
         self.id = TupleID(rawValue: id)
@@ -28,6 +30,7 @@ package struct Match: Sendable {
         isLent = false
         expiry = row.expiry
         deliveries = row.deliveries
+        rawHolder = row.rawHolder
     }
 
     /// Lends a tuple; with `nil`, the same match after the tuple was returned.
@@ -39,6 +42,20 @@ package struct Match: Sendable {
         isLent = true
         expiry = row.expiry
         deliveries = row.deliveries
+        rawHolder = row.rawHolder
+    }
+
+    /// When the tuple ends by itself.
+    package var end: RowEnd { RowEnd(expiry: expiry, holder: rawHolder == 0 ? nil : ClaimHolder(raw: rawHolder)) }
+
+    /// Whether the tuple ends with a holder.
+    @inline(__always)
+    package var endsWithHolder: Bool { rawHolder != 0 }
+
+    /// The row that was copied, around its bytes.
+    package func row(_ bytes: UnsafeRawBufferPointer) -> TupleRow {
+        let encoded = EncodedTuple(bytes: bytes, isRecord: isRecord)
+        return TupleRow(expiry: expiry, rawHolder: rawHolder, deliveries: deliveries, encoded: encoded)
     }
 
     package func tuple() throws(SpaceError) -> Tuple {

@@ -65,7 +65,7 @@ struct NearMatch {
     /// Lends the copy; the result is the match after it was returned.
     @inline(__always)
     func lend(to borrow: (Match) -> Void) -> Match {
-        let row = TupleRow(expiry: 0, deliveries: 0, encoded: tuple)
+        let row = TupleRow(tuple)
         withUnsafePointer(to: tuple) { borrow(Match(lending: $0, id, row)) }
         return Match(lending: nil, id, row)
     }

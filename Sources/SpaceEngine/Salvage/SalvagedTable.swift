@@ -25,19 +25,21 @@ package enum SalvagedTable: String, CaseIterable {
         case .tuples: return key.count == 8 && value.count >= TupleRow.headerSize && Self.hasTupleFlags(value)
         case .journal: return key.count == 8 && value.count >= JournalRow.headerSize && !Self.hasTupleFlags(value)
         case .index: return key.count == IndexKey.size && value.isEmpty
-        case .expiries: return key.count == ExpiryKey.size && value.isEmpty && (1...2).contains(key[0])
+        case .expiries: return value.isEmpty && key[0] != 0 && ExpiryKey(keyBytes: key) != nil
         // Object numbers are far below 2⁴⁸, so the first two bytes are 0.
         case .elements: return key.count > 8 && key[0] == 0 && key[1] == 0
         case .cells:
             guard (1...Limits.cellKeyBytes).contains(key.count), key[0] != 0 else { return false }
-            return value.withBytes { (try? Value(encodedElement: $0)) != nil }
+            return value.withBytes { bytes in
+                CellRow(bytes).map { (try? Value(encodedElement: $0.element)) != nil } ?? false
+            }
         }
     }
 
-    /// Whether a value has the flags of a tuple's row, which are 0 or 1.
+    /// Whether a value has the flags of a tuple's row, which are 0 to 3.
     ///
-    /// A journal row has the middle bytes of a time in that place, which are never 0 or 1.
+    /// A journal row has the middle bytes of a time in that place, which are never 0.
     private static func hasTupleFlags(_ value: [UInt8]) -> Bool {
-        value[13] == 0 && value[14] == 0 && value[15] == 0 && value[12] <= 1
+        value[13] == 0 && value[14] == 0 && value[15] == 0 && value[12] <= 3
     }
 }

@@ -27,7 +27,12 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
 
     mutating func seek(prefix: [UInt8]) throws(SpaceError) {
         self.prefix = prefix
-        try prefix.withBytes { (prefix) throws(SpaceError) in try seek(bytes: prefix) }
+        try seek(from: prefix)
+    }
+
+    /// Goes to the first row whose key is not below some bytes, which are not empty.
+    mutating func seek(from start: [UInt8]) throws(SpaceError) {
+        try start.withBytes { (start) throws(SpaceError) in try seek(bytes: start) }
     }
 
     @inline(__always)

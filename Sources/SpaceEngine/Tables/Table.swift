@@ -170,12 +170,11 @@ extension TransactionTables {
     package var index: Table<IndexKey, NoValue> {
         @inline(__always) get { table(tables.index) }
     }
-    /// The values are encoded elements.
-    package var cells: Table<String, UnsafeRawBufferPointer> {
+    package var cells: Table<String, CellRow> {
         @inline(__always) get { table(tables.cells) }
     }
     /// The cells by the bytes of their keys, which may be no UTF-8 if they are damaged.
-    package var cellsByBytes: Table<[UInt8], UnsafeRawBufferPointer> {
+    package var cellsByBytes: Table<[UInt8], CellRow> {
         @inline(__always) get { table(tables.cells) }
     }
     package var expiries: Table<ExpiryKey, NoValue> {

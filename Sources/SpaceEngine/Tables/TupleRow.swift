@@ -1,17 +1,24 @@
 import TupleCoding
 
-/// The value of a row in `tuples`: a header of 16 bytes, then the encoded tuple.
+/// The value of a row in `tuples`: a header of 16 or 24 bytes, then the encoded tuple.
 ///
 ///     0  expiry, milliseconds of the namespace's clock; 0: never
 ///     8  deliveries: how often the tuple returned from a claim
-///     12 flags: bit 0, the tuple is a record
-///     16 the encoded tuple
+///     12 flags: bit 0, the tuple is a record; bit 1, the tuple ends with a holder
+///     16 the holder (`ClaimHolder`), if bit 1 is set
+///     16 or 24 the encoded tuple
 package struct TupleRow: TableRow {
+    /// The size of the shorter header.
     package static let headerSize = 16
+    private static let holderSize = 8
+    /// The size of the longer header.
+    package static let longestHeaderSize = headerSize + holderSize
     static let deliveriesOffset = 8
 
     package let expiry: Int64
     package let deliveries: UInt32
+    /// The holder with whose end the tuple ends, as the row keeps it; 0: none.
+    let rawHolder: UInt64
     /// The tuple's bytes, borrowed from a page or from a copy of the row.
     package let encoded: EncodedTuple
 
@@ -20,8 +27,16 @@ package struct TupleRow: TableRow {
         guard bytes.count >= Self.headerSize else { return nil }
         expiry = bytes.little(0)
         deliveries = bytes.little(Self.deliveriesOffset)
+        var head = Self.headerSize
+        if bytes[12] & 2 == 0 {
+            rawHolder = 0
+        } else {
+            guard bytes.count >= Self.longestHeaderSize else { return nil }
+            rawHolder = bytes.little(Self.headerSize)
+            head = Self.longestHeaderSize
+        }
         encoded = EncodedTuple(
-            bytes: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]),
+            bytes: UnsafeRawBufferPointer(rebasing: bytes[head...]),
             isRecord: bytes[12] & 1 != 0
         )
     }
@@ -29,25 +44,37 @@ package struct TupleRow: TableRow {
     @inline(__always)
     package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { self.init(value) }
 
-    package init(expiry: Int64, deliveries: UInt32, encoded: EncodedTuple) {
+    @inline(__always)
+    package init(expiry: Int64, rawHolder: UInt64, deliveries: UInt32, encoded: EncodedTuple) {
         self.expiry = expiry
+        self.rawHolder = rawHolder
         self.deliveries = deliveries
         self.encoded = encoded
     }
 
     /// A tuple that does not expire and never returned from a claim.
-    init(_ encoded: EncodedTuple) { self.init(expiry: 0, deliveries: 0, encoded: encoded) }
+    package init(_ encoded: EncodedTuple) { self.init(expiry: 0, rawHolder: 0, deliveries: 0, encoded: encoded) }
 
     /// The same row, in whose tuple this long field is known.
     @inline(__always)
     func knowing(_ long: LongField) -> TupleRow {
-        TupleRow(expiry: expiry, deliveries: deliveries, encoded: encoded.knowing(long))
+        TupleRow(expiry: expiry, rawHolder: rawHolder, deliveries: deliveries, encoded: encoded.knowing(long))
     }
 
     package var isRecord: Bool { encoded.isRecord }
 
+    /// When the tuple ends by itself.
+    package var end: RowEnd {
+        @inline(__always) get { RowEnd(expiry: expiry, holder: rawHolder == 0 ? nil : ClaimHolder(raw: rawHolder)) }
+    }
+
+    /// Whether the tuple ends with a holder.
+    package var endsWithHolder: Bool { rawHolder != 0 }
+
+    private var head: Int { rawHolder == 0 ? Self.headerSize : Self.longestHeaderSize }
+
     /// The row's size in bytes.
-    package var size: Int { Self.headerSize + encoded.bytes.count }
+    package var size: Int { head + encoded.bytes.count }
 
     /// Copies the tuple out of the page.
     package func tuple() throws(TupleCodingError) -> Tuple {
@@ -71,8 +98,12 @@ package struct TupleRow: TableRow {
     private func write(to row: UnsafeMutableRawBufferPointer) {
         row.storeBytes(of: expiry.littleEndian, toByteOffset: 0, as: Int64.self)
         row.storeBytes(of: deliveries.littleEndian, toByteOffset: Self.deliveriesOffset, as: UInt32.self)
-        row.storeBytes(of: (isRecord ? 1 : 0 as UInt32).littleEndian, toByteOffset: 12, as: UInt32.self)
-        UnsafeMutableRawBufferPointer(rebasing: row[Self.headerSize...]).copyMemory(from: encoded.bytes)
+        let flags = (isRecord ? 1 : 0 as UInt32) | (rawHolder == 0 ? 0 : 2)
+        row.storeBytes(of: flags.littleEndian, toByteOffset: 12, as: UInt32.self)
+        if rawHolder != 0 {
+            row.storeBytes(of: rawHolder.littleEndian, toByteOffset: Self.headerSize, as: UInt64.self)
+        }
+        UnsafeMutableRawBufferPointer(rebasing: row[head...]).copyMemory(from: encoded.bytes)
     }
 
     package static func damage(at key: UnsafeRawBufferPointer) -> String {

@@ -20,7 +20,7 @@ extension WriteScope {
         let copy = row.copied()
         try remove(id, row, as: .claim)
         try put(claim: id, terms.holder, number: number, deadline: deadline, tuple: copy)
-        if deadline != 0 { try addExpiry(ExpiryKey(kind: .claim, deadline: deadline, id: id)) }
+        if deadline != 0 { try addExpiry(ExpiryKey(.claim(id), at: deadline)) }
         return ClaimMade(number: number, deliveries: Int(deliveries))
     }
 
@@ -58,8 +58,8 @@ extension WriteScope {
         let deadline = clock.time(after: duration)
         guard old != 0, deadline > old else { return }
         try put(claim: id, holder, number: number, deadline: deadline, tuple: Array(row.tupleBytes))
-        try removeExpiry(ExpiryKey(kind: .claim, deadline: old, id: id))
-        try addExpiry(ExpiryKey(kind: .claim, deadline: deadline, id: id))
+        try removeExpiry(ExpiryKey(.claim(id), at: old))
+        try addExpiry(ExpiryKey(.claim(id), at: deadline))
         noteUpkeep()
     }
 
@@ -92,7 +92,7 @@ extension WriteScope {
         try claims.delete(id)
         counters.claimed -= min(1, counters.claimed)
         noteUpkeep()
-        if deadline != 0 { try removeExpiry(ExpiryKey(kind: .claim, deadline: deadline, id: id)) }
+        if deadline != 0 { try removeExpiry(ExpiryKey(.claim(id), at: deadline)) }
     }
 
     // MARK: Setting aside
@@ -119,7 +119,7 @@ extension WriteScope {
             bytes.storeBytes(of: deliveries.littleEndian, toByteOffset: TupleRow.deliveriesOffset, as: UInt32.self)
         }
         try put(claim: id, .nobody, number: 0, deadline: 0, tuple: copy)
-        if deadline != 0 { try removeExpiry(ExpiryKey(kind: .claim, deadline: deadline, id: id)) }
+        if deadline != 0 { try removeExpiry(ExpiryKey(.claim(id), at: deadline)) }
         counters.claimed -= min(1, counters.claimed)
         counters.buried += 1
         try copy.withBytes { (bytes) throws(SpaceError) in

@@ -122,16 +122,16 @@ package final class WriteScope: TransactionTables {
         hasChanges = true
     }
 
-    /// Notes that a row was added to the table of expiries.
-    func noteAdded(due time: Int64) {
+    /// Notes that a row was added to the table of expiries; `time` is `nil` if the row names a holder.
+    func noteAdded(due time: Int64?) {
         counters.expiring += 1
-        if let known = knownDue { knownDue = min(known, time) }
+        if let time, let known = knownDue { knownDue = min(known, time) }
     }
 
-    /// Notes that a row was removed from the table of expiries.
-    func noteRemoved(due time: Int64) {
+    /// Notes that a row was removed from the table of expiries; `time` is `nil` if the row named a holder.
+    func noteRemoved(due time: Int64?) {
         counters.expiring -= min(1, counters.expiring)
-        if let known = knownDue, time <= known { knownDue = nil }
+        if let time, let known = knownDue, time <= known { knownDue = nil }
     }
 
     /// The earliest time at which something expires, on the namespace's clock; 0 if nothing does.
@@ -153,11 +153,6 @@ package final class WriteScope: TransactionTables {
     func noteRemovedDue() {
         hasRemovedDue = true
         noteUpkeep()
-    }
-
-    /// Stores a cell's value, one encoded element.
-    package func put(cell key: String, _ value: UnsafeRawBufferPointer) throws(SpaceError) {
-        try cells.put(key, value)
     }
 
     package func noteSet(cell key: String) { appeared.add(Interest(cell: key)) }

@@ -38,13 +38,13 @@ package struct IntegrityCheck {
             return report(error.reason)
         }
         let shapes = checkShapes(counters)
-        var expiries = ExpiryTally()
+        var expiries: ExpiryTally = []
         var indexed: [UInt16: Int] = [:]
         try checkTuples(counters, shapes, &expiries, &indexed)
         try checkIndex(shapes, &indexed)
         try checkClaims(counters, &expiries)
+        try checkCells(&expiries)
         try checkExpiries(counters, expiries)
-        try checkCells()
         try checkJournal(counters)
         try checkObjects(counters)
         for text in try snapshot.damageInHolds(counters) + snapshot.damageInQueues() { report(text) }
@@ -54,10 +54,7 @@ package struct IntegrityCheck {
     }
 
     /// The rows that have to be in `expiries`; each row that is found there is removed from the tally.
-    private struct ExpiryTally {
-        var tuples: [UInt64: Int64] = [:]
-        var claims: [UInt64: Int64] = [:]
-    }
+    private typealias ExpiryTally = Set<ExpiryKey>
 
     private mutating func checkShapes(_ counters: Counters) -> [IndexedShape] {
         do throws(SpaceError) {
@@ -91,7 +88,7 @@ package struct IntegrityCheck {
             if try snapshot.claims.contains(id) {
                 report("tuple \(id) is visible and claimed at once")
             }
-            if row.expiry != 0 { expiries.tuples[id] = row.expiry }
+            expiries.formUnion(row.end.keys(.tuple(id)))
             for shape in shapes where shape.state != .dropping {
                 guard let hash = row.encoded.hash(of: shape.shape) else { continue }
                 if try snapshot.index.contains(IndexKey(shape: shape.number, hash: hash, id: id)) {
@@ -164,7 +161,7 @@ package struct IntegrityCheck {
                 count += 1
             }
             checkClaim(id, claim, row, counters)
-            if claim.deadline != 0 { expiries.claims[id] = claim.deadline }
+            if claim.deadline != 0 { expiries.insert(ExpiryKey(.claim(id), at: claim.deadline)) }
         }
         try snapshot.forEachNearClaim { (id, claim) throws(SpaceError) in
             count += 1
@@ -189,25 +186,25 @@ package struct IntegrityCheck {
                 report("a key of the table of expiries does not decode")
                 continue
             }
-            switch key.kind {
-            case .tuple:
-                if missing.tuples.removeValue(forKey: key.id) != key.deadline {
-                    report("an expiry stands for tuple \(key.id), which has another or none")
-                }
-            case .claim:
-                if missing.claims.removeValue(forKey: key.id) != key.deadline {
-                    report("a deadline stands for the claim on tuple \(key.id), which has another or none")
-                }
+            if missing.remove(key) == nil {
+                report("an expiry stands for \(Self.text(key)), which has another or none")
             }
         }
-        for id in missing.tuples.keys.sorted() { report("tuple \(id) expires, and no row says so") }
-        for id in missing.claims.keys.sorted() { report("the claim on tuple \(id) has a deadline, and no row says so") }
+        for text in missing.map(Self.text).sorted() { report("\(text) ends by itself, and no row says so") }
         if count != counters.expiring {
             report("\(count) expiries are kept, and the counter says \(counters.expiring)")
         }
     }
 
-    private mutating func checkCells() throws(SpaceError) {
+    private static func text(_ key: ExpiryKey) -> String {
+        switch key.subject {
+        case .tuple(let id): "tuple \(id)"
+        case .claim(let id): "the claim on tuple \(id)"
+        case .cell(let cell): "the cell \(cell.quotedForPeople)"
+        }
+    }
+
+    private mutating func checkCells(_ expiries: inout ExpiryTally) throws(SpaceError) {
         var rows = try snapshot.cells.scan()
         while let (bytes, value) = try rows.nextBytes() {
             guard let key = String(key: bytes),
@@ -216,8 +213,13 @@ package struct IntegrityCheck {
                 report("a cell's key is no UTF-8, or too long")
                 continue
             }
+            guard let row = CellRow(value) else {
+                report(CellRow.damage(at: bytes))
+                continue
+            }
+            expiries.formUnion(row.end.keys(.cell(key)))
             do throws(TupleCodingError) {
-                _ = try Value(encodedElement: value)
+                _ = try Value(encodedElement: row.element)
             } catch {
                 report("the cell \(key.quotedForPeople) does not decode: \(error)")
             }

@@ -14,7 +14,7 @@ import TupleCoding
 package struct Inspection: Sendable {
     package let status: NamespaceStatus
     package let tuples: [Match]
-    package let cells: [(key: String, value: Value)]
+    package let cells: [DumpedCell]
     package let collections: [CollectionDump]
     package let recipes: RecipesDump
     /// The changes in the journal.
@@ -24,9 +24,14 @@ package struct Inspection: Sendable {
     /// The findings of `IntegrityCheck`, and the damage that the control file shows.
     package let damage: [String]
     private let clock: NamespaceClock
+    /// The processes of the sessions.
+    private let pids: [UInt64: Int32]
 
     /// The time at which a tuple expires, in milliseconds since 1970; `nil` if it never expires.
     package func expiry(of match: Match) -> Int64? { match.expiry == 0 ? nil : clock.realtime(match.expiry) }
+
+    /// The process with which a tuple ends, 0 if it is not known; `nil` if the tuple ends with none.
+    package func holder(of match: Match) -> Int32? { match.end.holder?.pid(pids) }
 
     /// The namespace to look at.
     package enum Subject: Sendable {
@@ -154,7 +159,14 @@ package struct Inspection: Sendable {
         )
         // A damaged namespace is reported and not dumped: rows that don't decode would end the dump halfway.
         tuples = checking ? [] : try Self.tuples(snapshot)
-        cells = checking ? [] : try snapshot.allCells()
+        pids = Dictionary(
+            sightings.compactMap { sighting in
+                guard let number = UInt64(sighting.name), let record = sighting.record else { return nil }
+                return (number, record.process.pid)
+            },
+            uniquingKeysWith: { first, _ in first }
+        )
+        cells = checking ? [] : try snapshot.dumpedCells(pids)
         collections = checking ? [] : try snapshot.collectionDumps()
         recipes = checking ? RecipesDump() : try snapshot.recipesDump()
         changes = checking ? [] : try snapshot.allChanges()

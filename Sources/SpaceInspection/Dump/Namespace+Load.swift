@@ -5,19 +5,19 @@ extension Namespace {
     /// Loads a dump in one transaction: either all of it or nothing.
     ///
     /// It writes tuples, sets cells, makes collections, fills ordered sets and queues, and sets the state of other
-    /// recipes. The tuples keep their order and get new ids. Expired tuples are left out.
+    /// recipes. The tuples keep their order and get new ids. Expired tuples and cells are left out.
     package func load(
         tuples: [LoadedTuple],
-        cells: [(key: String, value: Value)],
+        cells: [DumpedCell],
         collections: [CollectionDump] = [],
         recipes: RecipesDump = RecipesDump()
     ) throws(SpaceError) {
         try attempt("load") { (core) throws(SpaceError) in
             for loaded in tuples { try Limits.check(size: loaded.tuple.encoded.count) }
-            var values: [(key: String, encoded: [UInt8])] = []
+            var values: [LoadedCell] = []
             for cell in cells {
                 try Limits.check(cellKey: cell.key, "a cell's key")
-                values.append((cell.key, try cell.value.checkedElement()))
+                values.append((cell.key, try cell.value.checkedElement(), cell.expires))
             }
             for collection in collections { try collection.check() }
             try recipes.check()
@@ -28,7 +28,7 @@ extension Namespace {
 
     private func load(
         _ tuples: [LoadedTuple],
-        _ values: [(key: String, encoded: [UInt8])],
+        _ values: [LoadedCell],
         _ collections: [CollectionDump],
         _ recipes: RecipesDump,
         _ core: NamespaceCore
@@ -36,26 +36,34 @@ extension Namespace {
         let now = Clock.realtimeMilliseconds()
         try core.write(.adding) { (scope) throws(SpaceError) in
             for loaded in tuples {
-                var expiry: Int64 = 0
-                if let expires = loaded.expires {
-                    let (left, overflow) = expires.subtractingReportingOverflow(now)
-                    guard left > 0 else { continue }
-                    // The dump has the wall clock's time; the namespace's own clock may be another.
-                    expiry = core.clock.time(after: overflow ? .seconds(Int64.max / 1000) : .milliseconds(left))
-                }
+                guard let end = Self.end(loaded.expires, now, core.clock) else { continue }
                 // The cursors are not kept from tuple to tuple, because setting a tuple aside changes the tables in
                 // between.
                 var cursors: TupleCursors?
                 let id = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
                     let tuple = EncodedTuple(bytes: bytes, isRecord: loaded.tuple.isRecord)
-                    return try scope.insert(tuple, expiry: expiry, with: &cursors)
+                    return try scope.insert(tuple, end: end, with: &cursors)
                 }
                 guard loaded.isBuried, let row = try scope.snapshot.tupleRow(id) else { continue }
                 try scope.bury(id, row)
             }
-            for value in values { try scope.set(value.key, value.encoded) }
+            for value in values {
+                guard let end = Self.end(value.expires, now, core.clock) else { continue }
+                try scope.set(value.key, value.encoded, end: end)
+            }
             for collection in collections { try core.load(collection, in: scope) }
             try recipes.load(into: self, scope)
         }
+    }
+
+    private typealias LoadedCell = (key: String, encoded: [UInt8], expires: Int64?)
+
+    /// The end of a loaded row that expires at a time of the wall clock; `nil` if that time has passed.
+    private static func end(_ expires: Int64?, _ now: Int64, _ clock: NamespaceClock) -> RowEnd? {
+        guard let expires else { return RowEnd() }
+        let (left, overflow) = expires.subtractingReportingOverflow(now)
+        guard left > 0 else { return nil }
+        // The dump has the wall clock's time; the namespace's own clock may be another.
+        return RowEnd(expiry: clock.time(after: overflow ? .seconds(Int64.max / 1000) : .milliseconds(left)))
     }
 }

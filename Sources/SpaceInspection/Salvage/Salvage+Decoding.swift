@@ -26,7 +26,7 @@ extension Salvage {
             decodeClaim(SalvagedRows.Row(key: Array(row.key.dropFirst()), value: row.value), clock, visible)
         }
         for (id, row) in near?.claims ?? [] where id >= next { decodeClaim(row, clock, visible) }
-        for row in rows.rows[.cells] ?? [] { decodeCell(row) }
+        for row in rows.rows[.cells] ?? [] { decodeCell(row, clock) }
         decodeObjects(main.filter { $0.key[0] == 0x82 }, rows.rows[.elements] ?? [], clock)
     }
 
@@ -36,14 +36,15 @@ extension Salvage {
         }
         do throws(TupleCodingError) {
             let item = try row.value.withBytes { (bytes) throws(TupleCodingError) -> Item? in
-                guard let tuple = TupleRow(bytes), bytes.count <= Limits.valueBytes + TupleRow.headerSize else {
+                guard let tuple = TupleRow(bytes), bytes.count <= Limits.valueBytes + TupleRow.longestHeaderSize else {
                     return nil
                 }
                 return Item(
                     id: id,
                     tuple: try tuple.tuple(),
                     expires: clock.realtime(tuple.expiry),
-                    deliveries: Int(tuple.deliveries)
+                    deliveries: Int(tuple.deliveries),
+                    isOfHolder: tuple.end.holder != nil
                 )
             }
             guard let item else { return leftOut.append("tuple \(id) is too short, or too long") }
@@ -83,15 +84,20 @@ extension Salvage {
         }
     }
 
-    private mutating func decodeCell(_ row: SalvagedRows.Row) {
+    private mutating func decodeCell(_ row: SalvagedRows.Row, _ clock: SalvageClock) {
         guard let key = String(validating: row.key, as: UTF8.self), (1...Limits.cellKeyBytes).contains(row.key.count)
         else {
             return leftOut.append("a cell's key is no UTF-8, or too long")
         }
-        guard let value = Self.element(row.value) else {
-            return leftOut.append("the cell \(key.quotedForPeople) does not decode")
+        let cell = row.value.withBytes { (bytes) -> DumpedCell? in
+            guard bytes.count <= Limits.valueBytes + CellRow.headerSize, let row = CellRow(bytes),
+                let value = try? Value(encodedElement: row.element)
+            else { return nil }
+            let holder: Int32? = row.end.holder == nil ? nil : 0
+            return DumpedCell(key: key, value: value, expires: clock.realtime(row.end.expiry), holder: holder)
         }
-        cells.append((key, value))
+        guard let cell else { return leftOut.append("the cell \(key.quotedForPeople) does not decode") }
+        cells.append(cell)
     }
 
     package static func element(_ bytes: [UInt8]) -> Value? {

@@ -20,6 +20,8 @@ package struct Salvage: Sendable {
         /// The time of expiry in milliseconds since 1970; `nil`: never.
         package let expires: Int64?
         package let deliveries: Int
+        /// Whether the tuple ends with a process.
+        package let isOfHolder: Bool
     }
 
     package let name: String
@@ -28,7 +30,7 @@ package struct Salvage: Sendable {
     package internal(set) var tuples: [Item] = []
     package internal(set) var claims: [NamespaceStatus.Claim] = []
     package internal(set) var buried: [NamespaceStatus.Claim] = []
-    package internal(set) var cells: [(key: String, value: Value)] = []
+    package internal(set) var cells: [DumpedCell] = []
     package internal(set) var collections: [CollectionDump] = []
     package internal(set) var recipes = RecipesDump()
     /// The parts that were left out, one sentence each; empty if the namespace is whole.

@@ -21,7 +21,9 @@ extension Snapshot {
             guard let key = keys.key(ofCell: cell) else {
                 throw .damaged("a key of the dictionary \(name.quotedForPeople) is no UTF-8")
             }
-            guard try visit(key, value) else { return }
+            guard let row = CellRow(value) else { throw .damaged(CellRow.damage(at: cell)) }
+            guard row.end.isVisible(clock) else { continue }
+            guard try visit(key, row.element) else { return }
         }
     }
 

@@ -189,7 +189,7 @@ struct PresentState {
             }
             slice.looked += 1
             last = key
-            let value = try valueBefore(key, now, snapshot)
+            let value = try valueBefore(key, now.element, snapshot)
             if let value, key.withUnsafeBytes({ filter.includes(presentCell: $0, value) }) {
                 found.append((key, try snapshot.value(String(decoding: key, as: UTF8.self), value)))
                 slice.count(key.count + value.count)
@@ -211,7 +211,7 @@ struct PresentState {
     private mutating func readCells(on path: String, _ snapshot: Snapshot) throws(SpaceError) -> [Change] {
         var found: [Change] = []
         for key in ChangeFilter.keys(on: path) {
-            let now = try snapshot.cellsByBytes.get(key)
+            let now = try snapshot.cellsByBytes.get(key)?.element
             guard let value = try valueBefore(key, now, snapshot),
                 key.withUnsafeBytes({ filter.includes(presentCell: $0, value) })
             else { continue }

@@ -17,5 +17,10 @@ package final class HeldNamespaces: Sendable {
         }
     }
 
+    /// A namespace that is held already and still exists; `nil` if there is none.
+    func held(_ name: String) -> Namespace? {
+        namespaces.withLock { $0[Name(name)] }.flatMap { $0.isAlive ? $0 : nil }
+    }
+
     func remove(_ name: String) -> Namespace? { namespaces.withLock { $0.removeValue(forKey: Name(name)) } }
 }

@@ -20,6 +20,11 @@ extension NamespaceCore {
                 refusal = refusal ?? error
             }
         }
+        do throws(SpaceError) {
+            try dropRows(timeout: timeout, where: hasEnded)
+        } catch  where error.isOfContent {
+            refusal = refusal ?? error
+        }
         var left: Set<UInt64> = []
         var most = 64
         var moved = 0
@@ -95,7 +100,10 @@ extension NamespaceCore {
         try read(showsNear: true) { (snapshot) throws(SpaceError) in
             var holders: Set<ClaimHolder> = []
             for part in parts.all { try part.addHolders(at: name, in: snapshot, to: &holders) }
-            guard name == nil, try snapshot.counters().claimed > 0 else { return holders }
+            guard name == nil else { return holders }
+            let counters = try snapshot.counters()
+            if counters.expiring > 0 { holders.formUnion(try snapshot.holdersOfRows()) }
+            guard counters.claimed > 0 else { return holders }
             try snapshot.forEachClaim { (_, row) throws(SpaceError) in
                 holders.insert(row.holder)
                 return true

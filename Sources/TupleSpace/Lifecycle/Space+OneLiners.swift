@@ -59,7 +59,7 @@ extension Space {
         try held.remove(name)?.leave()
     }
 
-    private func held(_ name: String) throws(SpaceError) -> Namespace {
+    func held(_ name: String) throws(SpaceError) -> Namespace {
         try held.namespace(name) { () throws(SpaceError) in try namespace(name) }
     }
 }

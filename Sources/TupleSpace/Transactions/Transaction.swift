@@ -17,21 +17,30 @@ public struct Transaction: ~Copyable {
     ///
     /// - Throws: `invalidArgument` for a negative `expires`, `tooLarge`, `transactionTooLarge`, `storageFull`,
     ///   `limitReached`.
-    public func write<each F: TupleField>(_ field: repeat each F, expires: Duration? = nil) throws(SpaceError) {
+    public func write<each F: TupleField>(
+        _ field: repeat each F,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
         if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
-        try write(tuple: Tuple(trusting: encoder.bytes, isRecord: false), expires: expires)
+        try write(tuple: Tuple(trusting: encoder.bytes, isRecord: false), expires: expires, lifetime: lifetime)
     }
 
     /// Writes a tuple that exists as a value.
     ///
     /// - Returns: The tuple's id.
     @discardableResult
-    public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
+    public func write(
+        tuple: Tuple,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> TupleID {
         try state.attempt("write") { () throws(SpaceError) in
             try Limits.check(size: tuple.encoded.count)
-            let expiry = try Expiry(expires, state.namespace.core)
+            let expiry = try Expiry(expires, lifetime, state.namespace.core)
+            if expiry.end.holder != nil { state.hasHolder = true }
             return try state.change(.adding, bytes: tuple.encoded.count) { (scope) throws(SpaceError) in
                 try scope.insert(tuple, expiry)
             }
@@ -42,19 +51,26 @@ public struct Transaction: ~Copyable {
     ///
     /// - Returns: The tuple's id.
     @discardableResult
-    public func write(record: some Encodable, expires: Duration? = nil) throws(SpaceError) -> TupleID {
+    public func write(
+        record: some Encodable,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> TupleID {
         let tuple = try state.attempt("write") { () throws(SpaceError) in try Tuple(checking: record) }
-        return try write(tuple: tuple, expires: expires)
+        return try write(tuple: tuple, expires: expires, lifetime: lifetime)
     }
 
     /// Writes several tuples, in order.
     ///
     /// - Returns: The ids of the tuples, in the same order.
     @discardableResult
-    public func write(contentsOf tuples: some Sequence<Tuple>, expires: Duration? = nil) throws(SpaceError) -> [TupleID]
-    {
+    public func write(
+        contentsOf tuples: some Sequence<Tuple>,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> [TupleID] {
         var ids: [TupleID] = []
-        for tuple in tuples { ids.append(try write(tuple: tuple, expires: expires)) }
+        for tuple in tuples { ids.append(try write(tuple: tuple, expires: expires, lifetime: lifetime)) }
         return ids
     }
 

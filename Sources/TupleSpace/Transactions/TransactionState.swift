@@ -19,7 +19,8 @@ package final class TransactionState {
     private var isOpen = true
     /// The error that left a change half done.
     package private(set) var failure: SpaceError?
-    private(set) var hasClaimed = false
+    /// Whether a claim was made, or something written that ends with a holder; others then listen for its end.
+    var hasHolder = false
     /// Whether a search found less than it was asked for while a claim existed.
     private var hasMissed = false
     private var searches: [(shape: Shape, table: ShapeTable, examined: Int)] = []
@@ -132,7 +133,7 @@ package final class TransactionState {
             guard let row = try scope.snapshot.tupleRow(match.id.rawValue) else { return nil }
             return try scope.claim(match.id.rawValue, row, terms)
         }
-        hasClaimed = true
+        hasHolder = true
         return made.map { HeldClaim(match.id, $0, tuple) }
     }
 
@@ -158,7 +159,7 @@ package final class TransactionState {
 
     /// Called once the transaction is committed and the gate is released.
     func followUp() {
-        if hasClaimed { core.announceClaimant() }
+        if hasHolder { core.announceClaimant() }
         for search in searches { core.engine.followUp(search.shape, search.table, examined: search.examined) }
     }
 }

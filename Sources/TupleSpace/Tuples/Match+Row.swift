@@ -14,9 +14,6 @@ extension [Match] {
 extension Match {
     /// Calls `body` with the row that was copied.
     func withRow<R>(_ body: (TupleRow) throws(SpaceError) -> R) throws(SpaceError) -> R {
-        try bytes.withBytes { (bytes) throws(SpaceError) in
-            let encoded = EncodedTuple(bytes: bytes, isRecord: isRecord)
-            return try body(TupleRow(expiry: expiry, deliveries: deliveries, encoded: encoded))
-        }
+        try bytes.withBytes { (bytes) throws(SpaceError) in try body(row(bytes)) }
     }
 }

@@ -13,22 +13,31 @@ extension Namespace {
     ///     arrays, dictionaries with string keys, optionals of these, `Value`. Together they take up to 64 MiB encoded.
     ///   - expires: The time after which the tuple is invisible; `nil`: never. With zero the tuple is accepted and
     ///     never seen; a negative time is refused.
-    /// - Throws: `invalidArgument` for a negative time, `tooLarge`, `storageFull`, `limitReached`, `holderStopped`,
+    ///   - lifetime: With which process the tuple ends; watchers are told so with `expire`.
+    /// - Throws: `invalidArgument` for a negative time, `noSuchProcess` for a process that does not run, `tooLarge`, `storageFull`, `limitReached`, `holderStopped`,
     ///   `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(log n), and one more row for each shape that has an index.
     @inlinable
-    public func write<each F: TupleField>(_ field: repeat each F, expires: Duration? = nil) throws(SpaceError) {
+    public func write<each F: TupleField>(
+        _ field: repeat each F,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
-        try write(encoder, expires: expires)
+        try write(encoder, expires: expires, lifetime: lifetime)
     }
 
     /// Writes a tuple that exists as a value.
     ///
     /// - Returns: The tuple's id.
     @discardableResult
-    public func write(tuple: Tuple, expires: Duration? = nil) throws(SpaceError) -> TupleID {
-        try insert(tuple, expires: expires)
+    public func write(
+        tuple: Tuple,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> TupleID {
+        try insert(tuple, expires, lifetime)
     }
 
     /// Writes a `Codable` value as a record: its coding keys are the names of the fields.
@@ -36,9 +45,13 @@ extension Namespace {
     /// - Returns: The tuple's id.
     /// - Throws: `badData` when the value doesn't encode as an object.
     @discardableResult
-    public func write(record: some Encodable, expires: Duration? = nil) throws(SpaceError) -> TupleID {
+    public func write(
+        record: some Encodable,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> TupleID {
         let tuple = try core.attempt("write") { () throws(SpaceError) in try Tuple(checking: record) }
-        return try insert(tuple, expires: expires)
+        return try insert(tuple, expires, lifetime)
     }
 
     /// Writes several tuples in one transaction: all or none, in order.
@@ -46,40 +59,53 @@ extension Namespace {
     /// - Returns: The ids of the tuples, in the same order.
     /// - Throws: What ``write(_:expires:)`` throws, and `transactionTooLarge`.
     @discardableResult
-    public func write(contentsOf tuples: some Sequence<Tuple>, expires: Duration? = nil) throws(SpaceError) -> [TupleID]
-    {
-        try insert(Array(tuples), expires: expires)
+    public func write(
+        contentsOf tuples: some Sequence<Tuple>,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> [TupleID] {
+        try insert(Array(tuples), expires, lifetime)
     }
 
     /// The first function of a typed write that is not inlined into the caller.
     @usableFromInline
-    func write(_ encoder: TupleEncoder, expires: Duration?) throws(SpaceError) {
+    func write(_ encoder: TupleEncoder, expires: Duration?, lifetime: Lifetime) throws(SpaceError) {
         if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
         _ = try encoder.bytes.withBytes { (bytes) throws(SpaceError) in
-            try insert(EncodedTuple(bytes: bytes, isRecord: false, long: encoder.long), expires: expires)
+            try insert(EncodedTuple(bytes: bytes, isRecord: false, long: encoder.long), expires, lifetime)
         }
     }
 
-    private func insert(_ tuple: Tuple, expires: Duration?) throws(SpaceError) -> TupleID {
+    private func insert(_ tuple: Tuple, _ expires: Duration?, _ lifetime: Lifetime) throws(SpaceError) -> TupleID {
         try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-            try insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expires: expires)
+            try insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expires, lifetime)
         }
     }
 
     /// It takes the bytes and not the tuple, because a closure retains and releases a tuple that it captures again and
     /// again.
-    private func insert(_ tuple: EncodedTuple, expires: Duration?) throws(SpaceError) -> TupleID {
+    private func insert(
+        _ tuple: EncodedTuple,
+        _ expires: Duration?,
+        _ lifetime: Lifetime
+    ) throws(SpaceError) -> TupleID {
         try attempt("write") { (core) throws(SpaceError) in
-            let expiry = try Expiry(expires, core)
+            let expiry = try Expiry(expires, lifetime, core)
+            if lifetime != .permanent { core.announceClaimant() }
             try Limits.check(size: tuple.bytes.count)
             if expiry.isNever, let id = try core.writeNear(tuple) { return id }
             return try core.write(.adding) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
         }
     }
 
-    private func insert(_ tuples: [Tuple], expires: Duration?) throws(SpaceError) -> [TupleID] {
+    private func insert(
+        _ tuples: [Tuple],
+        _ expires: Duration?,
+        _ lifetime: Lifetime
+    ) throws(SpaceError) -> [TupleID] {
         try attempt("write") { (core) throws(SpaceError) in
-            let expiry = try Expiry(expires, core)
+            let expiry = try Expiry(expires, lifetime, core)
+            if lifetime != .permanent { core.announceClaimant() }
             guard !tuples.isEmpty else { return [] }
             for tuple in tuples { try Limits.check(size: tuple.encoded.count) }
             return try core.write(.adding) { (scope) throws(SpaceError) in
@@ -130,8 +156,6 @@ extension WriteScope {
             }
             return TupleID(rawValue: id)
         }
-        return TupleID(
-            rawValue: try insert(tuple, expiry: expiry.time, with: &cursors)
-        )
+        return TupleID(rawValue: try insert(tuple, end: expiry.end, with: &cursors))
     }
 }

@@ -20,12 +20,15 @@ extension NamespaceCore {
         _ order: MatchOrder,
         _ borrow: (Match) -> Void
     ) throws(SpaceError) -> Match? {
-        repeat {
+        while true {
             var sight = Sight(isForTake: false)
             try look(template, order, &sight, borrow)
-            if let found = sight.match { return found }
-        } while try returnEndedClaims()
-        return nil
+            if let found = sight.match {
+                guard found.endsWithHolder, askForTheDead() else { return found }
+            } else {
+                guard try returnEndedClaims() else { return nil }
+            }
+        }
     }
 
     /// What a look for the first match has found, and where.
@@ -163,12 +166,14 @@ extension NamespaceCore {
                 guard found.count < max, bytes <= maxBytes else { return (found, false) }
                 return (found, try snapshot.counters().claimed > 0)
             }
+            if found.contains(where: \.endsWithHolder), askForTheDead() { continue }
             guard mayBeMore, try returnEndedClaims() else { return found }
         }
     }
 
     package func count(_ template: Template) throws(SpaceError) -> Int {
         while true {
+            var endsWithHolder = false
             let (count, mayBeMore) = try read(showsNear: true) { (snapshot) throws(SpaceError) -> (Int, Bool) in
                 let counters = try snapshot.counters()
                 let mayBeMore = counters.claimed > 0
@@ -177,12 +182,14 @@ extension NamespaceCore {
                 }
                 var count = 0
                 var search = try search(snapshot, template, .oldestFirst)
-                try search.forEach { (_, _) throws(SpaceError) in
+                try search.forEach { (_, row) throws(SpaceError) in
                     count += 1
+                    endsWithHolder = endsWithHolder || row.endsWithHolder
                     return true
                 }
                 return (count, mayBeMore)
             }
+            if endsWithHolder, askForTheDead() { continue }
             guard mayBeMore, try returnEndedClaims() else { return count }
         }
     }
@@ -211,6 +218,7 @@ extension NamespaceCore {
                 followUp(template, sight)
                 return nil
             }
+            if candidate.endsWithHolder, askForTheDead() { continue }
             let content = try borrowed.content(of: candidate, decode)
             if sight.isNear, let result = try near(candidate.id) {
                 followUp(template, sight)

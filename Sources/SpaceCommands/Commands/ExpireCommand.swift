@@ -1,0 +1,52 @@
+import ArgumentParser
+import SharedSpace
+
+/// The command `space expire NS KEY|ID D`.
+struct ExpireCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "expire",
+        abstract: "Set when a cell or a tuple vanishes.",
+        usage: "space expire [<options>] <ns> <key|id> (<duration> | --never)",
+        discussion: """
+            The time counts from now, and may be shorter than what was left. --never lets it stay, also if it would have \
+            vanished with a process. The status is 1 when it isn't there; a claimed tuple is not there.
+
+            EXAMPLES:
+              space expire jobs lease 30s
+              space expire jobs lease --never
+              space expire jobs 17 1h
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var status: StatusOptions
+    @OptionGroup var lasting: LastingOptions
+
+    @Flag(help: "It does not vanish by itself.")
+    var never = false
+
+    @Argument(help: .namespace, completion: .namespaces)
+    var namespace: String
+
+    @Argument(help: "A cell's name, or a tuple's id.")
+    var subject: String
+
+    @Argument(help: ArgumentHelp("The time from now on.", valueName: "duration"))
+    var duration: DurationArgument?
+
+    func validate() throws {
+        if never == (duration != nil) { throw ValidationError("give a duration, or --never") }
+    }
+
+    func run() throws {
+        let found = try NamespaceAccess(common, namespace).use { namespace in
+            switch (lasting.subject(subject), duration?.duration) {
+            case (.cell(let key), let expires?): try namespace.renew(key, expires: expires)
+            case (.cell(let key), nil): try namespace.persist(key)
+            case (.tuple(let id), let expires?): try namespace.renew(id, expires: expires)
+            case (.tuple(let id), nil): try namespace.persist(id)
+            }
+        }
+        if !found { throw status.nothingObtained }
+    }
+}

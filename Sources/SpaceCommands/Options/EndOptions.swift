@@ -1,0 +1,28 @@
+import ArgumentParser
+import SharedSpace
+
+/// The options that say when something written ends by itself.
+struct EndOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("It vanishes after this time; 0: accepted, never visible.", valueName: "duration")
+    )
+    var expires: DurationArgument?
+
+    @Flag(help: "It vanishes when its owner process ends: --owner, the variable, or the calling process.")
+    var session = false
+
+    /// The lifetime that the options name, given those of the owner.
+    ///
+    /// - Throws: `CommandFailure` (usage) if `--session` is given and there is no owner.
+    func lifetime(_ owner: OwnerOptions) throws -> Lifetime {
+        guard session else { return .permanent }
+        switch try owner.choice() {
+        case .process(let pid), .parent(let pid): return .process(pid)
+        case .nobody, .parentGone:
+            throw CommandFailure.usage(
+                "--session needs an owner process: name one with --owner PID, or with export "
+                    + "\(OwnerOptions.variable)=$$ at the start of the script"
+            )
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import SpaceSystem
+
+/// When a tuple or a cell ends by itself: at a time, with the end of a holder, or never.
+package struct RowEnd: Hashable, Sendable {
+    /// The time at which the row expires, in milliseconds of the namespace's clock; 0: it does not expire.
+    package var expiry: Int64
+    /// The session or process with whose end the row ends; `nil`: with none.
+    package var holder: ClaimHolder?
+
+    @inline(__always)
+    package init(expiry: Int64 = 0, holder: ClaimHolder? = nil) {
+        self.expiry = expiry
+        self.holder = holder
+    }
+
+    /// The holder as a row keeps it, or 0 for none; no session has the number 0.
+    @inline(__always)
+    var rawHolder: UInt64 { holder?.raw ?? 0 }
+
+    /// Whether only a call ends the row.
+    @inline(__always)
+    package var isNever: Bool { expiry == 0 && holder == nil }
+
+    /// Whether the time of the row has not passed; the clock is read only for a row that expires.
+    @inline(__always)
+    package func isVisible(_ clock: NamespaceClock) -> Bool { expiry == 0 || expiry > clock.milliseconds }
+
+    /// The keys of `expiries` that belong to the row of this subject.
+    package func keys(_ subject: ExpiryKey.Subject) -> [ExpiryKey] {
+        var keys: [ExpiryKey] = []
+        if expiry != 0 { keys.append(ExpiryKey(subject, at: expiry)) }
+        if let holder { keys.append(ExpiryKey(subject, with: holder)) }
+        return keys
+    }
+}

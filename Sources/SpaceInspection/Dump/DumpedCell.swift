@@ -1,0 +1,51 @@
+import SpaceSystem
+import TupleCoding
+
+/// A cell in a dump.
+package struct DumpedCell: Sendable {
+    package let key: String
+    package let value: Value
+    /// The time of expiry in milliseconds since 1970; `nil`: never.
+    package let expires: Int64?
+    /// The process with which the cell ends, 0 if it is not known; `nil`: the cell ends with none.
+    package let holder: Int32?
+
+    package init(key: String, value: Value, expires: Int64?, holder: Int32?) {
+        self.key = key
+        self.value = value
+        self.expires = expires
+        self.holder = holder
+    }
+}
+
+extension Snapshot {
+    /// All cells that have not expired, by key; `pids` are the processes of the sessions.
+    func dumpedCells(_ pids: [UInt64: Int32]) throws(SpaceError) -> [DumpedCell] {
+        var rows = try cellsByBytes.scan()
+        var cells: [DumpedCell] = []
+        while let (bytes, row) = try rows.next() {
+            guard row.end.isVisible(clock) else { continue }
+            let key = String(decoding: bytes, as: UTF8.self)
+            cells.append(
+                DumpedCell(
+                    key: key,
+                    value: try value(key, row.element),
+                    expires: row.end.expiry == 0 ? nil : clock.realtime(row.end.expiry),
+                    holder: row.end.holder?.pid(pids)
+                )
+            )
+        }
+        return cells
+    }
+}
+
+extension ClaimHolder {
+    /// The holder's process; 0 if it is not known.
+    func pid(_ pids: [UInt64: Int32]) -> Int32 {
+        switch self {
+        case .session(let number): pids[number] ?? 0
+        case .process(let process): process.pid
+        case .nobody: 0
+        }
+    }
+}

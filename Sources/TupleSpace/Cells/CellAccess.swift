@@ -1,0 +1,157 @@
+import SpaceSystem
+import TupleCoding
+
+/// How the verbs of ``CellStore`` reach the cells: in a namespace, in a transaction's body, or in a namespace that is
+/// opened when it is needed.
+public struct CellAccess {
+    enum Place {
+        case namespace(Namespace)
+        case transaction(TransactionState)
+        case named(NamedNamespace)
+    }
+
+    let place: Place
+
+    /// Runs `body` as an operation, before anything is opened or locked.
+    func attempt<Result>(
+        _ operation: @autoclosure () -> String,
+        _ body: () throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result {
+        switch place {
+        case .namespace(let namespace): try namespace.core.attempt(operation(), body)
+        case .transaction(let state): try state.attempt(operation(), body)
+        case .named(let named): try SpaceError.attempt(operation(), on: named.name, body)
+        }
+    }
+
+    /// The cells of an open namespace or of a transaction's body.
+    ///
+    /// - Parameter creates: Whether a namespace that isn't there is created.
+    /// - Returns: `nil` if there is no namespace.
+    /// - Throws: What opening a namespace throws.
+    func opened(creates: Bool) throws(SpaceError) -> OpenCells? {
+        switch place {
+        case .namespace(let namespace): .namespace(namespace)
+        case .transaction(let state): .transaction(state)
+        case .named(let named): try named.namespace(creates: creates).map { .namespace($0) }
+        }
+    }
+}
+
+/// The cells of an open namespace or of a transaction's body.
+enum OpenCells {
+    case namespace(Namespace)
+    case transaction(TransactionState)
+
+    var core: NamespaceCore {
+        switch self {
+        case .namespace(let namespace): namespace.core
+        case .transaction(let state): state.namespace.core
+        }
+    }
+
+    /// When something that is about to be written ends; the processes that wait listen for the end of its holder.
+    func end(_ expires: Duration?, _ lifetime: Lifetime) throws(SpaceError) -> RowEnd {
+        let end = try Expiry(expires, lifetime, core).end
+        if end.holder != nil {
+            switch self {
+            case .namespace(let namespace): namespace.core.announceClaimant()
+            case .transaction(let state): state.hasHolder = true
+            }
+        }
+        return end
+    }
+
+    /// Reads a cell: passes `body` its row; the result is `nil` if the cell is not set.
+    func look<Result>(
+        _ operation: @autoclosure () -> String,
+        at key: String,
+        _ body: (Snapshot, CellRow) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result? {
+        switch self {
+        case .namespace(let namespace):
+            try namespace.attempt(operation()) { (core) throws(SpaceError) in
+                try Limits.check(cellKey: key)
+                return try core.lookAtCell(key, body)
+            }
+        case .transaction(let state):
+            try state.attempt(operation()) { () throws(SpaceError) in
+                try Limits.check(cellKey: key)
+                return try state.look { (scope) throws(SpaceError) in
+                    guard let row = try scope.snapshot.cellRow(key) else { return nil }
+                    return try body(scope.snapshot, row)
+                }
+            }
+        }
+    }
+
+    /// All cells of one snapshot, by key.
+    func all() throws(SpaceError) -> [(key: String, value: Value)] {
+        let operation = "get the cells"
+        switch self {
+        case .namespace(let namespace):
+            return try namespace.attempt(operation) { (core) throws(SpaceError) in try core.allCells() }
+        case .transaction(let state):
+            return try state.attempt(operation) { () throws(SpaceError) in
+                try state.look { (scope) throws(SpaceError) in try scope.snapshot.allCells() }
+            }
+        }
+    }
+
+    /// Changes a cell; `bytes` is the size of the value that comes.
+    func change<Result>(
+        _ operation: @autoclosure () -> String,
+        _ key: String,
+        _ purpose: WritePurpose,
+        bytes: Int = 0,
+        _ body: (WriteScope) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result {
+        switch self {
+        case .namespace(let namespace):
+            try namespace.attempt(operation()) { (core) throws(SpaceError) in
+                // A commit that adds many pages would use up what is promised to the near end.
+                try core.write(purpose, keepsNear: bytes <= NearRing.longestTuple, body)
+            }
+        case .transaction(let state):
+            try state.attempt(operation()) { () throws(SpaceError) in
+                try state.change(purpose, bytes: try state.cellSize(key) + bytes, body)
+            }
+        }
+    }
+}
+
+extension NamespaceCore {
+    /// Reads a cell: passes `body` its row, or `nil` if the cell is not set.
+    ///
+    /// A cell that ends with a holder is shown only if the holder was alive when it was last asked, a tick ago at most.
+    @inline(__always)
+    func lookAtCell<Result>(
+        _ key: String,
+        _ body: (Snapshot, CellRow) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result? {
+        while true {
+            var mayHaveEnded = false
+            let result = try read { (snapshot) throws(SpaceError) -> Result? in
+                guard let row = try snapshot.cellRow(key) else { return nil }
+                mayHaveEnded = row.end.holder.map { $0 != .session(session.number) } ?? false
+                return try body(snapshot, row)
+            }
+            guard mayHaveEnded, askForTheDead() else { return result }
+        }
+    }
+
+    package func cell(_ key: String) throws(SpaceError) -> Value? {
+        try lookAtCell(key) { (snapshot, row) throws(SpaceError) in try snapshot.value(key, row.element) }
+    }
+
+    func allCells() throws(SpaceError) -> [(key: String, value: Value)] {
+        while true {
+            let (cells, mayHaveEnded) = try read { (snapshot) throws(SpaceError) in
+                let mayHaveHolders = try snapshot.counters().expiring > 0
+                let holders = mayHaveHolders ? try snapshot.holdersOfRows() : []
+                return (try snapshot.allCells(), !holders.isEmpty)
+            }
+            guard mayHaveEnded, askForTheDead() else { return cells }
+        }
+    }
+}

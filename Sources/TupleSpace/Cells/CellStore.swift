@@ -1,0 +1,327 @@
+import SpaceSystem
+public import TupleCoding
+
+/// What has cells, which are named values: a namespace, a transaction's body, and a namespace that is named and opened
+/// at its first use.
+///
+/// ```swift
+/// try jobs.set("progress", 0.5)
+/// let progress: Double? = try jobs.get("progress")
+/// try jobs.set("lease", "worker 7", expires: .seconds(30))
+/// try jobs.set("member/7", ["host": "ada"], lifetime: .session)
+/// ```
+///
+/// A cell's key has 1 to 480 bytes of UTF-8. Its value is any `Codable` value, up to 64 MiB encoded. A cell may expire,
+/// and it may end with a process. Setting it anew replaces that too: without `expires` and `lifetime` it then stays.
+///
+/// Every verb throws `tooLarge` for a key or value that is too large, and `namespaceDeleted`; those that change a cell
+/// throw what ``Namespace/write(_:expires:lifetime:)`` throws, and `badData` for content that does not encode.
+public protocol CellStore: ~Copyable {
+    /// How the verbs reach the cells.
+    var cellAccess: CellAccess { get }
+}
+
+/// A cell with what is known about it.
+public struct CellDetails: Sendable, Hashable {
+    /// The cell's value.
+    public let value: Value
+    /// A number that is different each time the cell is set, and never comes back while the namespace lives.
+    public let version: UInt64
+    /// The time that the cell still has; `nil`: it does not expire.
+    public let expiry: Duration?
+    /// Whether the cell ends with a process.
+    public let endsWithProcess: Bool
+}
+
+extension CellStore where Self: ~Copyable {
+    // MARK: Setting
+
+    /// Sets a cell.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 480 bytes of UTF-8.
+    ///   - content: Any `Codable` value, up to 64 MiB encoded.
+    ///   - expires: The time after which the cell is unset; `nil`: never. A negative time is refused; with zero, the cell
+    ///     is unset at once.
+    ///   - lifetime: With which process the cell ends.
+    /// - Returns: The old value; `nil` if the cell was not set.
+    /// - Throws: `invalidArgument` for a negative time; `noSuchProcess` for a process that does not run.
+    @discardableResult
+    public func set(
+        _ key: String,
+        _ content: some Encodable,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> Value? {
+        try set(key, value: try encoded(content), expires: expires, lifetime: lifetime)
+    }
+
+    /// Sets a cell to a value; the same as ``set(_:_:expires:lifetime:)``.
+    @discardableResult
+    public func set(
+        _ key: String,
+        value: Value,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> Value? {
+        try change(key, to: value, expires, lifetime) { _ in true }.old
+    }
+
+    /// Sets a cell if it has the expected value: compare-and-set.
+    ///
+    /// - Returns: Whether the cell had the expected value, and so was set. A cell that is not set equals no value.
+    @discardableResult
+    public func set<Content: Encodable>(
+        _ key: String,
+        _ content: Content,
+        ifEquals expected: Content,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> Bool {
+        let (new, old) = (try encoded(content), try encoded(expected))
+        return try set(key, value: new, ifEquals: old, expires: expires, lifetime: lifetime)
+    }
+
+    /// Sets a cell to a value if it has the expected one; the same as
+    /// ``set(_:_:ifEquals:expires:lifetime:)``.
+    @discardableResult
+    public func set(
+        _ key: String,
+        value: Value,
+        ifEquals expected: Value,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> Bool {
+        let expected = try cellAccess.attempt("set a cell") { () throws(SpaceError) in try expected.uncheckedElement() }
+        return try change(key, to: value, expires, lifetime) { row in
+            row.map { $0.element.elementsEqual(expected) } ?? false
+        }.isSet
+    }
+
+    /// Sets a cell if it has the version that an earlier look has found.
+    ///
+    /// Unlike a comparison of values, it also fails if the cell was set to another value and back in between.
+    ///
+    /// - Parameters:
+    ///   - key: The cell's key.
+    ///   - content: The new content.
+    ///   - version: The version by ``details(of:)``; 0 for a cell that must not be set.
+    ///   - expires: As in ``set(_:_:expires:lifetime:)``.
+    ///   - lifetime: As in ``set(_:_:expires:lifetime:)``.
+    /// - Returns: Whether the cell had this version, and so was set.
+    /// - Throws: What ``set(_:_:expires:lifetime:)`` throws.
+    @discardableResult
+    public func set(
+        _ key: String,
+        _ content: some Encodable,
+        ifVersion version: UInt64,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> Bool {
+        try change(key, to: try encoded(content), expires, lifetime) { ($0?.version ?? 0) == version }.isSet
+    }
+
+    /// Sets a cell if it is not set yet.
+    ///
+    /// - Returns: Whether the cell was not set before, and so was set.
+    @discardableResult
+    public func setIfAbsent(
+        _ key: String,
+        _ content: some Encodable,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> Bool {
+        try setIfAbsent(key, value: try encoded(content), expires: expires, lifetime: lifetime)
+    }
+
+    /// Sets a cell to a value if it is not set yet; the same as ``setIfAbsent(_:_:expires:lifetime:)``.
+    @discardableResult
+    public func setIfAbsent(
+        _ key: String,
+        value: Value,
+        expires: Duration? = nil,
+        lifetime: Lifetime = .permanent
+    ) throws(SpaceError) -> Bool {
+        try change(key, to: value, expires, lifetime) { $0 == nil }.isSet
+    }
+
+    /// Adds to the integer in a cell, in one step; a cell that is not set counts as 0.
+    ///
+    /// The cell keeps the time and the process with which it ends.
+    ///
+    /// - Returns: The sum.
+    /// - Throws: `badData` if the cell holds something else, or if the sum doesn't fit 64 bits; a transaction is then
+    ///   undone.
+    @discardableResult
+    public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
+        try cellAccess.attempt("increment a cell") { () throws(SpaceError) in try Limits.check(cellKey: key) }
+        return try opened().change("increment a cell", key, .adding) { (scope) throws(SpaceError) in
+            try scope.increment(key, by: amount)
+        }
+    }
+
+    // MARK: Getting
+
+    /// The value of a cell; `nil` if the cell is not set.
+    ///
+    /// - Complexity: O(log n); no lock and no system call, except at the first look of each of several simultaneous
+    ///   threads, and for a cell that ends with another process.
+    public func get(_ key: String) throws(SpaceError) -> Value? {
+        try look("get a cell", key) { (snapshot, row) throws(SpaceError) in try snapshot.value(key, row.element) }
+    }
+
+    /// The value of a cell, decoded; `nil` if the cell is not set.
+    ///
+    /// ```swift
+    /// let progress: Double? = try jobs.get("progress")
+    /// ```
+    ///
+    /// - Throws: `badData` if the value of the cell doesn't decode as the type.
+    public func get<Content: Decodable>(_ key: String, as type: Content.Type = Content.self) throws(SpaceError)
+        -> Content?
+    {
+        guard let value = try get(key) else { return nil }
+        return try cellAccess.attempt("get the cell \(key.quotedForPeople)") { () throws(SpaceError) in
+            try value.content(type)
+        }
+    }
+
+    /// A cell with its version and its end; `nil` if the cell is not set.
+    public func details(of key: String) throws(SpaceError) -> CellDetails? {
+        try look("get a cell", key) { (snapshot, row) throws(SpaceError) in
+            CellDetails(
+                value: try snapshot.value(key, row.element),
+                version: row.version,
+                expiry: row.end.timeLeft(snapshot.clock),
+                endsWithProcess: row.end.holder != nil
+            )
+        }
+    }
+
+    /// All cells of one snapshot, ordered by key.
+    public func cells() throws(SpaceError) -> [(key: String, value: Value)] {
+        try cellAccess.opened(creates: false)?.all() ?? []
+    }
+
+    // MARK: Ends
+
+    /// The time that a cell still has; `nil` if it does not expire, or is not set.
+    public func expiry(of key: String) throws(SpaceError) -> Duration? { try details(of: key)?.expiry }
+
+    /// Sets the time that a cell has from now on; its value and version stay, and watchers are told nothing.
+    ///
+    /// - Parameters:
+    ///   - key: The cell's key.
+    ///   - expires: The time from now on, which may be shorter than what was left.
+    /// - Returns: Whether the cell was set.
+    /// - Throws: `invalidArgument` for a negative time.
+    @discardableResult
+    public func renew(_ key: String, expires: Duration) throws(SpaceError) -> Bool {
+        try cellAccess.attempt("renew a cell") { () throws(SpaceError) in try expires.checkNotNegative("an expiry") }
+        return try setEnd(key, "renew a cell") { (end, clock) in
+            RowEnd(expiry: clock.time(after: expires), holder: end.holder)
+        }
+    }
+
+    /// Lets a cell stay until a call unsets it, whatever time and process it would have ended with.
+    ///
+    /// - Returns: Whether the cell was set.
+    @discardableResult
+    public func persist(_ key: String) throws(SpaceError) -> Bool {
+        try setEnd(key, "persist a cell") { (_, _) in RowEnd() }
+    }
+
+    /// Unsets a cell.
+    ///
+    /// - Returns: The value that the cell had; `nil` if it was not set.
+    @discardableResult
+    public func unset(_ key: String) throws(SpaceError) -> Value? {
+        try changeIfSet(key, "unset a cell", .removing) { (scope, row) throws(SpaceError) in
+            let value = try scope.snapshot.value(key, row.element)
+            try scope.unset(key)
+            return value
+        }
+    }
+
+    /// Unsets a cell, and returns the content that it had; `nil` if it was not set.
+    ///
+    /// - Throws: `badData` if the value of the cell doesn't decode as the type; then the cell stays.
+    public func take<Content: Decodable>(key: String, as type: Content.Type = Content.self) throws(SpaceError)
+        -> Content?
+    {
+        try changeIfSet(key, "take the cell \(key.quotedForPeople)", .removing) { (scope, row) throws(SpaceError) in
+            let content = try scope.snapshot.value(key, row.element).content(type)
+            try scope.unset(key)
+            return content
+        }
+    }
+
+    // MARK: Helpers
+
+    /// The open namespace, which is created if it isn't there.
+    private func opened() throws(SpaceError) -> OpenCells {
+        guard let cells = try cellAccess.opened(creates: true) else {
+            preconditionFailure("a namespace that may be created is opened, or the opening throws")
+        }
+        return cells
+    }
+
+    private func look<Result>(
+        _ operation: String,
+        _ key: String,
+        _ body: (Snapshot, CellRow) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result? {
+        try cellAccess.opened(creates: false)?.look(operation, at: key, body) ?? nil
+    }
+
+    private func encoded(_ content: some Encodable) throws(SpaceError) -> Value {
+        try cellAccess.attempt("set a cell") { () throws(SpaceError) in try Value(checking: content) }
+    }
+
+    private func change(
+        _ key: String,
+        to value: Value,
+        _ expires: Duration?,
+        _ lifetime: Lifetime,
+        if condition: (CellRow?) -> Bool
+    ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
+        let encoded = try cellAccess.attempt("set a cell") { () throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            try expires?.checkNotNegative("an expiry")
+            return try value.checkedElement()
+        }
+        let cells = try opened()
+        let end = try cellAccess.attempt("set a cell") { () throws(SpaceError) in
+            try cells.end(expires, lifetime)
+        }
+        return try cells.change("set a cell", key, .adding, bytes: encoded.count) { (scope) throws(SpaceError) in
+            try scope.set(key, encoded, end, if: condition)
+        }
+    }
+
+    /// Changes a cell that is set; a look comes first, so that nothing is locked for a cell that is not.
+    private func changeIfSet<Result>(
+        _ key: String,
+        _ operation: String,
+        _ purpose: WritePurpose,
+        _ body: (WriteScope, CellRow) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result? {
+        guard let cells = try cellAccess.opened(creates: false),
+            try cells.look(operation, at: key, { (_, _) in () }) != nil
+        else { return nil }
+        return try cells.change(operation, key, purpose) { (scope) throws(SpaceError) -> Result? in
+            guard let row = try scope.snapshot.cellRow(key) else { return nil }
+            return try body(scope, row)
+        }
+    }
+
+    private func setEnd(
+        _ key: String,
+        _ operation: String,
+        _ end: (RowEnd, NamespaceClock) -> RowEnd
+    ) throws(SpaceError) -> Bool {
+        try changeIfSet(key, operation, .adding) { (scope, row) throws(SpaceError) in
+            try scope.setEnd(ofCell: key, row, end(row.end, scope.clock))
+        } != nil
+    }
+}

@@ -1,0 +1,82 @@
+import SpaceSystem
+public import TupleCoding
+
+/// A namespace by its name, for one line: it is opened at its first use.
+///
+/// ```swift
+/// try space["App"].set("k", 1)
+/// let k: Int? = try space["App"].get("k")
+/// let taken: Int? = try space["App"].take("k")
+/// ```
+///
+/// Setting opens the namespace, and creates it if need be. From then on it is held: by this process until
+/// ``Space/letGo(of:)`` or its end, or by the object that the subscript names, as long as that object lives. So what was
+/// set does not go with a handle. Getting, taking and unsetting create nothing: they find nothing in a namespace that
+/// isn't there.
+public struct NamedNamespace: CellStore {
+    let space: Space
+    let name: String
+    let owner: (any AnyObject & Sendable)?
+
+    /// How the verbs of cells reach them.
+    public var cellAccess: CellAccess { CellAccess(place: .named(self)) }
+
+    /// The namespace, which is opened; `nil` if it isn't there and is not to be created.
+    func namespace(creates: Bool) throws(SpaceError) -> Namespace? {
+        if creates { return try opened() }
+        if let held = space.held.held(name) { return held }
+        do throws(SpaceError) {
+            return try space.existingNamespace(name, owning: false)
+        } catch  where error.code == .namespaceNotFound {
+            return nil
+        }
+    }
+
+    /// Opens the namespace, and creates it if it isn't there.
+    public func opened() throws(SpaceError) -> Namespace {
+        guard let owner else { return try space.held(name) }
+        let namespace = try space.namespace(name)
+        try namespace.addOwner(owner)
+        return namespace
+    }
+
+    /// Takes a cell: unsets it, and returns the content that it had; `nil` if it was not set.
+    public func take<Content: Decodable>(_ key: String, as type: Content.Type = Content.self) throws(SpaceError)
+        -> Content?
+    {
+        try take(key: key, as: type)
+    }
+
+    /// Waits until a cell is set, and takes it.
+    ///
+    /// - Parameters:
+    ///   - key: The cell's key.
+    ///   - type: The type of its content.
+    ///   - timeout: How long to wait; zero looks once, `nil` waits without a limit.
+    /// - Returns: The content; `nil` if the time-out passes first.
+    /// - Throws: `cancelled` if the task is cancelled.
+    public func take<Content: Decodable>(
+        _ key: String,
+        as type: Content.Type = Content.self,
+        timeout: Duration?
+    ) async throws(SpaceError) -> Content? {
+        try await opened().take(key: key, as: type, timeout: timeout)
+    }
+
+    /// Waits until a cell is set; the same as ``Namespace/get(_:timeout:)-(_,Duration?)``.
+    public func get(_ key: String, timeout: Duration?) async throws(SpaceError) -> Value? {
+        try await opened().get(key, timeout: timeout)
+    }
+}
+
+extension Space {
+    /// A namespace by its name, for one line; see ``NamedNamespace``.
+    ///
+    /// - Parameters:
+    ///   - name: The namespace's name.
+    ///   - owner: The object that holds the namespace as long as it lives; `nil`: this process holds it until
+    ///     ``letGo(of:)``.
+    public subscript(name: String, for owner: (any AnyObject & Sendable)? = nil) -> NamedNamespace {
+        NamedNamespace(space: self, name: name, owner: owner)
+    }
+}

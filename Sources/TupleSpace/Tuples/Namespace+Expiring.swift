@@ -1,0 +1,62 @@
+import SpaceSystem
+import TupleCoding
+
+// The ends of tuples: reading and moving the time at which a tuple expires, as with the leases of etcd and JavaSpaces.
+
+extension Namespace {
+    /// The time that a tuple still has; `nil` if it does not expire, or is not there.
+    public func expiry(of id: TupleID) throws(SpaceError) -> Duration? { try end(of: id)?.timeLeft(core.clock) }
+
+    /// Sets the time that a tuple has from now on; watchers are told nothing.
+    ///
+    /// - Parameters:
+    ///   - id: The tuple's id. A claimed tuple is not there.
+    ///   - expires: The time from now on, which may be shorter than what was left.
+    /// - Returns: Whether the tuple was there.
+    /// - Throws: `invalidArgument` for a negative time.
+    @discardableResult
+    public func renew(_ id: TupleID, expires: Duration) throws(SpaceError) -> Bool {
+        try setEnd(of: id, "renew a tuple") { (end, core) throws(SpaceError) in
+            try expires.checkNotNegative("an expiry")
+            return RowEnd(expiry: core.clock.time(after: expires), holder: end.holder)
+        }
+    }
+
+    /// Lets a tuple stay until a call removes it, whatever time and process it would have ended with.
+    ///
+    /// - Returns: Whether the tuple was there.
+    @discardableResult
+    public func persist(_ id: TupleID) throws(SpaceError) -> Bool {
+        try setEnd(of: id, "persist a tuple") { (_, _) in RowEnd() }
+    }
+
+    /// When a tuple ends by itself; `nil` if it is not there.
+    package func end(of id: TupleID) throws(SpaceError) -> RowEnd? {
+        try attempt("look at a tuple") { (core) throws(SpaceError) in
+            try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+                try snapshot.tupleRow(id.rawValue)?.end
+            }
+        }
+    }
+
+    private func setEnd(
+        of id: TupleID,
+        _ operation: String,
+        _ end: (RowEnd, NamespaceCore) throws(SpaceError) -> RowEnd
+    ) throws(SpaceError) -> Bool {
+        try attempt(operation) { (core) throws(SpaceError) in
+            try core.write(.adding) { (scope) throws(SpaceError) in
+                guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return false }
+                try scope.setEnd(of: id.rawValue, row, try end(row.end, core))
+                return true
+            }
+        }
+    }
+}
+
+extension RowEnd {
+    /// The time until the row expires; `nil`: it does not.
+    package func timeLeft(_ clock: NamespaceClock) -> Duration? {
+        expiry == 0 ? nil : .milliseconds(max(0, expiry - clock.milliseconds))
+    }
+}

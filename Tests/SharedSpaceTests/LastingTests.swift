@@ -1,0 +1,154 @@
+import SharedSpace
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+import TupleSpace
+
+/// How long cells and tuples last: expiry that can be read, renewed and lifted, and versions of cells.
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
+struct LastingTests {
+    private struct Job: Codable, Equatable, Sendable {
+        var name: String
+        var size: Int
+    }
+
+    @Test(arguments: [StorageMode.fast, .guarded, .durable])
+    func aCellExpires(_ mode: StorageMode) async throws {
+        let namespace = try SpaceTest.namespace(mode)
+        let changes = try namespace.changes(.cell("lease"))
+        try namespace.set("lease", "a", expires: .milliseconds(20))
+        try namespace.set("stays", 1)
+        #expect(try await eventually { try namespace.get("lease") == nil })
+        #expect(try namespace.cells().map(\.key) == ["stays"])
+        #expect(try namespace.setIfAbsent("lease", "b"))
+        var iterator = changes.makeAsyncIterator()
+        #expect(try await iterator.next()?.kind == .set)
+        let gone = try #require(try await iterator.next())
+        #expect(gone.kind == .unset && gone.old == "a")
+        #expect(try await iterator.next()?.new == "b")
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func whatIsLeftCanBeReadRenewedAndLifted() throws {
+        let namespace = try SpaceTest.namespace("n")
+        try namespace.set("k", 1, expires: .seconds(100))
+        let left = try #require(try namespace.expiry(of: "k"))
+        #expect(left > .seconds(90) && left <= .seconds(100))
+        let version = try namespace.details(of: "k")?.version
+        #expect(try namespace.renew("k", expires: .seconds(1000)))
+        #expect(try #require(try namespace.expiry(of: "k")) > .seconds(900))
+        #expect(try namespace.details(of: "k")?.version == version)
+        #expect(try namespace.increment("k", by: 2) == 3)
+        #expect(try namespace.expiry(of: "k") != nil)
+        #expect(try namespace.persist("k"))
+        #expect(try namespace.expiry(of: "k") == nil && namespace.get("k") == 3)
+        #expect(try namespace.renew("k", expires: .milliseconds(1)))
+        #expect(try eventually { try namespace.get("k") == nil })
+        #expect(try !namespace.renew("k", expires: .seconds(1)))
+        #expect(try !namespace.persist("k"))
+        // Setting anew without a time lets a cell stay.
+        try namespace.set("k", 1, expires: .seconds(100))
+        try namespace.set("k", 2)
+        #expect(try namespace.details(of: "k")?.expiry == nil)
+        #expect(throws: SpaceError.self) { try namespace.set("k", 1, expires: .seconds(-1)) }
+        #expect(throws: SpaceError.self) { try namespace.renew("k", expires: .seconds(-1)) }
+        #expect(try namespace.get("k") == 2)
+        #expect(try namespace.verify() == [])
+    }
+
+    @Test func tuplesAreLeasesToo() throws {
+        let namespace = try SpaceTest.namespace("n")
+        let id = try namespace.write(tuple: ["lease", 1], expires: .seconds(100))
+        #expect(try #require(try namespace.expiry(of: id)) > .seconds(90))
+        #expect(try namespace.persist(id))
+        #expect(try namespace.expiry(of: id) == nil && namespace.count(matching: ["lease", 1]) == 1)
+        let near = try namespace.write(tuple: ["near", 1])
+        #expect(try namespace.renew(near, expires: .milliseconds(1)))
+        #expect(try eventually { try namespace.count(matching: ["near", 1]) == 0 })
+        #expect(try !namespace.renew(near, expires: .seconds(1)))
+        let claim = try #require(try namespace.claimAll(matching: ["lease", 1]).first)
+        #expect(try !namespace.persist(id))
+        try namespace.release(claim)
+        #expect(try namespace.persist(id))
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A value that was set to another and back is another version: comparing values does not see that.
+    @Test func versionsTellWhatComparingValuesDoesNot() throws {
+        let namespace = try SpaceTest.namespace("n")
+        #expect(try namespace.set("k", "a", ifVersion: 0))
+        let seen = try #require(try namespace.details(of: "k")).version
+        try namespace.set("k", "b")
+        try namespace.set("k", "a")
+        #expect(try !namespace.set("k", "c", ifVersion: seen))
+        #expect(try namespace.set("k", "c", ifEquals: "a"))
+        #expect(try !namespace.set("k", "d", ifVersion: 0))
+        let now = try #require(try namespace.details(of: "k")).version
+        #expect(try namespace.set("k", "d", ifVersion: now))
+        // Within a transaction too, whatever its changes are numbered.
+        var versions: Set<UInt64> = []
+        for number in 0..<20 {
+            try namespace.transaction { t in _ = try t.set("k", number) }
+            versions.insert(try #require(try namespace.details(of: "k")).version)
+            try namespace.set("k", number)
+            versions.insert(try #require(try namespace.details(of: "k")).version)
+        }
+        #expect(versions.count == 40)
+    }
+
+    @Test func codableValuesNeedNoOtherForm() throws {
+        let namespace = try SpaceTest.namespace("n")
+        let (a, b) = (Job(name: "a", size: 1), Job(name: "b", size: 2))
+        #expect(try namespace.setIfAbsent("job", a))
+        #expect(try !namespace.setIfAbsent("job", b))
+        #expect(try !namespace.set("job", a, ifEquals: b))
+        #expect(try namespace.set("job", b, ifEquals: a))
+        let found: Job? = try namespace.get("job")
+        #expect(found == b)
+        #expect(throws: SpaceError.self) { let _: Int? = try namespace.take(key: "job") }
+        let taken: Job? = try namespace.take(key: "job")
+        #expect(taken == b)
+        #expect(try namespace.get("job") == nil)
+    }
+
+    @Test func takingAKeyWaitsForIt() async throws {
+        let namespace = try SpaceTest.namespace("n")
+        let nothing: Int? = try await namespace.take(key: "k", timeout: .zero)
+        #expect(nothing == nil)
+        async let taken: Int? = namespace.take(key: "k", timeout: nil)
+        try namespace.set("k", 7)
+        #expect(try await taken == 7)
+        #expect(try namespace.get("k") == nil)
+    }
+
+    /// Without the holding, the value would go with the handle that the line made.
+    @Test func oneLinersKeepWhatTheySet() throws {
+        let root = try SpaceTest.root()
+        let space = root.space
+        #expect(try space["App"].get("k") == nil)
+        let none: Int? = try space["App"].take("k")
+        #expect(none == nil)
+        #expect(try space["App"].unset("k") == nil)
+        #expect(try space.namespaceNames() == [])
+        try space["App"].set("k", 1)
+        #expect(try space.namespaceNames() == ["App"])
+        #expect(try space["App"].increment("k") == 2)
+        let other = try Space(root: root.path)
+        #expect(try other["App"].get("k") == 2)
+        let k: Int? = try other["App"].take("k")
+        #expect(k == 2)
+        try space.letGo(of: "App")
+        #expect(try space.namespaceNames() == [])
+    }
+
+    @Test func anObjectHoldsWhatOneLinersSet() throws {
+        final class Holder: Sendable {}
+        let root = try SpaceTest.root()
+        var holder: Holder? = Holder()
+        try root.space["App", for: holder].set("k", 1)
+        #expect(try root.space["App", for: holder].get("k") == 1)
+        #expect(try root.space.namespaceNames() == ["App"])
+        holder = nil
+        #expect(try eventually { try root.space.namespaceNames() == [] })
+    }
+}
