@@ -31,6 +31,27 @@ struct TakeCommandTests {
         }
     }
 
+    @Test("Of several templates the oldest match of any comes first")
+    func anyOf() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]", #"["b"]"#, #"["a",2]"#, #"["b"]"#, #"["c"]"#)
+            let templates = [#"["a","?"]"#, #"["b"]"#]
+            func run(_ words: String...) throws -> [String] {
+                try runner.start("space", words + templates).finish().lines
+            }
+            #expect(try run("read", "jobs") == [#"["b"]"#])
+            #expect(try run("read", "jobs", "--all") == [#"["b"]"#, #"["a",2]"#, #"["b"]"#])
+            #expect(try run("take", "jobs") == [#"["b"]"#])
+            #expect(try run("take", "jobs", "--max", "5", "--wait", "0") == [#"["a",2]"#, #"["b"]"#])
+            #expect(try runner.tuples("jobs") == ["[1]", #"["c"]"#])
+            let waiting = try runner.start("space", ["take", "jobs", "--max", "3", "--wait", "60s"] + templates)
+            #expect(try eventually { try runner.space("show", "jobs").output.contains(#"["a","?"] or ["b"]"#) })
+            try runner.space("write", "jobs", #"["z"]"#, #"["b"]"#, #"["a",3]"#)
+            #expect(try waiting.finish().lines == [#"["b"]"#, #"["a",3]"#])
+            #expect(try runner.space("take", "jobs", "--all", #"["z"]"#, #"["?"]"#).lines.count == 3)
+        }
+    }
+
     @Test("A tuple that a full device did not take stays")
     func fullDevice() throws {
         try withRoot { (runner) throws in

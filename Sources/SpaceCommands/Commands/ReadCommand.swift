@@ -1,13 +1,13 @@
 import ArgumentParser
 import SharedSpace
 
-/// The command `space read NS TEMPLATE`.
+/// The command `space read NS TEMPLATE…`.
 struct ReadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
         abstract: "Print the oldest tuple that matches, and leave it there.",
         discussion: """
-            Tries once, unless --wait. The status is 1 when nothing matched or time passed, and 69 when there is no such \
+            Of several templates it prints the oldest match of any. Tries once, unless --wait. The status is 1 when nothing matched or time passed, and 69 when there is no such \
             namespace; with --wait a missing namespace counts as nothing yet.
 
             EXAMPLES:
@@ -32,26 +32,26 @@ struct ReadCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "What to look for, in JSON form.")
-    var template: String
+    @Argument(help: ArgumentHelp("What to look for, in JSON form.", valueName: "template"))
+    var templates: [String]
 
     func run() throws {
-        let template = try matching.template(template)
+        let templates = try templates.map { try matching.template($0) }
         let order = ordering.order
         let access = try NamespaceAccess(common, namespace)
         let found = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> [Tuple]? in
             func first(_ patience: Patience) throws -> Tuple? {
-                try namespace.read(template, order, patience) { (match) throws(SpaceError) in try match.tuple() }
+                try namespace.find(anyOf: templates, isTaking: false, order, patience)
             }
             if !all {
                 let patience = remaining.map { Patience.waiting($0, Signals.interruption) }
                 return try first(patience ?? .none).map { [$0] }
             }
-            let tuples = try namespace.readAll(matching: template, order: order)
+            let tuples = try namespace.readAll(anyOf: templates, order: order)
             guard tuples.isEmpty, let remaining else { return tuples.isEmpty ? nil : tuples }
             guard let first = try first(.waiting(remaining, Signals.interruption)) else { return nil }
             // More tuples may have come with the first; and it may be gone again, but it was there.
-            let rest = try namespace.readAll(matching: template, order: order)
+            let rest = try namespace.readAll(anyOf: templates, order: order)
             return rest.isEmpty ? [first] : rest
         }
         guard let found else { throw status.nothingObtained }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SharedSpace
 
-/// The command `space take NS TEMPLATE`.
+/// The command `space take NS TEMPLATE…`.
 ///
 /// It claims, prints, flushes, completes: a tuple leaves the space only after write(2) has accepted it. If a tuple
 /// can't be printed (no reader, a full device, a signal), it is released and stays. If the process is killed between
@@ -12,12 +12,14 @@ struct TakeCommand: ParsableCommand {
         commandName: "take",
         abstract: "Print the oldest tuple that matches, and remove it.",
         discussion: """
-            Tries once, unless --wait. The status is 1 when nothing matched or time passed, and 69 when there is no such \
+            Of several templates it takes the oldest match of any. Tries once, unless --wait; with --max, --wait waits for \
+            the first, and then takes what else is there. The status is 1 when nothing matched or time passed, and 69 when there is no such \
             namespace; with --wait a missing namespace counts as nothing yet. A tuple that could not be printed stays.
 
             EXAMPLES:
               space take jobs '["resize", "?int", "?string"]'
               while job=$(space take jobs --wait 1m '["resize", "?", "?"]'); do …; done
+              space take jobs --wait '["resize", "?", "?"]' '["stop"]'
               space take jobs --all '["done", "?"]' > results
             """
     )
@@ -40,8 +42,8 @@ struct TakeCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "What to look for, in JSON form.")
-    var template: String
+    @Argument(help: ArgumentHelp("What to look for, in JSON form.", valueName: "template"))
+    var templates: [String]
 
     /// How many tuples are claimed in one transaction.
     private static let batch = 256
@@ -52,11 +54,11 @@ struct TakeCommand: ParsableCommand {
     }
 
     func run() throws {
-        let template = try matching.template(template)
+        let templates = try templates.map { try matching.template($0) }
         let access = try NamespaceAccess(common, namespace)
         let output = Output()
         let done = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> Bool? in
-            try take(from: namespace, template, remaining, output) ? true : nil
+            try take(from: namespace, templates, remaining, output) ? true : nil
         }
         if done == nil { throw status.nothingObtained }
     }
@@ -64,7 +66,7 @@ struct TakeCommand: ParsableCommand {
     /// - Returns: Whether anything was taken.
     private func take(
         from namespace: Namespace,
-        _ template: Template,
+        _ templates: [Template],
         _ remaining: Duration?,
         _ output: Output
     ) throws -> Bool {
@@ -73,29 +75,50 @@ struct TakeCommand: ParsableCommand {
         while wanted > 0 {
             try Signals.check()
             let size = min(wanted, Self.batch)
-            var claims = try namespace.claimAll(matching: template, order: ordering.order, max: size)
+            var claims = try claimAll(templates, of: namespace, max: size)
             if claims.isEmpty, taken == 0, let remaining {
                 let first = try namespace.claimOne(
-                    matching: template,
+                    anyOf: templates,
                     order: ordering.order,
-                    timeout: remaining,
-                    interruption: Signals.interruption
+                    .waiting(remaining, Signals.interruption)
                 )
                 if let first { claims = [first] }
                 if !claims.isEmpty, size > 1 {
                     // More tuples may have come with the one that ended the wait.
-                    claims += try namespace.claimAll(matching: template, order: ordering.order, max: size - 1)
+                    claims += try claimAll(templates, of: namespace, max: size - 1)
                 }
             }
             if claims.isEmpty { break }
             try printAndComplete(claims, of: namespace, output)
             // --all means what is there now, not what other processes keep writing: so the rest is counted after the
             // first batch. The size of a batch does not tell: it may be small because the namespace is full.
-            if all, taken == 0 { wanted = claims.count + (try namespace.count(matching: template)) }
+            if all, taken == 0 {
+                wanted = claims.count
+                for template in templates { wanted += try namespace.count(matching: template) }
+            }
             taken += claims.count
             wanted -= claims.count
         }
         return taken > 0
+    }
+
+    /// Claims what matches now; the oldest of what any of the templates matches comes first.
+    private func claimAll(_ templates: [Template], of namespace: Namespace, max: Int) throws -> [HeldClaim] {
+        if templates.count == 1 {
+            return try namespace.claimAll(matching: templates[0], order: ordering.order, max: max)
+        }
+        var claims: [HeldClaim] = []
+        do {
+            while claims.count < max,
+                let claim = try namespace.claimOne(anyOf: templates, order: ordering.order, .none)
+            {
+                claims.append(claim)
+            }
+        } catch {
+            // What is claimed is printed first; the next round meets the error again.
+            if claims.isEmpty { throw error }
+        }
+        return claims
     }
 
     /// Completes the claims whose lines were accepted as a whole, and releases the others.

@@ -175,14 +175,17 @@ extension Namespace {
     ///
     /// If `timeout` is `nil`, only the interruption ends the wait early.
     package func claimOne(
-        matching template: Template,
+        anyOf templates: [Template],
         order: MatchOrder = .oldestFirst,
-        timeout: Duration?,
-        interruption: Interruption?
+        _ patience: Patience
     ) throws(SpaceError) -> HeldClaim? {
         try attempt("claim") { (core) throws(SpaceError) in
-            try core.claim(template, order, core.ownTerms(deadline: nil), .waiting(timeout, interruption)) { _ in }?
-                .claim
+            let terms = core.ownTerms(deadline: nil)
+            return try core.find(anyOf: templates, isTaking: true, patience) { () throws(SpaceError) in
+                try core.lookForAny(of: templates, order) { (template) throws(SpaceError) in
+                    try core.lookToClaim(template, order, terms) { _ in }
+                }
+            }?.claim
         }
     }
 
