@@ -47,9 +47,12 @@ import Testing
         do {
             let bag = ObservationBag()
             bag.add(try jobs.observe("k") { _ in })
-            #expect(try jobs.status().watchers.count == 1)
+            bag.add(try jobs.respond(to: "f") { (n: Int, _) -> Int in n }, named: "f")
+            #expect(bag.count == 2)
+            let (watchers, responders) = (try jobs.status().watchers, try jobs.responders())
+            #expect(watchers.count == 1 && responders.count == 1)
         }
-        #expect(try await eventually { try jobs.status().watchers == [] })
+        #expect(try await eventually { try jobs.status().watchers == [] && jobs.responders() == [] })
     }
 
     /// The test keeps only the token; the observation keeps its handle.
@@ -67,6 +70,7 @@ import Testing
 
     private final class Model: Sendable {
         let told = Told()
+        func changed(_ change: Change) { told.note(change) }
     }
 
     @Test func anObservationEndsWithItsObject() async throws {
@@ -83,6 +87,57 @@ import Testing
         try jobs.set("k", value: 2)
         #expect(try await eventually { try jobs.status().watchers.isEmpty })
         #expect(told.count == 2 && jobs.observations.isEmpty)
+    }
+
+    /// The namespace goes with its last owner, although an object still observes it.
+    @Test func anObservationForAnObjectOwnsNothing() async throws {
+        let model = Model()
+        try root.space.namespace("other").observe(.everything, for: model) { me, change in me.told.note(change) }
+        #expect(try !root.space.namespaceNames().contains("other"))
+        #expect(try await eventually { model.told.last?.kind == .gone })
+    }
+
+    @Test func anObservationForAnObjectOutlivesItsHandle() async throws {
+        let model = Model()
+        do {
+            let other = try root.space.namespace("jobs")
+            try other.observe("k", for: model) { me, change in me.told.note(change) }
+        }
+        // A handle at the address of the old one ends nothing of it.
+        for _ in 0..<20 { try root.space.namespace("jobs").stopObserving() }
+        try jobs.set("k", value: 1)
+        #expect(try await eventually { model.told.count == 1 })
+        let other = try root.space.namespace("jobs")
+        try other.observe("k", for: model) { me, change in me.told.note(change) }
+        try other.leave()
+        #expect(jobs.observations.count == 1)
+        jobs.stopObserving(for: model)
+        #expect(try jobs.status().watchers == [])
+    }
+
+    @Test func oneOfAnObjectsObservationsIsEndedAlone() async throws {
+        let model = Model()
+        let first = try jobs.observe("k", for: model) { me, change in me.told.note(change) }
+        try jobs.observe("l", for: model) { me, change in me.told.note(change) }
+        first.cancel()
+        #expect(!first.isActive && jobs.observations.map(\.filter.text) == ["key l"])
+        try jobs.set("k", value: 1)
+        try jobs.set("l", value: 2)
+        #expect(try await eventually { model.told.changes.map(\.new) == [2] })
+        jobs.stopObserving(for: model)
+    }
+
+    @Test func aMethodIsAHandler() async throws {
+        let model = Model()
+        try jobs.observe("k", for: model, Model.changed)
+        let token = try jobs.observe("k", model.changed)
+        let screen = await MainActor.run { Screen() }
+        let told = screen.told
+        try jobs.observe("k", for: screen, Screen.changed)
+        try jobs.set("k", value: 1)
+        #expect(try await eventually { model.told.count == 2 && told.count == 1 })
+        token.cancel()
+        withExtendedLifetime((model, screen)) {}
     }
 
     @Test func everythingIsStoppedWithOneCall() async throws {
@@ -143,6 +198,38 @@ import Testing
         other.removeObserver(first)
         #expect(try await eventually { try jobs.status().watchers == [] && other.status().watchers == [] })
         #expect(try jobs.verify() == [] && other.verify() == [])
+    }
+
+    /// An observer that looks at what it is told in the long form.
+    private final class Index: SpaceObserver {
+        let seen = Mutex<[String]>([])
+        func spaceDidChange(
+            _ namespace: Namespace,
+            for filter: ChangeFilter,
+            keys: Set<String>?,
+            generation: UInt64
+        ) async {
+            let keys = keys?.sorted().joined(separator: ",") ?? "?"
+            seen.withLock { $0.append("\(namespace.root) \(namespace.name) \(filter.text): \(keys)") }
+        }
+    }
+
+    @Test func aCoarseObserverLearnsWhatHasChanged() async throws {
+        let index = Index()
+        try jobs.addObserver(index, for: .cells)
+        try jobs.addObserver(index, for: .notification("n"))
+        try jobs.transaction { t in
+            try t.set("k", value: 1)
+            try t.set("l", value: 1)
+        }
+        let path = root.space.root
+        #expect(try await eventually { index.seen.withLock { $0 } == ["\(path) jobs all keys: k,l"] })
+        try jobs.post("n")
+        #expect(try await eventually { index.seen.withLock { $0 }.last == "\(path) jobs post n: n" })
+        jobs.removeObserver(index, for: .cells)
+        #expect(jobs.observations.map(\.filter.text) == ["post n"])
+        jobs.removeObserver(index)
+        #expect(jobs.observations.isEmpty)
     }
 
     @Test func aBurstIsOneCall() async throws {
@@ -228,6 +315,10 @@ import Testing
     @MainActor private final class Screen {
         let told = Told()
         var token: ObservationToken?
+        func changed(_ change: Change) {
+            MainActor.assertIsolated()
+            told.note(change)
+        }
     }
 
     /// An actor that has cancelled gets no further call, not even one that was on its way.

@@ -79,6 +79,31 @@ import Testing
         token.cancel()
     }
 
+    private struct User: Codable, Equatable { var name: String }
+
+    @Test func aTypedCellIsToldDecoded() async throws {
+        let (told, parts, errors) = (Slot<[String]>(), Slot<[String]>(), Slot<[String]>())
+        (told.value, parts.value, errors.value) = ([], [], [])
+        let token = try jobs.observe(
+            .cell("user", as: User.self),
+            options: [.initial, .old, .new],
+            onError: { errors.value?.append("\($0)") }
+        ) { old, new in told.value?.append("\(old?.name ?? "-") \(new?.name ?? "-")") }
+        let part = try jobs.observe(.cell("user.name", as: String.self)) { values in
+            parts.value?.append(values.new ?? "-")
+        }
+        try jobs.set("user", User(name: "Ada"))
+        #expect(try await eventually { told.value?.count == 2 && parts.value?.count == 1 })
+        try jobs.set("user", value: 7)
+        #expect(try await eventually { errors.value?.count == 1 && parts.value?.count == 2 })
+        try jobs.unset("user")
+        #expect(try await eventually { errors.value?.count == 2 })
+        #expect(told.value == ["- -", "- Ada"] && parts.value == ["Ada", "-"])
+        #expect(errors.value?.first?.contains("observe the cell \"user\"") == true, "\(errors.value ?? [])")
+        token.cancel()
+        part.cancel()
+    }
+
     /// Filters of every kind are used side by side, and no observer is told of a change outside its filter.
     @Test func filtersFindTheirChanges() async throws {
         let filters: [(ChangeFilter, [String])] = [

@@ -78,4 +78,43 @@ import Glibc
         #expect(try ofProcess.now().map(\.new) == [1, 3, 4])
         #expect(try ofAnother.now().isEmpty)
     }
+
+    private struct Job: Codable, Equatable { var id: Int }
+
+    @Test func anyCodableIsPostedAndAnObjectIsObservedInOneLine() async throws {
+        let jobs = try SpaceTest.namespace("jobs")
+        let (one, other, told) = (Sender(), Sender(), Told())
+        let token = try jobs.observe(.notification("done", from: one)) { told.note($0) }
+        try jobs.post("done", Job(id: 1), from: one)
+        try jobs.post("done", Job(id: 2), from: other)
+        try jobs.post("other", from: one)
+        try jobs.post("done", "text", from: one)
+        try jobs.post("done", from: one)
+        try jobs.transaction { t in try t.post("done", 7, from: one) }
+        try await jobs.settled()
+        #expect(told.changes.map(\.new) == [["id": 1], "text", .null, 7])
+        #expect(told.changes.allSatisfy { $0.sender as AnyObject? === one })
+        #expect(try told.changes.first?.new?.decode(Job.self) == Job(id: 1))
+        token.cancel()
+    }
+
+    @Test func aPatternChoosesNames() async throws {
+        let jobs = try SpaceTest.namespace("jobs")
+        let names = ["build", "build.done", "build.döne", "build.failed", "rebuild.x", "a*b", "axb"]
+        let expected = [
+            "build.*": [1, 2, 3], "*": [0, 1, 2, 3, 4, 5, 6], "build.d?ne": [1, 2], "*build*": [0, 1, 2, 3, 4],
+            "a\\*b": [5], "a?b": [5, 6], "build": [0], "": [], "*.*e*d": [3], "build.done?": [],
+        ]
+        let told = expected.mapValues { _ in Told() }
+        let bag = ObservationBag()
+        for (pattern, told) in told {
+            bag.add(try jobs.observe(.notifications(matching: pattern)) { told.note($0) })
+        }
+        for name in names { try jobs.post(name) }
+        try await jobs.settled()
+        for (pattern, indices) in expected {
+            #expect(told[pattern]?.changes.map(\.key) == indices.map { names[$0] }, "\(pattern)")
+        }
+        bag.stopObserving()
+    }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SharedSpace
 
-/// The options that choose changes.
+/// The options that choose which changes are told.
 struct WatchChoice: ParsableArguments {
     @Option(
         help: ArgumentHelp("A cell, or with a path a part of its value: user.name.", valueName: "path")

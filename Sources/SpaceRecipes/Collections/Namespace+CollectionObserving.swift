@@ -15,6 +15,7 @@ extension Namespace {
     func add<Source>(
         toldBy teller: CollectionFeed<Source>,
         _ subject: Observer.Subject?,
+        keeping kept: Namespace? = nil,
         _ handler: ObserverHandler,
         _ onError: ObservationErrorHandler?
     ) throws(SpaceError) -> Observer {
@@ -27,7 +28,9 @@ extension Namespace {
         )
         // This comes after the registration: if the collection is removed later, a change says so.
         return try attempt("observe") { (core) throws(SpaceError) in
-            try core.observations.add(request, handle: self) { () throws(SpaceError) in try teller.begin() }
+            try core.observations.add(request, handle: self, keeping: kept) { () throws(SpaceError) in
+                try teller.begin()
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ extension SharedDictionary {
     /// self.token = try settings.observe("retries") { change in show(change.event) }
     /// ```
     ///
-    /// Handlers are called as with ``Namespace/observe(_:options:on:onError:_:)-(ChangeFilter,_,_,_,_)``: one call at a
+    /// Handlers are called as with ``Namespace/observe(_:options:on:onError:_:)``: one call at a
     /// time, in order; on an actor if the handler belongs to one. An observer that falls behind the journal's bound
     /// gets a reset.
     ///
@@ -69,7 +69,9 @@ extension SharedDictionary {
     ///     signal.
     ///   - onError: Called with the handler's errors, and with an error for each value that doesn't decode.
     ///   - handler: Called with the object and each change.
+    /// - Returns: A token that need not be kept, to end this observation alone.
     /// - Throws: The same errors as the form with a token.
+    @discardableResult
     public func observe<Object: AnyObject & Sendable>(
         _ key: String? = nil,
         for object: Object,
@@ -77,11 +79,16 @@ extension SharedDictionary {
         on queue: ObservationQueue? = nil,
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, DictionaryChange<Value>) throws -> Void
-    ) throws(SpaceError) {
+    ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        let teller = try teller(key, options)
+        // The observation does not keep the namespace alive.
+        let kept = try namespace.attempt("observe") { (_) throws(SpaceError) in try namespace.looking() }
+        let teller = try teller(key, options, in: kept)
         let handler = ObserverHandler(object, teller.tell, handler, on: queue)
-        _ = try namespace.add(toldBy: teller, Observer.Subject(object), handler, onError)
+        return ObservationToken(
+            try namespace.add(toldBy: teller, Observer.Subject(object), keeping: kept, handler, onError),
+            namespace.core
+        )
     }
 
     // MARK: Sequences
@@ -113,10 +120,11 @@ extension SharedDictionary {
     /// Makes the feed; it reads in the namespace, even if this handle belongs to a transaction.
     private func teller(
         _ key: String?,
-        _ options: CollectionObservationOptions
+        _ options: CollectionObservationOptions,
+        in kept: Namespace? = nil
     ) throws(SpaceError) -> CollectionFeed<DictionarySource<Value>> {
         if let key { _ = try place.attempt("observe") { () throws(SpaceError) in try cellKey(key) } }
-        let dictionary = SharedDictionary(place: .namespace(namespace), name: name, number: number)
+        let dictionary = SharedDictionary(place: .namespace(kept ?? namespace), name: name, number: number)
         return CollectionFeed(DictionarySource(dictionary, key: key), options)
     }
 }

@@ -3,11 +3,6 @@ import TupleCoding
 
 // Observing an ordered set: by callback, with a token or for an object, and as a sequence.
 
-extension ChangeFilter {
-    /// The changes of the ordered set, or of the dictionary, with a name.
-    public static func collection(_ name: String) -> ChangeFilter { ChangeFilter(collections: .named(name)) }
-}
-
 extension SharedOrderedSet {
     // MARK: Tokens
 
@@ -17,7 +12,7 @@ extension SharedOrderedSet {
     /// self.token = try songs.observe(options: .initial) { change in change.apply(to: &self.copy) }
     /// ```
     ///
-    /// Handlers are called as with ``Namespace/observe(_:options:on:onError:_:)-(ChangeFilter,_,_,_,_)``: one call at a
+    /// Handlers are called as with ``Namespace/observe(_:options:on:onError:_:)``: one call at a
     /// time, in order; on an actor if the handler belongs to one. An observer that falls behind the journal's bound
     /// gets a reset.
     ///
@@ -70,18 +65,25 @@ extension SharedOrderedSet {
     ///   - onError: Called with the handler's errors, and with an error for each change with elements that don't
     ///     decode.
     ///   - handler: Called with the object and each change.
+    /// - Returns: A token that need not be kept, to end this observation alone.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
+    @discardableResult
     public func observe<Object: AnyObject & Sendable>(
         for object: Object,
         options: CollectionObservationOptions = [],
         on queue: ObservationQueue? = nil,
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) throws -> Void
-    ) throws(SpaceError) {
+    ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        let teller = teller(options)
+        // The observation does not keep the namespace alive.
+        let kept = try namespace.attempt("observe") { (_) throws(SpaceError) in try namespace.looking() }
+        let teller = teller(options, in: kept)
         let handler = ObserverHandler(object, teller.tell, handler, on: queue)
-        _ = try namespace.add(toldBy: teller, Observer.Subject(object), handler, onError)
+        return ObservationToken(
+            try namespace.add(toldBy: teller, Observer.Subject(object), keeping: kept, handler, onError),
+            namespace.core
+        )
     }
 
     // MARK: Observations
@@ -130,8 +132,10 @@ extension SharedOrderedSet {
     private var core: NamespaceCore { namespace.core }
 
     /// Makes the feed; it reads in the namespace, even if this handle belongs to a transaction.
-    private func teller(_ options: CollectionObservationOptions) -> CollectionFeed<OrderedSetSource<Element>> {
-        let set = SharedOrderedSet(place: .namespace(namespace), name: name, number: number)
+    private func teller(_ options: CollectionObservationOptions, in kept: Namespace? = nil) -> CollectionFeed<
+        OrderedSetSource<Element>
+    > {
+        let set = SharedOrderedSet(place: .namespace(kept ?? namespace), name: name, number: number)
         return CollectionFeed(OrderedSetSource(elements: set, options: options), options)
     }
 }

@@ -3,7 +3,7 @@
 /// When the token is released or ``cancel()`` is called, the responder leaves the stack. So keep the token, in a
 /// property. Each token stands for one responder only: if you assign a new token over an old one, the old responder
 /// ends and the new one stays.
-public final class ResponderToken: Sendable, Identifiable {
+public final class ResponderToken: SpaceToken {
     /// The name that the responder answers to.
     public let name: String
     /// The responder's key: the one given at registration, or a UUID.
@@ -33,12 +33,4 @@ public final class ResponderToken: Sendable, Identifiable {
     /// May be called anywhere, in the handler too. The handler finishes the requests that it has begun, and its replies
     /// count; the responder's other requests go to the next responder. A second call does nothing.
     public func cancel() { core.responders.end(position, of: core) }
-}
-
-extension ResponderToken: Hashable {
-    /// Whether both are the same token.
-    public static func == (left: ResponderToken, right: ResponderToken) -> Bool { left === right }
-
-    /// Hashes the responder's number.
-    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

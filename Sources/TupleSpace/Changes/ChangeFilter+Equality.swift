@@ -41,6 +41,7 @@ extension ChangeFilter.Notifications {
         case .none: .null
         case .all: true
         case .named(let name): .string(name)
+        case .matching(let pattern): [.string(pattern)]
         case .sent(let sender, let name):
             [.int(Int(sender.pid)), sender.id.map { .int($0) } ?? .null, name.map { .string($0) } ?? .null]
         }

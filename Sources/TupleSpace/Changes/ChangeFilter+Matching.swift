@@ -18,6 +18,7 @@ extension ChangeFilter {
             case .none: return false
             case .all: return true
             case .named(let name): return row.name.elementsEqual(name.utf8)
+            case .matching(let pattern): return Glob(pattern).matches(row.name)
             case .sent(let sender, let name):
                 guard row.pid == sender.pid, name.map({ row.name.elementsEqual($0.utf8) }) ?? true else { return false }
                 guard let id = sender.id else { return true }
@@ -54,12 +55,7 @@ extension ChangeFilter {
     }
 
     private static func part(_ names: [String], _ bytes: UnsafeRawBufferPointer?) -> Value? {
-        guard let bytes, var value = try? Value(encodedElement: bytes) else { return nil }
-        for name in names {
-            guard case .object(let record) = value, let inner = record[name] else { return nil }
-            value = inner
-        }
-        return value
+        bytes.flatMap { try? Value(encodedElement: $0) }?.part(names)
     }
 
     // MARK: What is there already

@@ -46,12 +46,12 @@ public struct ChangeFilter: Sendable {
         case all
         /// The notifications with a name.
         case named(String)
+        /// The notifications whose names match a pattern: `*` stands for any text, `?` for one character, and `\`
+        /// makes the next character stand for itself.
+        case matching(String)
         /// The notifications that a process, or an object of this process, posts; all of them, or those with a name.
         case sent(by: PostSender, named: String? = nil)
     }
-
-    /// All changes.
-    public static let everything = ChangeFilter(tuples: .any, cells: .all, notifications: .all, collections: .all)
 
     /// Makes a filter.
     public init(
@@ -81,6 +81,7 @@ public struct ChangeFilter: Sendable {
         case .none: break
         case .all: parts.append("all posts")
         case .named(let name): parts.append("post \(name)")
+        case .matching(let pattern): parts.append("posts like \(pattern)")
         case .sent(let sender, let name):
             parts.append((name.map { "post \($0)" } ?? "all posts") + " of process \(sender.pid)")
         }

@@ -1,119 +1,121 @@
 import TupleCoding
 
-// Observing for an object: there is no token, and the observation ends with the object.
+// Observing for an object.
 
 extension Namespace {
-    // MARK: Handlers
+    // MARK: Objects
 
-    /// Calls a handler with an object and each change of a cell, as long as the object lives.
+    /// Calls a handler with an object and each change, as long as the object lives.
     ///
     /// ```swift
     /// try jobs.observe("progress", for: self) { @MainActor me, change in me.show(change.new) }
     /// ```
     ///
-    /// The observation does not keep the object alive: the handler gets it as an argument and need not capture it.
-    /// The observation ends with the object, the process, the handle or the namespace. Swift on Linux does not report
+    /// The observation keeps neither the object nor the namespace alive: the handler gets the object as an argument and
+    /// need not capture it. It ends with the object, the process or the namespace, and when the handle is left; it goes
+    /// on when the handle is only released, as long as the namespace has another owner. Swift on Linux does not report
     /// the end of an object, so the library notices it at the next delivery or tick (250 ms); it calls no handler in
     /// between.
     ///
     /// - Parameters:
-    ///   - key: The cell, or with a path (`"user.name"`) a part of its value.
+    ///   - selection: A cell's key or path, a filter, or a typed cell, as in ``observe(_:options:on:onError:_:)``.
     ///   - object: The object that the observation belongs to.
     ///   - options: The content of each call.
     ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
     ///     change.
     ///   - onError: Receives the errors that the handler throws.
     ///   - handler: Called with the object and each change.
+    /// - Returns: A token that need not be kept, to end this observation alone.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
-    public func observe<Object: AnyObject & Sendable>(
-        _ key: String,
+    @discardableResult
+    public func observe<Selection: ChangeSelection, Object: AnyObject & Sendable>(
+        _ selection: Selection,
         for object: Object,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
         onError: ObservationErrorHandler? = nil,
-        _ handler: @escaping @isolated(any) @Sendable (Object, Change) throws -> Void
-    ) throws(SpaceError) {
-        try observe(.cell(key), for: object, options: options, on: queue, onError: onError, handler)
+        _ handler: @escaping @isolated(any) @Sendable (Object, Selection.Told) throws -> Void
+    ) throws(SpaceError) -> ObservationToken {
+        let object = WeakObject(object)
+        return try observe(selection, for: object, options, onError) {
+            ObserverHandler(object, $0, handler, on: queue)
+        }
     }
 
-    /// Calls an asynchronous handler with an object and each change of a cell, in a task, as long as the object lives.
+    /// Calls a method of an object with each change, as long as the object lives.
+    ///
+    /// ```swift
+    /// try jobs.observe("progress", for: self, Screen.changed)     // func changed(_ change: Change)
+    /// ```
+    ///
+    /// It is the method of the class, which does not keep the object alive, as `self.changed` would. A method of an
+    /// actor is called there.
     ///
     /// - Parameters:
-    ///   - key: The cell, or with a path a part of its value.
-    ///   - object: The object that the observation belongs to; it is kept alive only during a call.
+    ///   - selection: A cell's key or path, a filter, or a typed cell.
+    ///   - object: The object whose method is called.
     ///   - options: The content of each call.
-    ///   - onError: Receives the errors that the handler throws.
-    ///   - handler: Called with the object and each change.
-    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
-    public func observe<Object: AnyObject & Sendable>(
-        _ key: String,
-        for object: Object,
-        options: ObservationOptions = [.old, .new],
-        onError: ObservationErrorHandler? = nil,
-        _ handler: @escaping @isolated(any) @Sendable (Object, Change) async throws -> Void
-    ) throws(SpaceError) {
-        try observe(.cell(key), for: object, options: options, onError: onError, handler)
-    }
-
-    /// Calls a handler with an object and each change that a filter lets through, as long as the object lives.
-    ///
-    /// - Parameters:
-    ///   - filter: The changes to deliver.
-    ///   - object: The object that the observation belongs to; it is not kept alive.
-    ///   - options: The content of each call.
-    ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
+    ///   - queue: The queue on which a method without isolation is called; `nil` for the thread that receives the
     ///     change.
-    ///   - onError: Receives the errors that the handler throws.
-    ///   - handler: Called with the object and each change.
+    ///   - onError: Receives the errors that the method throws.
+    ///   - method: The method.
+    /// - Returns: A token that need not be kept.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
-    public func observe<Object: AnyObject & Sendable>(
-        _ filter: ChangeFilter,
+    @discardableResult
+    public func observe<Selection: ChangeSelection, Object: AnyObject & Sendable>(
+        _ selection: Selection,
         for object: Object,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
         onError: ObservationErrorHandler? = nil,
-        _ handler: @escaping @isolated(any) @Sendable (Object, Change) throws -> Void
-    ) throws(SpaceError) {
+        _ method: @escaping @Sendable (Object) -> @isolated(any) @Sendable (Selection.Told) throws -> Void
+    ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        _ = try add(
-            ObservationRequest(
-                filter: filter,
-                options: options,
-                subject: Observer.Subject(object),
-                handler: ObserverHandler(object, handler, on: queue),
-                onError: onError
-            )
-        )
+        return try observe(selection, for: object, options, onError) {
+            ObserverHandler(object, $0, method: method, on: queue)
+        }
     }
 
-    /// Calls an asynchronous handler with an object and each change that a filter lets through, in a task.
-    ///
-    /// The observation lasts as long as the object lives.
+    /// Calls an asynchronous handler with an object and each change, in a task, as long as the object lives.
     ///
     /// - Parameters:
-    ///   - filter: The changes to deliver.
+    ///   - selection: A cell's key or path, a filter, or a typed cell.
     ///   - object: The object that the observation belongs to; it is kept alive only during a call.
     ///   - options: The content of each call.
     ///   - onError: Receives the errors that the handler throws.
     ///   - handler: Called with the object and each change.
+    /// - Returns: A token that need not be kept, to end this observation alone.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
-    public func observe<Object: AnyObject & Sendable>(
-        _ filter: ChangeFilter,
+    @discardableResult
+    public func observe<Selection: ChangeSelection, Object: AnyObject & Sendable>(
+        _ selection: Selection,
         for object: Object,
         options: ObservationOptions = [.old, .new],
         onError: ObservationErrorHandler? = nil,
-        _ handler: @escaping @isolated(any) @Sendable (Object, Change) async throws -> Void
-    ) throws(SpaceError) {
+        _ handler: @escaping @isolated(any) @Sendable (Object, Selection.Told) async throws -> Void
+    ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        _ = try add(
-            ObservationRequest(
-                filter: filter,
-                options: options,
-                subject: Observer.Subject(object),
-                handler: ObserverHandler(object, handler),
-                onError: onError
-            )
+        return try observe(selection, for: object, options, onError) { ObserverHandler(object, $0, handler) }
+    }
+
+    /// Adds an observation for an object: it ends with the object, and keeps neither the object nor the namespace
+    /// alive.
+    private func observe<Selection: ChangeSelection, Object>(
+        _ selection: Selection,
+        for object: WeakObject<Object>,
+        _ options: ObservationOptions,
+        _ onError: ObservationErrorHandler?,
+        _ handler: (@escaping ObserverHandler.Teller<Selection.Told>) -> ObserverHandler
+    ) throws(SpaceError) -> ObservationToken {
+        let kept = try attempt("observe") { (_) throws(SpaceError) in try looking() }
+        let request = ObservationRequest(
+            filter: selection.changeFilter,
+            options: options,
+            subject: Observer.Subject(object),
+            handler: handler(kept.teller(of: selection)),
+            onError: onError
         )
+        return ObservationToken(try add(request, keeping: kept), core)
     }
 
     /// Ends all observations of this process that were made for an object, with any handle.
@@ -125,11 +127,11 @@ extension Namespace {
 
     // MARK: Coarse observers
 
-    /// Notifies an object, from now on, that something has changed, without saying what.
+    /// Notifies an object, from now on, that something has changed: see ``SpaceObserver``.
     ///
-    /// Changes that happen during a call lead to one further call. The object is not kept alive. Adding it again with
-    /// the same filter replaces the earlier registration, which changes nothing for the object. Objects are compared
-    /// by identity, never by equality.
+    /// Changes that happen during a call lead to one further call. Neither the object nor the namespace is kept alive.
+    /// Adding it again with the same filter replaces the earlier registration, which changes nothing for the object.
+    /// Objects are compared by identity, never by equality.
     ///
     /// - Parameters:
     ///   - observer: The object to notify; it may observe any number of namespaces and cells.
@@ -138,19 +140,20 @@ extension Namespace {
     public func addObserver<Object: SpaceObserver>(_ observer: Object, for filter: ChangeFilter = .everything)
         throws(SpaceError)
     {
-        let name = name
         let object = WeakObject(observer)
-        let added = try add(
-            ObservationRequest(
-                filter: filter,
-                options: [],
-                subject: Observer.Subject(object),
-                handler: .coarse { generation, mayCall in
-                    guard let object = object.value, mayCall() else { return }
-                    await object.spaceDidChange(name, generation: generation)
-                }
-            )
+        let kept = try attempt("observe") { (_) throws(SpaceError) in try looking() }
+        let request = ObservationRequest(
+            filter: filter,
+            options: [],
+            subject: Observer.Subject(object),
+            handler: .coarse { changes, mayCall in
+                guard let object = object.value, let last = changes.last, mayCall() else { return }
+                let isMissing = changes.contains { $0.kind == .gap }
+                let keys = isMissing ? nil : Set(changes.compactMap(\.key))
+                await object.spaceDidChange(kept, for: filter, keys: keys, generation: last.lastSequence)
+            }
         )
+        let added = try add(request, keeping: kept)
         // Ends only older ones: if two threads add the same object at once, the younger observation stays.
         core.observations.end(core) { other in
             other.isCoarse && other.subject?.id == object.id && other.filter.text.isSame(as: filter.text)
@@ -158,10 +161,14 @@ extension Namespace {
         }
     }
 
-    /// Undoes ``addObserver(_:for:)``, for all filters; observations of other objects stay.
-    public func removeObserver(_ observer: some SpaceObserver) {
+    /// Undoes ``addObserver(_:for:)``, for one filter or for all; observations of other objects stay.
+    public func removeObserver(_ observer: some SpaceObserver, for filter: ChangeFilter? = nil) {
         let id = ObjectIdentifier(observer)
-        core.observations.end(core) { $0.isCoarse && $0.subject?.id == id && !$0.isGone }
+        let text = filter?.text
+        core.observations.end(core) { other in
+            other.isCoarse && other.subject?.id == id && !other.isGone
+                && (text.map { $0.isSame(as: other.filter.text) } ?? true)
+        }
     }
 
     // MARK: Listing

@@ -96,13 +96,31 @@ extension Namespace {
 
     /// Posts a notification to all present watchers, in every process; only the journal keeps it.
     ///
+    /// ```swift
+    /// try jobs.post("done", job, from: self)
+    /// ```
+    ///
+    /// It returns once the notification is committed, before observers run; ``settled()`` waits for those of this
+    /// process.
+    ///
     /// - Parameters:
     ///   - name: 1 to 480 bytes of UTF-8.
-    ///   - value: Up to 64 MiB encoded.
+    ///   - content: Any `Codable` value, up to 64 MiB encoded.
     ///   - sender: The object in whose name it is posted. Watchers in this process find the object in `Change.sender`
     ///     as long as it lives (it is not retained); watchers in other processes get only its number.
-    /// - Throws: `tooLarge`; `badData` when the value is nested deeper than ``TupleLimits/maximumDepth``; and what
-    ///   ``write(tuple:expires:)`` throws.
+    /// - Throws: `tooLarge`; `badData` if the content doesn't encode, or is nested deeper than
+    ///   ``TupleLimits/maximumDepth``; and what ``write(tuple:expires:)`` throws.
+    public func post(
+        _ name: String,
+        _ content: some Encodable = Value.null,
+        from sender: (any AnyObject & Sendable)? = nil
+    ) throws(SpaceError) {
+        let value = try core.attempt("post a notification") { () throws(SpaceError) in try Value(checking: content) }
+        try post(name, value: value, sender: sender)
+    }
+
+    /// Posts a notification with a value: the same as ``post(_:_:from:)``.
+    @_disfavoredOverload
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
         try attempt("post a notification") { (core) throws(SpaceError) in

@@ -139,6 +139,7 @@ extension ObservationHub {
             }
         }
         for (observer, batch) in started { start(observer, batch, core, isCrew: true) }
+        resumeSettled()
     }
 
     /// Delivers the end to all, after a gap if the journal could not be read to its end for want of a reader.

@@ -16,6 +16,7 @@ extension ObservationHub {
 
     /// The next batch of a running observer; `nil` if it follows again or has ended.
     package func next(_ observer: Observer, _ core: NamespaceCore) -> Observer.Batch? {
+        defer { resumeSettled() }
         while observer.isActive {
             do throws(SpaceError) {
                 let changes: [Change]
@@ -61,6 +62,8 @@ extension ObservationHub {
         state.withLock { state in
             guard let entry = state.entries[observer.id] else { return .none }
             if let present = entry.present { return .present(present) }
+            // The batch before has been handled.
+            entry.handled = entry.position
             if entry.owed > entry.position { return .read(after: entry.position) }
             if state.isGone { return .end(Self.end(after: max(entry.position, state.position), state.last)) }
             state.entries[observer.id]?.isRunning = false
@@ -132,6 +135,8 @@ extension ObservationHub {
 
     /// Swift on Linux reports no object's end, so observations for an object need ticks.
     package var needsTicks: Bool {
-        state.withLock { !$0.stalled.isEmpty || $0.entries.values.contains { $0.observer.subject != nil } }
+        state.withLock {
+            !$0.stalled.isEmpty || !$0.settling.isEmpty || $0.entries.values.contains { $0.observer.subject != nil }
+        }
     }
 }

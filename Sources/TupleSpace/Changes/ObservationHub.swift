@@ -44,6 +44,9 @@ package final class ObservationHub: NamespacePart {
         var isGone = false
         /// The namespace's last change, once `isGone` is set; the hub may have read less.
         var last: UInt64 = 0
+        /// The tasks that wait for the handlers, by number.
+        var settling: [UInt64: Settling] = [:]
+        var lastSettling: UInt64 = 0
     }
 
     /// An observer's progress, accessed only under the hub's lock.
@@ -56,6 +59,8 @@ package final class ObservationHub: NamespacePart {
         var position: UInt64
         /// The last change that concerns the observer and that it was not given because it was running.
         var owed: UInt64 = 0
+        /// While it is running: the change up to which its handler has returned from everything.
+        var handled: UInt64 = 0
         /// The initial contents that are still to be delivered.
         var present: PresentState?
         var isRunning = false
@@ -82,10 +87,12 @@ package final class ObservationHub: NamespacePart {
 
     /// Registers an observer, which receives all changes after its registration.
     ///
+    /// `handle` is the handle that the observation is made with, and `kept` the one that it retains, if that is another.
     /// `afterRegistering` is called before the observer receives anything; if it throws, the registration ends.
     package func add(
         _ request: ObservationRequest,
         handle: Namespace,
+        keeping kept: Namespace? = nil,
         afterRegistering: () throws(SpaceError) -> Void = { () throws(SpaceError) in }
     ) throws(SpaceError) -> Observer {
         let core = handle.core
@@ -106,7 +113,7 @@ package final class ObservationHub: NamespacePart {
             remove([registration.number], core)
             throw error
         }
-        let observer = Observer(row: registration.number, handle: handle, request)
+        let observer = Observer(row: registration.number, handle: handle, keeping: kept, request)
         let position = registration.present
         let present = request.options.contains(.initial) ? PresentState(registration, request.filter) : nil
         let mustRun = state.withLock { state in
@@ -148,7 +155,7 @@ package final class ObservationHub: NamespacePart {
         forget(all.filter { condition($0) && $0.end() }, core)
     }
 
-    package func end(handle: ObjectIdentifier, of core: NamespaceCore) { end(core) { $0.handle == handle } }
+    package func end(handle: ObjectIdentifier, of core: NamespaceCore) { end(core) { $0.isMade(with: handle) } }
 
     /// Ends all observations without a last call: the process leaves the namespace and removes its rows.
     package func endAll(of core: NamespaceCore) {
@@ -181,6 +188,7 @@ package final class ObservationHub: NamespacePart {
                 return state.entries.removeValue(forKey: observer.id)
             }
         }
+        resumeSettled()
     }
 }
 

@@ -29,20 +29,3 @@ public struct ObservationOptions: OptionSet, Sendable, Hashable {
     /// that a handler can undo what it derived from the old value before it uses the new one.
     public static let prior = ObservationOptions(rawValue: 8)
 }
-
-extension ChangeFilter {
-    /// The changes of a cell, or with a path (`"user.name"`) of a part of its value.
-    public static func cell(_ key: String) -> ChangeFilter { ChangeFilter(cells: .key(key)) }
-
-    /// The changes of all cells.
-    public static var cells: ChangeFilter { ChangeFilter(cells: .all) }
-
-    /// The changes of the tuples that match.
-    public static func tuples(_ template: Template) -> ChangeFilter { ChangeFilter(tuples: template) }
-
-    /// The notifications with a name.
-    public static func notification(_ name: String) -> ChangeFilter { ChangeFilter(notifications: .named(name)) }
-
-    /// All notifications.
-    public static var notifications: ChangeFilter { ChangeFilter(notifications: .all) }
-}

@@ -1,9 +1,12 @@
-/// An observation that lasts as long as this token is retained.
+/// An observation.
 ///
-/// The observation ends when the token is released, or at ``cancel()``. So keep the token, in a property or an
-/// ``ObservationBag``. Each token stands for one observation only: assigning a new token over an old one ends the old
-/// observation and leaves the new one.
-public final class ObservationToken: Sendable, Identifiable {
+/// An observation without an object lasts as long as its token is retained, and ends when the token is released. So
+/// keep the token, in a property or an ``ObservationBag``. Each token stands for one observation only: assigning a new
+/// token over an old one ends the old observation and leaves the new one.
+///
+/// An observation for an object lasts as long as the object. Its token need not be kept: its release ends nothing, and
+/// ``cancel()`` ends this observation alone.
+public final class ObservationToken: SpaceToken {
     package let observer: Observer
     private let core: NamespaceCore
 
@@ -12,14 +15,14 @@ public final class ObservationToken: Sendable, Identifiable {
         self.core = core
     }
 
-    deinit { cancel() }
+    deinit { if observer.subject == nil { cancel() } }
 
     /// The observation's number, which no other observation of this process ever has.
     public var id: UInt64 { observer.id }
 
     /// Whether the observation is active; it also ends when the namespace is left or deleted, and never becomes
     /// active again.
-    public var isActive: Bool { observer.isActive }
+    public var isActive: Bool { observer.isActive && !observer.isGone }
 
     /// Ends the observation.
     ///
@@ -27,12 +30,4 @@ public final class ObservationToken: Sendable, Identifiable {
     /// returns, but a call that has begun on another thread may still be running. If the handler belongs to an actor
     /// and this is called on that actor, no call is running either. Cancelling twice does nothing.
     public func cancel() { core.observations.end(observer, of: core) }
-}
-
-extension ObservationToken: Hashable {
-    /// Whether both are the same token.
-    public static func == (left: ObservationToken, right: ObservationToken) -> Bool { left === right }
-
-    /// Hashes the number.
-    public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

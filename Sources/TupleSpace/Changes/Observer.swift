@@ -13,11 +13,11 @@ package final class Observer: Sendable {
     package let row: UInt64
     package let filter: ChangeFilter
     package let options: ObservationOptions
-    /// The handle that it was made with, and that it retains while it is active.
-    package let handle: ObjectIdentifier
+    /// The handle that it was made with.
+    private let handle: WeakObject<Namespace>
     /// The object that the observation belongs to, if any.
     package let subject: Subject?
-    /// Whether it receives only the last change's number.
+    /// Whether it is only notified that something has changed.
     let isCoarse: Bool
     private let life: Mutex<Life?>
     private let onError: ObservationErrorHandler?
@@ -25,6 +25,7 @@ package final class Observer: Sendable {
     /// The objects that an observation retains while it is active.
     private struct Life {
         let handler: ObserverHandler
+        /// The handle that it was made with; or, for an object, one that does not keep the namespace alive.
         let handle: Namespace
     }
 
@@ -48,19 +49,22 @@ package final class Observer: Sendable {
         package var isLast = false
     }
 
-    package init(row: UInt64, handle: Namespace, _ request: ObservationRequest) {
+    package init(row: UInt64, handle: Namespace, keeping kept: Namespace?, _ request: ObservationRequest) {
         id = Self.lastID.add(1, ordering: .relaxed).newValue
         self.row = row
-        self.handle = ObjectIdentifier(handle)
+        self.handle = WeakObject(handle)
         filter = request.filter
         options = request.options
         subject = request.subject
         isCoarse = if case .coarse = request.handler { true } else { false }
-        life = Mutex(Life(handler: request.handler, handle: handle))
+        life = Mutex(Life(handler: request.handler, handle: kept ?? handle))
         onError = request.onError
     }
 
     package var isActive: Bool { handler != nil }
+
+    /// Whether it was made with a handle; one that has been released was made with none.
+    func isMade(with handle: ObjectIdentifier) -> Bool { self.handle.value.map(ObjectIdentifier.init) == handle }
 
     /// The handler to call; `nil` once the observation has ended.
     private var handler: ObserverHandler? { life.withLock { $0?.handler } }
@@ -108,7 +112,8 @@ package final class Observer: Sendable {
             }
         case .task, .coarse:
             Task.detached {
-                await self.callInTask(batch)
+                // A task that a handler begins inherits this; so does everything that the handler awaits.
+                await ObservationHub.$running.withValue(self.id) { await self.callInTask(batch) }
                 then()
             }
             return
@@ -134,7 +139,7 @@ package final class Observer: Sendable {
         let mayCall: ObserverHandler.Permission = { self.isActive }
         switch handler {
         case .coarse(let body):
-            if let last = batch.changes.last { await body(last.lastSequence, mayCall) }
+            if !batch.changes.isEmpty { await body(batch.changes, mayCall) }
         case .task(let body):
             for change in batch.changes {
                 for change in told(change) {
@@ -170,15 +175,7 @@ extension Change {
     fileprivate mutating func narrow(to path: String, in key: String) {
         guard path.utf8.count > key.utf8.count else { return }
         let names = path.utf8.components(from: key.utf8.count + 1)
-        func part(_ value: Value?) -> Value? {
-            var value = value
-            for name in names {
-                guard case .object(let record) = value else { return nil }
-                value = record[name]
-            }
-            return value
-        }
-        old = part(old)
-        new = part(new)
+        old = old?.part(names)
+        new = new?.part(names)
     }
 }

@@ -50,7 +50,7 @@ struct ObserverIndex: Sendable {
         }
         switch filter.notifications {
         case .none: break
-        case .all: change(&everyPost)
+        case .all, .matching: change(&everyPost)
         case .named(let name), .sent(_, named: let name?): update(&posts, Name(name))
         case .sent(_, named: nil): change(&everyPost)
         }

@@ -2,15 +2,40 @@ import TupleCoding
 
 /// An object that is notified that something has changed, and that reads the new state itself.
 ///
-/// Suited to results that are computed anew from the whole: a view, a cache, an index.
+/// Suited to results that are computed anew from the whole: a view, a cache, an index. A type has one of the two
+/// methods. Called in a task, one call at a time for each filter. If the class belongs to an actor, the method may
+/// belong to it too. A burst of changes may come as one call.
 public protocol SpaceObserver: AnyObject, Sendable {
     /// Something has changed in a namespace.
     ///
-    /// Called in a task, one call at a time for each filter. If the class belongs to an actor, this method may belong to it
-    /// too.
+    /// - Parameters:
+    ///   - namespace: The namespace, by a handle that does not keep it alive; ``Namespace/root`` and
+    ///     ``Namespace/name`` say which one it is.
+    ///   - filter: The filter that the object was added with.
+    ///   - keys: The keys of the cells, and the names of the notifications and collections, that have changed; `nil` if
+    ///     changes were missed, so that any may have changed.
+    ///   - generation: The number of the last change: it rises from call to call.
+    func spaceDidChange(_ namespace: Namespace, for filter: ChangeFilter, keys: Set<String>?, generation: UInt64) async
+
+    /// Something has changed in a namespace: the short form.
     ///
     /// - Parameters:
     ///   - namespace: The namespace's name.
-    ///   - generation: The number of the last change: it rises from call to call. A burst of changes may come as one call.
+    ///   - generation: The number of the last change.
     func spaceDidChange(_ namespace: String, generation: UInt64) async
+}
+
+extension SpaceObserver {
+    /// Calls the short form.
+    public func spaceDidChange(
+        _ namespace: Namespace,
+        for filter: ChangeFilter,
+        keys: Set<String>?,
+        generation: UInt64
+    ) async {
+        await spaceDidChange(namespace.name, generation: generation)
+    }
+
+    /// Does nothing.
+    public func spaceDidChange(_ namespace: String, generation: UInt64) async {}
 }

@@ -27,11 +27,11 @@ public final class Namespace: Sendable {
     }
 
     deinit {
+        // An observation for an object does not retain this handle, and does not end with it.
         guard core.isInTransactionHere else {
             try? leave()
             return
         }
-        // All that was made with this handle has ended: it would otherwise retain the handle.
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing) else { return }
         core.letGo { [entry, isOwning] core, _ in
             // The handle's count is reduced even if a lock of the namespace can't be had in time.
@@ -41,6 +41,9 @@ public final class Namespace: Sendable {
 
     /// The namespace's name.
     public var name: String { core.name.text }
+
+    /// The absolute path of the root folder of the namespace's space.
+    public var root: String { core.root.path }
 
     /// The namespace's storage mode.
     public var mode: StorageMode { core.mode }
@@ -159,7 +162,22 @@ public final class Namespace: Sendable {
     }
 }
 
+extension Namespace {
+    /// A further handle of this process, which does not keep the namespace alive.
+    package func looking() throws(SpaceError) -> Namespace {
+        try CoreRegistry.shared.addHandle(to: core, entry)
+        return Namespace(core: core, entry: entry, isOwning: false)
+    }
+}
+
 extension CoreRegistry {
+    func addHandle(to core: NamespaceCore, _ entry: Entry) throws(SpaceError) {
+        try entry.withState { (state) throws(SpaceError) in
+            guard state.core === core else { throw .leftHandle }
+            state.handles += 1
+        }
+    }
+
     func endHandle(of core: NamespaceCore, _ entry: Entry, isOwning: Bool) throws(SpaceError) {
         try entry.state.withLock { (state) throws(SpaceError) in
             // The entry may belong to a later namespace whose folder got the same inode.
