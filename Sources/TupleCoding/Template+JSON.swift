@@ -4,6 +4,7 @@
 //     "?int" "?double" "?string" "?bool" "?bytes" "?uuid" "?array" "?object"
 //     "?1...9" "?0.5..<1" "?a...f" "?5..." "?...9" "?..<9"   ranges
 //     "?/^cat/"                                        strings in which the expression is found
+//     "?..."                                           the rest: any fields or elements, as the last of an array
 //     "??x"                                            the string "?x"
 
 extension Template {
@@ -153,6 +154,7 @@ extension JSONWriter {
         case .formal(let type): write(TemplateFormal.text(for: type.kind))
         case .range(let range): write(TemplateFormal.text(for: range))
         case .pattern(let pattern): write("?/" + pattern.source + "/")
+        case .rest: write(TemplateFormal.rest)
         case .array(let elements, _): writeArray(elements) { $0.write($1, bytes, nested: true) }
         case .object(let entries, _, _): write(entries, bytes)
         }

@@ -108,10 +108,22 @@ extension TemplateNode {
             var decoder = TupleDecoder(bytes.slice(start..<end))
             guard let string = try? decoder.decodeString(), pattern.isFound(in: string) else { return nil }
             return end
+        case .rest:
+            var index = start
+            while index < bytes.count, !(nested && bytes.isContainerEnd(at: index)) {
+                guard let end = FieldType.any.kind.match(bytes, from: index, nested: nested) else { return nil }
+                index = end
+            }
+            return index
         case .array(let elements, _):
             guard start < bytes.count, bytes[start] == TypeCode.array else { return nil }
             var index = start &+ 1
             for element in elements {
+                if case .rest = element {
+                    guard let end = element.match(bytes, from: index, nested: true, own: own) else { return nil }
+                    index = end
+                    continue
+                }
                 guard !bytes.isContainerEnd(at: index),
                     let end = element.match(bytes, from: index, nested: true, own: own)
                 else { return nil }

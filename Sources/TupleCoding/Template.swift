@@ -1,6 +1,7 @@
 /// A description of the tuples that `read` and `take` match: fields that are actual values, and formals.
 ///
-/// A template of fields matches tuples with the same number of fields. A template of names matches records that have at
+/// A template of fields matches tuples with the same number of fields; with ``TemplateElement/rest`` as its last element,
+/// tuples with that number at least. A template of names matches records that have at
 /// least its names or, with ``exactly()``, no others. ``any`` matches every tuple.
 ///
 /// ```swift
@@ -44,6 +45,8 @@ public struct Template: Sendable {
         case .anything:
             return (.anything, 0)
         case .fields(let nodes):
+            // Tuples of any length from the one before the rest can match, and no index has all of them.
+            if case .rest? = nodes.last { return (.anything, 0) }
             var mask: UInt64 = 0
             for (position, node) in nodes.prefix(Shape.maximumBoundPositions).enumerated() {
                 guard case .actual(let extent) = node else { continue }
@@ -119,9 +122,14 @@ extension Template {
         self.init(bytes: tuple.encoded, form: form, usesPattern: false)
     }
 
+    /// Whether every tuple matches.
+    package var matchesEverything: Bool {
+        if case .anything = form { true } else { false }
+    }
+
     @usableFromInline
     init(fields builder: inout TemplateBuilder) {
-        precondition(!builder.hasFailed, "a template is nested deeper than \(TupleLimits.maximumDepth) levels")
+        if builder.hasFailed { preconditionFailure(builder.failure?.reason ?? "") }
         self = builder.takeFields()
     }
 
@@ -168,7 +176,7 @@ extension Template: ExpressibleByDictionaryLiteral {
         }
         var builder = TemplateBuilder()
         builder.appendObject(sorted, exactly: false) { element, builder in element.describe(into: &builder) }
-        precondition(!builder.hasFailed, "a template is nested deeper than \(TupleLimits.maximumDepth) levels")
+        if let failure = builder.failure { preconditionFailure(failure.reason) }
         self = builder.takeRecord()
     }
 }

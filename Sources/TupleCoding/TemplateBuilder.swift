@@ -6,19 +6,24 @@ public struct TemplateBuilder: Sendable {
     @usableFromInline var encoder = TupleEncoder()
     private var nodes: [TemplateNode] = []
     private(set) var usesPattern = false
+    private var hasRest = false
+    private var hasMisplacedRest = false
 
     @usableFromInline
     init() {
         nodes.reserveCapacity(4)
     }
 
-    /// The error if an element was nested too deep, `nil` otherwise.
+    /// The error if an element was nested too deep, or a rest is not the last of its list; `nil` otherwise.
     @usableFromInline
-    var failure: TupleCodingError? { encoder.failure }
+    var failure: TupleCodingError? {
+        guard hasMisplacedRest else { return encoder.failure }
+        return TupleCodingError(.formal, "a rest stands only as the last element of a template's fields or of an array")
+    }
 
-    /// Whether an element was nested too deep.
+    /// Whether the elements make no template.
     @usableFromInline
-    var hasFailed: Bool { encoder.hasFailed }
+    var hasFailed: Bool { encoder.hasFailed || hasMisplacedRest }
 
     /// Adds a field that matches equal fields.
     @inlinable
@@ -30,21 +35,33 @@ public struct TemplateBuilder: Sendable {
 
     /// Adds a formal.
     public mutating func appendFormal(_ type: FieldType) {
-        nodes.append(.formal(type))
+        append(.formal(type))
     }
 
     @usableFromInline
     mutating func appendActual(from start: Int) {
-        nodes.append(.actual(start..<encoder.count))
+        append(.actual(start..<encoder.count))
     }
 
     package mutating func appendRange(_ range: FieldRange) {
-        nodes.append(.range(range))
+        append(.range(range))
     }
 
     package mutating func appendPattern(_ pattern: Pattern) {
         usesPattern = true
-        nodes.append(.pattern(pattern))
+        append(.pattern(pattern))
+    }
+
+    /// Adds the rest: whatever fields or elements are left.
+    package mutating func appendRest() {
+        append(.rest)
+        hasRest = true
+    }
+
+    /// Adds a node to the present list.
+    private mutating func append(_ node: TemplateNode) {
+        if hasRest, case .rest? = nodes.last { hasMisplacedRest = true }
+        nodes.append(node)
     }
 
     // MARK: Containers
@@ -65,7 +82,7 @@ public struct TemplateBuilder: Sendable {
         let extent = start..<encoder.count
         let inner = nodes
         nodes = outer
-        nodes.append(inner.allSatisfy(\.isActual) ? .actual(extent) : .array(inner, extent: extent))
+        append(inner.allSatisfy(\.isActual) ? .actual(extent) : .array(inner, extent: extent))
     }
 
     /// Adds an object of entries that are sorted by name and unique.
@@ -89,9 +106,10 @@ public struct TemplateBuilder: Sendable {
             try body(element, &self)
         }
         encoder.close()
+        if hasRest, nodes.contains(where: \.isRest) { hasMisplacedRest = true }
         let inner = zip(names, nodes).map { TemplateEntry(name: $0, node: $1) }
         nodes = outer
-        nodes.append(.object(inner, extent: start..<encoder.count, exactly: exactly))
+        append(.object(inner, extent: start..<encoder.count, exactly: exactly))
     }
 
     /// Adds a template as a nested array or object.
@@ -119,7 +137,8 @@ public struct TemplateBuilder: Sendable {
             encoder.append(element: bytes.slice(extent))
             appendActual(from: start)
         case .formal, .range, .pattern:
-            nodes.append(node)
+            append(node)
+        case .rest: appendRest()
         case .array(let elements, _):
             appendArray { builder in
                 for element in elements { builder.append(element, from: bytes) }

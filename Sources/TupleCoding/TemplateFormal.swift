@@ -4,6 +4,10 @@ enum TemplateFormal {
     case type(FieldType)
     case range(FieldRange)
     case pattern(Pattern)
+    /// The fields or elements that are left.
+    case remaining
+
+    static let rest = "?..."
 
     private static let types: [(word: String, type: FieldType)] = [
         ("", .any), ("int", .int), ("double", .double), ("string", .string), ("bool", .bool), ("bytes", .bytes),
@@ -22,6 +26,7 @@ enum TemplateFormal {
     private static func parse(_ text: String) throws(TupleCodingError) -> TemplateFormal {
         // The bytes are split, not the characters: "?" and a combining mark after it would be one character.
         let word = String(decoding: text.utf8.dropFirst(), as: UTF8.self)
+        if word.compareUTF8("...") == 0 { return .remaining }
         if word.utf8.first == UInt8(ascii: "?") { return .string(word) }
         if word.utf8.first == UInt8(ascii: "/") { return .pattern(try pattern(word)) }
         if let (_, type) = types.first(where: { $0.word.compareUTF8(word) == 0 }) { return .type(type) }
@@ -83,6 +88,7 @@ enum TemplateFormal {
         case .type(let type): builder.appendFormal(type)
         case .range(let range): builder.appendRange(range)
         case .pattern(let pattern): builder.appendPattern(pattern)
+        case .remaining: builder.appendRest()
         }
     }
 }

@@ -5,10 +5,16 @@ package enum TemplateNode: Sendable {
     case formal(FieldType)
     indirect case range(FieldRange)
     indirect case pattern(Pattern)
-    /// Matches arrays of the same length; at least one element is no actual.
+    /// Matches the elements that are left, however many; it stands last in a list of fields or elements.
+    case rest
+    /// Matches arrays of the same length, or of at least the length before a rest; at least one element is no actual.
     case array([TemplateNode], extent: Range<Int>)
     /// Matches objects that have at least these entries or, if `exactly`, no others.
     case object([TemplateEntry], extent: Range<Int>, exactly: Bool)
+
+    var isRest: Bool {
+        if case .rest = self { true } else { false }
+    }
 
     var isActual: Bool {
         if case .actual = self { true } else { false }
@@ -17,7 +23,7 @@ package enum TemplateNode: Sendable {
     /// The node that matches objects exactly at every depth; arrays and objects without formals become actuals.
     var matchingExactly: TemplateNode {
         switch self {
-        case .actual, .formal, .range, .pattern:
+        case .actual, .formal, .range, .pattern, .rest:
             return self
         case .array(let elements, let extent):
             let elements = elements.map(\.matchingExactly)

@@ -28,6 +28,38 @@ struct MatchingTests {
         #expect(try namespace.readIfExists(any(Int.self), any(Int.self)) == nil)
     }
 
+    /// In the near end, in LMDB, and for those that wait.
+    @Test func aRestIsOfAnyLength() async throws {
+        for writesFar in [false, true] {
+            if writesFar {
+                try namespace.transaction { t in
+                    for tuple in [["job", 1], ["job", 2, "a", [3]], ["job"], ["jog", 1]] as [Tuple] {
+                        try t.write(tuple: tuple)
+                    }
+                }
+            } else {
+                try namespace.write("job", 1)
+                try namespace.write("job", 2, "a", [3])
+                try namespace.write("job")
+                try namespace.write("jog", 1)
+            }
+            #expect(try namespace.count(matching: ["job", .any, .rest]) == 2)
+            #expect(try namespace.count(matching: ["job", .rest]) == 3)
+            #expect(try namespace.count(matching: [.rest]) == 4)
+            let (_, id, rest) = try #require(
+                try namespace.takeIfExists("job", any(Int.self), .rest, order: .newestFirst)
+            )
+            #expect(id == 2 && rest == ["a", [3]])
+            #expect(try namespace.readIfExists("job", any(Int.self), .rest)?.2 == [])
+            #expect(try namespace.takeAll().count == 3)
+        }
+        async let waiting = namespace.take("a", any(Int.self), .rest)
+        try namespace.write("a")
+        try namespace.write("a", 5, 6, 7)
+        #expect(try await waiting.2 == [6, 7])
+        #expect(try namespace.count() == 1)
+    }
+
     @Test func rangesAndPatternsFilter() throws {
         for number in 0..<100 { try namespace.write("n", number, "file\(number).\(number % 2 == 0 ? "png" : "jpg")") }
         #expect(try namespace.takeIfExists("n", 40..<50, any(String.self))?.1 == 40)

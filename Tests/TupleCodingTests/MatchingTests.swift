@@ -18,6 +18,29 @@ import TupleCoding
         #expect(!record.exactly().matches(["kind": "resize", "id": 1, "priority": 9, "more": .null]))
     }
 
+    @Test func aRestMatchesWhatIsLeft() throws {
+        let template = try Template(json: #"["job","?int","?..."]"#)
+        #expect(template.json == #"["job","?int","?..."]"#)
+        for tuple in [["job", 1], ["job", 1, .null], ["job", 1, "a", [2]]] as [Tuple] {
+            #expect(template.matches(tuple))
+        }
+        for tuple in [["job"], ["job", "a"], [], ["jog", 1, 2]] as [Tuple] { #expect(!template.matches(tuple)) }
+        #expect(!template.matches(["job": 1]))
+        let nested = try Template(json: #"[["a","?..."],{"l":["?..."]}]"#)
+        for json in [#"[["a"],{"l":[]}]"#, #"[["a",1,null],{"l":[1,[2]]}]"#, #"[["a"],{"l":[],"m":1}]"#] {
+            #expect(nested.matches(try Tuple(json: json)), "\(json)")
+        }
+        for json in [#"[["b"],{"l":[]}]"#, #"[["a"],{"l":1}]"#, #"[["a"]]"#, #"[[],{"l":[]}]"#] {
+            #expect(!nested.matches(try Tuple(json: json)), "\(json)")
+        }
+        #expect(nested.exactly().matches(try Tuple(json: #"[["a",1],{"l":[1]}]"#)))
+        #expect(!nested.exactly().matches(try Tuple(json: #"[["a"],{"l":[],"m":1}]"#)))
+        #expect(try Template(json: #"["??..."]"#).matches(["?..."]))
+        let (kind, rest) = try #require(try take(["job", 1, .null], "job", .rest))
+        #expect(kind == "job" && rest == [1, .null])
+        #expect(throws: TupleCodingError.self) { try Template(checking: .rest, "a") }
+    }
+
     /// As the layer above does it: a template of the pack, then the fields as the pack types them.
     private func take<each M: Matcher>(
         _ tuple: Tuple,

@@ -177,7 +177,7 @@ extension NamespaceCore {
             let (count, mayBeMore) = try read(showsNear: true) { (snapshot) throws(SpaceError) -> (Int, Bool) in
                 let counters = try snapshot.counters()
                 let mayBeMore = counters.claimed > 0
-                if template.shape == .anything, counters.expiring == 0 {
+                if template.matchesEverything, counters.expiring == 0 {
                     return (try snapshot.tupleCount, mayBeMore)
                 }
                 var count = 0
