@@ -32,6 +32,14 @@ public struct TupleEncoder: Sendable {
     public var bytes: [UInt8] { storage }
 
     /// Whether a field was nested too deep.
+    /// Notes that an integer doesn't fit a field, and appends 0 in its place.
+    @usableFromInline
+    mutating func fail(beyond integer: String) {
+        let reason = "the integer \(integer) is beyond \(Int.max), the largest that a field holds; use a string"
+        failure = failure ?? TupleCodingError(.integerOutOfRange, reason)
+        encode(0)
+    }
+
     @usableFromInline
     var hasFailed: Bool { failure != nil }
 

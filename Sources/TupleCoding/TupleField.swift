@@ -1,6 +1,6 @@
 /// A type whose values are fields of tuples.
 ///
-/// Fields are the standard library's integers up to 64 bits signed, `Double`, `Float`, `Bool`, `String`, `Substring`,
+/// Fields are the standard library's integers, up to `Int.max`, `Double`, `Float`, `Bool`, `String`, `Substring`,
 /// bytes (`[UInt8]`), arrays, optionals and dictionaries of fields, and ``TupleUUID``, ``Value``, ``Record`` and
 /// ``Tuple``. An enum with a raw value becomes a field when it declares the conformance:
 ///
@@ -44,10 +44,11 @@ extension TupleField where Self: FixedWidthInteger {
         FieldType.integers((Int(exactly: min) ?? Int.min)...(Int(exactly: max) ?? Int.max))
     }
 
-    /// Appends the integer.
+    /// Appends the integer; one beyond `Int.max` makes the encoder fail.
     @inlinable
     public func encode(into encoder: inout TupleEncoder) {
-        encoder.encode(Int(self))
+        guard let value = Int(exactly: self) else { return encoder.fail(beyond: "\(self)") }
+        encoder.encode(value)
     }
 
     /// Reads an integer that this type can hold.
@@ -74,6 +75,8 @@ extension Int64: TupleField {}
 extension UInt8: TupleField {}
 extension UInt16: TupleField {}
 extension UInt32: TupleField {}
+extension UInt: TupleField {}
+extension UInt64: TupleField {}
 
 // MARK: Other scalars
 

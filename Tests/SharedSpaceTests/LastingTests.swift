@@ -1,6 +1,7 @@
 import SharedSpace
 import SpaceTestSupport
 import SpaceTesting
+import Synchronization
 import Testing
 import TupleSpace
 
@@ -111,6 +112,25 @@ struct LastingTests {
         #expect(try namespace.get("job") == nil)
     }
 
+    @Test func unsignedIntegersAreFields() throws {
+        let namespace = try SpaceTest.namespace("n")
+        try namespace.write("n", UInt64(7), UInt(8))
+        let found = try namespace.takeIfExists("n", any(UInt64.self), any(UInt.self))
+        #expect(found?.1 == 7 && found?.2 == 8)
+        // What no field can hold is an error, and nothing is written.
+        func expectTooLarge(_ body: () throws(SpaceError) -> Void) {
+            do throws(SpaceError) {
+                try body()
+                Issue.record("it was accepted")
+            } catch {
+                #expect(error.code == .badData && error.reason.contains("use a string"))
+            }
+        }
+        expectTooLarge { () throws(SpaceError) in try namespace.write("n", UInt64.max) }
+        expectTooLarge { () throws(SpaceError) in _ = try namespace.takeIfExists("n", UInt64.max) }
+        #expect(try namespace.count() == 0)
+    }
+
     @Test func takingAKeyWaitsForIt() async throws {
         let namespace = try SpaceTest.namespace("n")
         let nothing: Int? = try await namespace.take(key: "k", timeout: .zero)
@@ -135,9 +155,17 @@ struct LastingTests {
         #expect(try space["App"].increment("k") == 2)
         let other = try Space(root: root.path)
         #expect(try other["App"].get("k") == 2)
+        let told = Mutex(0)
+        let token = try space["App"].observe(.cell("k", as: Int.self)) { (_, new) in told.withLock { $0 = new ?? -1 } }
+        try other["App"].set("k", 5)
+        #expect(try eventually { told.withLock { $0 } == 5 })
+        token.cancel()
+        try other["App"].set("k", 2)
         let k: Int? = try other["App"].take("k")
         #expect(k == 2)
         try space.letGo(of: "App")
+        #expect(try space.namespaceNames() == ["App"])
+        try other.letGo(of: "App")
         #expect(try space.namespaceNames() == [])
     }
 

@@ -20,7 +20,7 @@ extension Namespace {
     /// watcher is registered.
     ///
     /// - Parameter history: What to keep; `nil` for nothing.
-    /// - Throws: `invalidArgument` when it is out of range, and what ``write(tuple:expires:)`` throws.
+    /// - Throws: `invalidArgument` when it is out of range, and what ``write(tuple:expires:lifetime:)`` throws.
     public func setHistory(_ history: History?) throws(SpaceError) {
         try attempt("change the history") { (core) throws(SpaceError) in
             let limit = Int(clamping: core.control.header.byteLimit)

@@ -109,7 +109,7 @@ extension Namespace {
     ///   - sender: The object in whose name it is posted. Watchers in this process find the object in `Change.sender`
     ///     as long as it lives (it is not retained); watchers in other processes get only its number.
     /// - Throws: `tooLarge`; `badData` if the content doesn't encode, or is nested deeper than
-    ///   ``TupleLimits/maximumDepth``; and what ``write(tuple:expires:)`` throws.
+    ///   ``TupleLimits/maximumDepth``; and what ``write(tuple:expires:lifetime:)`` throws.
     public func post(
         _ name: String,
         _ content: some Encodable = Value.null,

@@ -54,7 +54,7 @@ extension Namespace {
     ///
     /// - Parameter limit: The limit, from 1; `nil`: never, as in a new namespace. A tuple that is
     ///   claimed or visible now is checked against the limit at its next return.
-    /// - Throws: `invalidArgument` for a limit below 1 or above 2³²−1, and what ``write(tuple:expires:)`` throws.
+    /// - Throws: `invalidArgument` for a limit below 1 or above 2³²−1, and what ``write(tuple:expires:lifetime:)`` throws.
     public func setDeliveryLimit(_ limit: Int?) throws(SpaceError) {
         try attempt("set the limit of deliveries") { (core) throws(SpaceError) in
             if let limit, limit < 1 || limit > Int(UInt32.max) {
@@ -89,7 +89,7 @@ extension Namespace {
     ///   - template: Which tuples to put back; the default matches all.
     ///   - max: The largest number of tuples to put back, the oldest first.
     /// - Returns: The number of tuples that were put back.
-    /// - Throws: What ``write(tuple:expires:)`` throws. More than 64 tuples are put back in several transactions.
+    /// - Throws: What ``write(tuple:expires:lifetime:)`` throws. More than 64 tuples are put back in several transactions.
     @discardableResult
     public func kick(matching template: Template = .any, max: Int = .max) throws(SpaceError) -> Int {
         try attempt("kick tuples back") { (core) throws(SpaceError) in

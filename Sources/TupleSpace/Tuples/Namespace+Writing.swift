@@ -57,7 +57,7 @@ extension Namespace {
     /// Writes several tuples in one transaction: all or none, in order.
     ///
     /// - Returns: The ids of the tuples, in the same order.
-    /// - Throws: What ``write(_:expires:)`` throws, and `transactionTooLarge`.
+    /// - Throws: What ``write(_:expires:lifetime:)`` throws, and `transactionTooLarge`.
     @discardableResult
     public func write(
         contentsOf tuples: some Sequence<Tuple>,
