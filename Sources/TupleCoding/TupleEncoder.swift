@@ -31,7 +31,6 @@ public struct TupleEncoder: Sendable {
     @inlinable
     public var bytes: [UInt8] { storage }
 
-    /// Whether a field was nested too deep.
     /// Notes that an integer doesn't fit a field, and appends 0 in its place.
     @usableFromInline
     mutating func fail(beyond integer: String) {
@@ -40,6 +39,7 @@ public struct TupleEncoder: Sendable {
         encode(0)
     }
 
+    /// Whether a field was nested too deep, or beyond what a field holds.
     @usableFromInline
     var hasFailed: Bool { failure != nil }
 

@@ -112,6 +112,48 @@ struct LastingTests {
         #expect(try namespace.get("job") == nil)
     }
 
+    @Test func keysAreChosenByPrefixRangeAndPattern() async throws {
+        let namespace = try SpaceTest.namespace("n")
+        let all = ["a", "b.x", "b.y", "b/z", "c", "\u{e9}"]
+        for key in all { try namespace.set(key, key) }
+        let choices: [(ChangeFilter.Cells, [String])] = [
+            (.all, all), (.none, []), (.key("c"), ["c"]), (.prefix("b."), ["b.x", "b.y"]), (.prefix(""), all),
+            (.range("b.y"..."c"), ["b.y", "b/z", "c"]), (.matching("b?*"), ["b.x", "b.y", "b/z"]),
+            (.matching("?"), ["a", "c", "\u{e9}"]), (.matching("*.y"), ["b.y"]), (.matching("x*"), []),
+        ]
+        for (choice, keys) in choices { #expect(try namespace.cells(choice).map(\.key) == keys, "\(choice)") }
+        for (choice, keys) in choices where choice != .none {
+            let changes = try namespace.changes(.cells(choice))
+            for key in all { try namespace.set(key, 1) }
+            try namespace.set("c", 2)
+            var told: [String] = []
+            while let change = try await changes.next(timeout: .zero) { told.append(change.key ?? "") }
+            #expect(told == keys + (keys.contains("c") ? ["c"] : []), "\(choice)")
+            let initial = try namespace.changes(.cells(choice), from: .initial)
+            var present: [String] = []
+            while let change = try await initial.next(timeout: .zero) { present.append(change.key ?? "") }
+            #expect(present == keys, "\(choice)")
+        }
+    }
+
+    /// A watcher that wants nothing of what happens knows how far it has looked, and resumes there without a gap.
+    @Test func anIdleWatcherMakesProgress() async throws {
+        let namespace = try SpaceTest.namespace("n")
+        let changes = try namespace.changes(.cell("rare"))
+        let start = changes.progress
+        for number in 0..<10 { try namespace.set("often", number) }
+        #expect(try await changes.next(timeout: .zero) == nil)
+        let later = changes.progress
+        #expect(later.sequence == start.sequence + 10 && later.life == start.life)
+        try namespace.set("rare", 1)
+        try namespace.set("often", 1)
+        let resumed = try namespace.changes(.cell("rare"), from: .resume(later))
+        #expect(try await resumed.next(timeout: .zero)?.kind == .set)
+        #expect(try await resumed.next(timeout: .zero) == nil)
+        #expect(try await changes.next(timeout: .zero)?.new == 1)
+        #expect(changes.progress.sequence == later.sequence + 2)
+    }
+
     @Test func unsignedIntegersAreFields() throws {
         let namespace = try SpaceTest.namespace("n")
         try namespace.write("n", UInt64(7), UInt(8))

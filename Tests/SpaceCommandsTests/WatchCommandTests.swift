@@ -62,6 +62,10 @@ struct WatchCommandTests {
         arguments: [
             ([#"["a","?"]"#], [#"write tuple=["a",1]"#]),
             (["--key", "k.x"], [#"set key="k" new={"x":1,"y":1}"#]),
+            (
+                ["--keys", "?"],
+                [#"set key="k" new={"x":1,"y":1}"#, #"set key="k" old={"x":1,"y":1} new={"x":1,"y":2}"#]
+            ),
             (["--all-keys"], [#"set key="k" new={"x":1,"y":1}"#, #"set key="k" old={"x":1,"y":1} new={"x":1,"y":2}"#]),
             (["--post", "p"], [#"post name="p" value=1"#]), (["--events", "post,expire"], [#"post name="p" value=1"#]),
             (
@@ -94,7 +98,8 @@ struct WatchCommandTests {
                 (["jobs", "--events", "writes"], 64), (["jobs", "--events", ""], 64), (["jobs", "--from", "-1"], 64),
                 (["jobs", "--from", "1", "--subscription", "s"], 64), (["jobs", "--initial", "--from", "1"], 64),
                 (["jobs", "--pid", "0"], 64), (["jobs", "--max", "0"], 64),
-                (["jobs", "--key", "k", "--all-keys"], 64), (["jobs", "[1]", "[2]"], 64), (["jobs", "--"], 64),
+                (["jobs", "--key", "k", "--all-keys"], 64), (["jobs", "--key", "k", "--keys", "*"], 64),
+                (["jobs", "[1]", "[2]"], 64), (["jobs", "--"], 64),
                 (["jobs", "--wait", "5x"], 64), (["--", "true"], 64), (["jobs", "[1]", "cat", "--", "cat"], 64),
                 (["jobs"], 69), (["jobs", "["], 65),
             ] {

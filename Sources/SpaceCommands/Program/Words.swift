@@ -33,7 +33,7 @@ enum Words {
     static func form(of option: String) -> Form {
         switch option {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
-            "--key", "--post", "--collection", "--events", "--from", "--subscription", "--life", "--deadline",
+            "--key", "--keys", "--post", "--collection", "--events", "--from", "--subscription", "--life", "--deadline",
             "--after",
             "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries",
             "--as", "--limit", "--per", "--grace",

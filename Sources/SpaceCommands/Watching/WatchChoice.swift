@@ -11,6 +11,11 @@ struct WatchChoice: ParsableArguments {
     @Flag(name: .customLong("all-keys"), help: "All cells.")
     var allKeys = false
 
+    @Option(
+        help: ArgumentHelp("Cells whose names match: '*' any text, '?' one character.", valueName: "pattern")
+    )
+    var keys: String?
+
     @Option(help: ArgumentHelp("Notifications of this name.", valueName: "name"))
     var post: String?
 
@@ -29,7 +34,9 @@ struct WatchChoice: ParsableArguments {
     var events: String?
 
     func validate() throws {
-        if key != nil, allKeys { throw ValidationError("--key and --all-keys exclude each other") }
+        if [key != nil, keys != nil, allKeys].count(where: { $0 }) > 1 {
+            throw ValidationError("--key, --keys and --all-keys exclude each other")
+        }
         if key == "" { throw ValidationError("--key needs a cell's name") }
         if post == "" { throw ValidationError("--post needs a name") }
         if collection == "" { throw ValidationError("--collection needs a name") }
@@ -38,14 +45,16 @@ struct WatchChoice: ParsableArguments {
     }
 
     /// Whether an option narrows the choice; the template is not an option.
-    var isNarrow: Bool { key != nil || allKeys || post != nil || pid != nil || collection != nil || events != nil }
+    var isNarrow: Bool {
+        key != nil || keys != nil || allKeys || post != nil || pid != nil || collection != nil || events != nil
+    }
 
     /// The filter of the options and the template.
     ///
     /// If an event is named, all changes of its sort are wanted, unless another option says which.
     func filter(_ template: Template?) throws -> ChangeFilter {
         let kinds = try kinds()
-        if template == nil, key == nil, !allKeys, post == nil, pid == nil, collection == nil {
+        if template == nil, key == nil, keys == nil, !allKeys, post == nil, pid == nil, collection == nil {
             var filter = ChangeFilter.everything
             filter.kinds = kinds
             return filter
@@ -58,7 +67,8 @@ struct WatchChoice: ParsableArguments {
         return ChangeFilter(
             tuples: template ?? (isNamed(ofTuples) ? .any : nil),
             // A dictionary's entries are cells: if a collection is named, an event of cells does not mean all cells.
-            cells: key.map { .key($0) } ?? (allKeys || collection == nil && isNamed(ofCells) ? .all : .none),
+            cells: key.map { .key($0) } ?? keys.map { .matching($0) }
+                ?? (allKeys || collection == nil && isNamed(ofCells) ? .all : .none),
             notifications: pid.map { .sent(by: PostSender(pid: $0), named: post) } ?? post.map { .named($0) }
                 ?? (isNamed([.post]) ? .all : .none),
             collections: collection.map { .named($0) } ?? (isNamed(ofCollections) ? .all : .none),

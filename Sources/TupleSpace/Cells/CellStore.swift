@@ -198,9 +198,16 @@ extension CellStore where Self: ~Copyable {
         }
     }
 
-    /// All cells of one snapshot, ordered by key.
-    public func cells() throws(SpaceError) -> [(key: String, value: Value)] {
-        try cellAccess.opened(creates: false)?.all() ?? []
+    /// The cells of one snapshot, ordered by the UTF-8 of their keys.
+    ///
+    /// - Parameter which: All cells, or those with a prefix, in a range, or like a pattern: `.prefix("config/")`.
+    public func cells(_ which: ChangeFilter.Cells = .all) throws(SpaceError) -> [(key: String, value: Value)] {
+        let all = try cellAccess.opened(creates: false)?.all() ?? []
+        guard which != .all else { return all }
+        return all.filter { cell in
+            var key = cell.key
+            return key.withUTF8 { which.include(UnsafeRawBufferPointer($0)) }
+        }
     }
 
     // MARK: Ends

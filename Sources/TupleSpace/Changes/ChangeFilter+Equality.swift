@@ -25,6 +25,9 @@ extension ChangeFilter.Cells {
         case .none: .null
         case .all: true
         case .key(let path): .string(path)
+        case .prefix(let prefix): ["prefix", .string(prefix)]
+        case .range(let range): ["range", .string(range.lowerBound), .string(range.upperBound)]
+        case .matching(let pattern): ["matching", .string(pattern)]
         }
     }
 

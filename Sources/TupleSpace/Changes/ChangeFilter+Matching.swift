@@ -12,6 +12,7 @@ extension ChangeFilter {
             case .none: return false
             case .all: return true
             case .key(let path): return Self.changes(path, row)
+            default: return cells.include(row.name)
             }
         case .post:
             switch notifications {
@@ -91,6 +92,23 @@ extension ChangeFilter {
         case .key(let path):
             if key.elementsEqual(path.utf8) { return true }
             return Self.names(of: path, in: key).map { Self.part($0, value) != nil } ?? false
+        default: return cells.include(key)
+        }
+    }
+}
+
+extension ChangeFilter.Cells {
+    /// Whether a key is among those chosen, whatever the value of its cell.
+    func include(_ key: UnsafeRawBufferPointer) -> Bool {
+        switch self {
+        case .none: false
+        case .all: true
+        case .key(let path): key.elementsEqual(path.utf8)
+        case .prefix(let prefix): key.starts(with: prefix.utf8)
+        case .range(let range):
+            !key.lexicographicallyPrecedes(range.lowerBound.utf8)
+                && !range.upperBound.utf8.lexicographicallyPrecedes(key)
+        case .matching(let pattern): Glob(pattern).matches(key)
         }
     }
 }

@@ -36,6 +36,13 @@ public struct ChangeFilter: Sendable {
         /// One cell, or with a path a part of its value: `"user.name"` is the part `name` of the cell `user`. A
         /// watcher of a part receives a change only when that part changes.
         case key(String)
+        /// The cells whose keys begin with a text.
+        case prefix(String)
+        /// The cells whose keys lie in a range, in the order of their UTF-8.
+        case range(ClosedRange<String>)
+        /// The cells whose keys match a pattern: `*` stands for any text, `?` for one character, and `\` makes the next
+        /// character stand for itself.
+        case matching(String)
     }
 
     /// A choice of notifications.
@@ -76,6 +83,9 @@ public struct ChangeFilter: Sendable {
         case .none: break
         case .all: parts.append("all keys")
         case .key(let key): parts.append("key \(key)")
+        case .prefix(let prefix): parts.append("keys from \(prefix)")
+        case .range(let range): parts.append("keys \(range.lowerBound) to \(range.upperBound)")
+        case .matching(let pattern): parts.append("keys like \(pattern)")
         }
         switch notifications {
         case .none: break

@@ -95,6 +95,9 @@ extension ChangeSelection where Self == ChangeFilter {
     /// The changes of all cells.
     public static var cells: ChangeFilter { ChangeFilter(cells: .all) }
 
+    /// The changes of some cells: `.cells(.prefix("config/"))`, `.cells(.matching("*.port"))`.
+    public static func cells(_ which: ChangeFilter.Cells) -> ChangeFilter { ChangeFilter(cells: which) }
+
     /// The changes of the tuples that match.
     public static func tuples(_ template: Template) -> ChangeFilter { ChangeFilter(tuples: template) }
 

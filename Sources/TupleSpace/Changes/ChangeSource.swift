@@ -37,6 +37,9 @@ package final class ChangeSource: Sendable {
             return change
         }
 
+        /// The change up to which everything was handed out.
+        var progress: UInt64 { ready.first.map { max($0.sequence, 1) - 1 } ?? position }
+
         /// The change up to which everything is done.
         ///
         /// If the consumer has acknowledged all that was handed out, this includes later changes that the filter left
@@ -44,7 +47,7 @@ package final class ChangeSource: Sendable {
         var settled: UInt64 {
             guard handled >= delivered else { return handled }
             // The gap before a life's first change has the number 0.
-            return max(handled, ready.first.map { max($0.sequence, 1) - 1 } ?? position)
+            return max(handled, progress)
         }
     }
 
@@ -89,6 +92,12 @@ package final class ChangeSource: Sendable {
     }
 
     package var life: NamespaceLife { namespace.life }
+
+    /// The change up to which everything was handed out; that of the registration while the initial contents are read.
+    var progress: UInt64 {
+        let hasPresent = present.withLockIfAvailable { $0.map { !$0.isDone } ?? false } ?? true
+        return hasPresent ? registration.present : state.withLock { $0.progress }
+    }
 
     deinit {
         EventLoop.shared.end(namespace.core)

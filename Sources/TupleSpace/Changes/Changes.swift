@@ -77,6 +77,13 @@ public struct Changes: AsyncSequence, Sendable {
     /// The place of the registration: resuming there yields everything that this sequence yields.
     public var resumePoint: ResumePoint { ResumePoint(sequence: start, life: life) }
 
+    /// The place up to which nothing more is to come: later than the last change that was delivered, if the filter has
+    /// left out what followed it.
+    ///
+    /// A watcher whose filter seldom lets anything through stores this place from time to time, and resumes there without
+    /// a gap for changes that it did not want. The place moves while the sequence is asked for the next change.
+    public var progress: ResumePoint { ResumePoint(sequence: source.progress, life: life) }
+
     /// The place right after a change of this sequence.
     ///
     /// - Parameter change: The change.

@@ -29,6 +29,7 @@ struct ObserverIndex: Sendable {
         case .none: false
         case .all: true
         case .key(let path): firstComponent(path.utf8) == firstComponent(key)
+        case .prefix, .range, .matching: true
         }
     }
 
@@ -45,7 +46,7 @@ struct ObserverIndex: Sendable {
         let filter = observer.filter
         switch filter.cells {
         case .none: break
-        case .all: change(&everyCell)
+        case .all, .prefix, .range, .matching: change(&everyCell)
         case .key(let path): update(&keys, Self.firstComponent(path.utf8))
         }
         switch filter.notifications {
