@@ -61,10 +61,11 @@ struct OrderedSetProcessTests {
         #expect(answer.hasPrefix("ok \(try set.count) "), "\(answer)")
     }
 
-    /// An editor is killed at each crash point of an edit that splits chunks, of one that moves, and of one that sorts.
+    /// An editor is killed at each crash point of an edit that splits chunks, of one that moves, of one that
+    /// sorts, and of one that replaces two elements by two edits.
     @Test(
         arguments: [CrashPoint.gateTaken, .begun, .beforeCommit, .afterCommit, .rung, .gateReleased],
-        ["fill 1000 1400", "move 299 0", "sort", "remove 5"]
+        ["fill 1000 1400", "move 299 0", "sort", "remove 5", "replace-ends 1000 1001"]
     )
     func anEditIsWholeOrNothing(point: CrashPoint, edit: String) throws {
         try set.append(contentsOf: (0..<300).reversed())
@@ -78,6 +79,7 @@ struct OrderedSetProcessTests {
         case "fill": after += 1000..<1400
         case "move": after.insert(after.remove(at: 299), at: 0)
         case "sort": after.sort()
+        case "repl": (after[0], after[299]) = (1000, 1001)
         default: after.remove(at: 5)
         }
         let isCommitted = [.afterCommit, .rung, .gateReleased].contains(point)

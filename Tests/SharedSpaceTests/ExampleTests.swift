@@ -39,6 +39,11 @@ private func download(_ file: String) async throws {}
 private func schedule(until isOver: @Sendable () -> Bool, fencing: UInt64) async throws {}
 private func send(_ value: Value) async throws {}
 
+private struct Friend: Codable {
+    var id: Int
+    var name: String
+}
+
 /// A copy of a collection that an observer keeps.
 private final class Copy: Sendable {
     private let elements = Mutex<[String]>([])
@@ -112,6 +117,37 @@ private final class Examples {
     func observing(_ songs: SharedOrderedSet<String>, _ copy: Copy) throws {
         self.token = try songs.observe(options: .initial) { [copy] change in
             copy.withLock { elements in change.apply(to: &elements) }
+        }
+    }
+
+    func editingSeveral(_ party: Namespace) throws {
+        let songs = try party.orderedSet("songs", initial: ["Blue", "Green", "Red"])
+        try songs.insert(contentsOf: ["Grey", "Pink"], at: [0, 2])  // ["Grey", "Blue", "Pink", "Green", "Red"]
+        try songs.replace(at: [0, 4], with: ["Gold", "Grey"])  // ["Gold", "Blue", "Pink", "Green", "Grey"]
+        try songs.replaceSubrange(1..<3, with: ["Teal"])  // ["Gold", "Teal", "Green", "Grey"]
+        try songs.sort(1..<4)  // ["Gold", "Green", "Grey", "Teal"]
+        print(try songs.elements(at: [0, 3]))  // ["Gold", "Teal"]
+        print(try songs.binarySearch(for: "Grey", by: <))  // (isPresent: true, index: 2)
+        let copy = try songs.copy(as: "songs of yesterday")
+        print(copy)  // ordered set "songs of yesterday" of String in namespace "party"
+    }
+
+    func identifying(_ party: Namespace) throws {
+        let friends = try party.orderedSet("friends", of: Friend.self, id: \.id)
+        try friends.append(Friend(id: 1, name: "Ada"))
+        try friends.append(Friend(id: 1, name: "Ada L."))  // replaces the first, in its place
+        print(try friends.count)  // 1
+    }
+
+    func listing(_ songs: SharedOrderedSet<String>, _ copy: Copy) throws {
+        self.token = try songs.observe(options: .initial) { [copy] change in
+            copy.withLock { elements in
+                change.apply(
+                    to: &elements,
+                    removed: { song, index in print("\(song) left \(index)") },
+                    inserted: { song, index in print("\(song) is at \(index) of \(change.set.name)") }
+                )
+            }
         }
     }
 

@@ -66,6 +66,8 @@ extension Agent {
         case "append": try set.append(try number(words, 1))
         case "move": try set.move(from: try number(words, 1), to: try number(words, 2))
         case "sort": try set.sort()
+        case "replace-ends":
+            try set.replace(at: [0, try set.count - 1], with: [try number(words, 1), try number(words, 2)])
         case "remove": try set.remove(at: try number(words, 1))
         case "fill": try set.append(contentsOf: (try number(words, 1))..<(try number(words, 2)))
         default: throw Failure("no such edit")

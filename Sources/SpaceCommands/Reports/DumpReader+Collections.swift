@@ -7,7 +7,11 @@ extension DumpReader {
             let elements = line.string("element_type"),
             (1...Limits.objectNameBytes).contains(elements.utf8.count)
         else { throw line.bad("the collection has no element type, or is no ordered set and no dictionary") }
-        collections.append(CollectionDump(name: name, kind: type, elementType: elements))
+        let keys = line.string("key_type")
+        guard line["key_type"] == nil || keys.map({ (1...Limits.objectNameBytes).contains($0.utf8.count) }) == true,
+            keys == nil || type == .orderedSet
+        else { throw line.bad("the collection's key type is none") }
+        collections.append(CollectionDump(name: name, kind: type, elementType: elements, keyType: keys))
     }
 
     /// An element of the ordered set whose line came last.
@@ -16,6 +20,11 @@ extension DumpReader {
         guard let last = collections.indices.last, collections[last].kind == .orderedSet,
             line["collection"] == .string(collections[last].name)
         else { throw line.bad("the element does not follow its ordered set") }
+        let key = try line.value("key")
+        guard (key == nil) == (collections[last].keyType == nil) else {
+            throw line.bad("the element has no key, or its ordered set has none")
+        }
         collections[last].elements.append(element)
+        if let key { collections[last].keys.append(key) }
     }
 }

@@ -10,11 +10,13 @@ extension DumpReport {
             object.add("name", collection.name)
             object.add("type", collection.kind.rawValue)
             object.add("element_type", collection.elementType)
+            if let type = collection.keyType { object.add("key_type", type) }
             object.add("count", collection.count)
             try print(object.line)
-            for element in collection.elements {
+            for (index, element) in collection.elements.enumerated() {
                 var object = line("element")
                 object.add("collection", collection.name)
+                if collection.keys.indices.contains(index) { object.add("key", json: collection.keys[index].json) }
                 object.add("element", json: element.json)
                 try print(object.line)
             }

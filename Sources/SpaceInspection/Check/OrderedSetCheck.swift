@@ -4,8 +4,8 @@ import TupleCoding
 ///
 /// - The directory's counts are the counts of its chunks, and each chunk is in the directory once.
 /// - Each reference in a chunk has its element. The element names the chunk, decodes, and has the hash by which it is
-///   found.
-/// - A directory leads to each element and to each chunk, and no encoding occurs twice.
+///   found: that of its key, if the set has keys.
+/// - A directory leads to each element and to each chunk, and no key or encoding occurs twice.
 /// - Each row belongs to an existing object.
 struct OrderedSetCheck {
     private let snapshot: Snapshot
@@ -20,7 +20,8 @@ struct OrderedSetCheck {
         try snapshot.forEachObject { (name, object) throws(SpaceError) in
             numbers.insert(object.number)
             guard object.kind == .orderedSet else { return }
-            sets[object.number] = (name, Tally())
+            let isKeyed = CollectionDetails(object.details)?.keyType != nil
+            sets[object.number] = (name, Tally(isKeyed: isKeyed))
         }
         var strays: [UInt64: Int] = [:]
         try forEachRow { (object, key, value) throws(SpaceError) in
@@ -45,10 +46,15 @@ struct OrderedSetCheck {
     /// The findings about one ordered set, whose rows come in the order of their keys: directory, chunks, elements.
     private struct Tally {
         private var directory: ElementDirectory?
+        /// Whether the object's details say that the set identifies its elements by key.
+        private let isKeyed: Bool
+
+        init(isKeyed: Bool) { self.isKeyed = isKeyed }
+
         private var counts: [UInt32: Int] = [:]
         private var references: [ElementReference: UInt32] = [:]
         private var elements = 0
-        private var lastOfHash: (hash: UInt64, encodings: Set<[UInt8]>) = (0, [])
+        private var lastOfHash: (hash: UInt64, identities: Set<[UInt8]>) = (0, [])
         private var problems: [String] = []
 
         mutating func take(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
@@ -56,6 +62,9 @@ struct OrderedSetCheck {
             case nil: problems.append("a key of \(key.count) bytes is none")
             case .directory?:
                 directory = ElementDirectory(value)
+                if let directory, directory.isKeyed != isKeyed {
+                    problems.append("its directory and its details differ on whether elements have keys")
+                }
                 for chunk in directory?.chunks ?? [] where counts.updateValue(chunk.count, forKey: chunk.id) != nil {
                     problems.append("chunk \(chunk.id) is in the directory twice")
                 }
@@ -78,15 +87,19 @@ struct OrderedSetCheck {
 
         private mutating func takeElement(_ reference: ElementReference, _ value: UnsafeRawBufferPointer) {
             elements += 1
-            guard let row = ElementRow(value) else { return problems.append("an element is too short") }
+            guard let row = ElementRow(value, isKeyed: isKeyed) else {
+                return problems.append("an element is too short")
+            }
             guard references.removeValue(forKey: reference) == row.chunk else {
                 return problems.append("an element names chunk \(row.chunk), which does not have it")
             }
-            let encoded = Array(row.encoded)
-            if hash64(encoded) != reference.hash { problems.append("an element has another hash than it is found by") }
-            if (try? Value(encodedElement: row.encoded)) == nil { problems.append("an element does not decode") }
+            let identity = Array(row.identity)
+            if hash64(identity) != reference.hash { problems.append("an element has another hash than it is found by") }
+            if (try? Value(encodedElement: row.encoded)) == nil || (try? Value(encodedElement: row.identity)) == nil {
+                problems.append("an element does not decode")
+            }
             if lastOfHash.hash != reference.hash { lastOfHash = (reference.hash, []) }
-            if !lastOfHash.encodings.insert(encoded).inserted { problems.append("an element is there twice") }
+            if !lastOfHash.identities.insert(identity).inserted { problems.append("an element is there twice") }
         }
 
         var findings: [String] {

@@ -10,10 +10,22 @@ package struct CollectionDump: Sendable {
     package let elementType: String
     /// The number of elements or entries.
     package let count: Int
+    /// The type of the keys by which an ordered set identifies its elements, or `nil`.
+    package let keyType: String?
     /// The elements of an ordered set, in order.
     package var elements: [Value]
+    /// The keys of the elements, as many, if the ordered set has keys.
+    package var keys: [Value] = []
 
-    package init(name: String, kind: Kind, elementType: String, count: Int = 0, elements: [Value] = []) {
+    package init(
+        name: String,
+        kind: Kind,
+        elementType: String,
+        keyType: String? = nil,
+        count: Int = 0,
+        elements: [Value] = []
+    ) {
+        self.keyType = keyType
         self.name = name
         self.kind = kind
         self.elementType = elementType
@@ -37,10 +49,17 @@ extension Snapshot {
                 return dumps.append(CollectionDump(name: name, kind: .dictionary, elementType: type, count: count))
             }
             let list = try ElementList(self, name: name, object: object.number)
-            var dump = CollectionDump(name: name, kind: .orderedSet, elementType: type, count: list.count)
+            var dump = CollectionDump(
+                name: name,
+                kind: .orderedSet,
+                elementType: type,
+                keyType: details.keyType,
+                count: list.count
+            )
             dump.elements.reserveCapacity(list.count)
-            try list.forEach(0..<list.count) { (bytes) throws(SpaceError) in
-                dump.elements.append(try value(name, bytes))
+            try list.forEach(0..<list.count) { (row) throws(SpaceError) in
+                dump.elements.append(try value(name, row.encoded))
+                if let key = row.key { dump.keys.append(try value(name, key)) }
             }
             dumps.append(dump)
         }
@@ -52,10 +71,17 @@ extension CollectionDump {
     /// Throws `invalidArgument` or `badData` if no collection can be as this dump says.
     package func check() throws(SpaceError) {
         try Limits.check(objectName: name)
-        let size = elementType.utf8.count
-        guard (1...Limits.objectNameBytes).contains(size) else {
-            let reason = "the name of the element type of \(name.quotedForPeople) has \(size) bytes"
+        for type in [elementType, keyType ?? "-"] where !(1...Limits.objectNameBytes).contains(type.utf8.count) {
+            let size = type.utf8.count
+            let reason = "the name of the element type of \(name.quotedForPeople), or of its key, has \(size) bytes"
             throw .misuse(reason, advice: "it has 1 to \(Limits.objectNameBytes) bytes")
+        }
+        guard keys.count == (keyType == nil ? 0 : elements.count) else {
+            throw SpaceError(
+                .badData,
+                reason: "the ordered set \(name.quotedForPeople) has \(elements.count) elements and \(keys.count) keys",
+                advice: "each element has a key if the set has a key type, and none otherwise"
+            )
         }
         guard kind != .dictionary || !name.utf8.contains(DictionaryKeys.separator) else {
             throw SpaceError(.badData, reason: "\(name.quotedForPeople) has a slash, and no dictionary's name has one")
@@ -67,38 +93,22 @@ extension NamespaceCore {
     /// Makes the collection of a dump, as part of a transaction; if an ordered set exists, the missing elements are
     /// added.
     package func load(_ dump: CollectionDump, in scope: WriteScope) throws(SpaceError) {
-        let details = CollectionDetails(elementType: dump.elementType).value
+        let details = CollectionDetails(elementType: dump.elementType, keyType: dump.keyType)
         switch dump.kind {
         case .dictionary:
             // The entries of a dictionary are cells, and are loaded as cells.
-            let found = try scope.snapshot.collection(dump.name, .dictionary, elementType: dump.elementType)
-            if found == nil { _ = try scope.makeObject(dump.name, .dictionary, details: details) }
+            let found = try scope.snapshot.collection(dump.name, .dictionary, details)
+            if found == nil { _ = try scope.makeObject(dump.name, .dictionary, details: details.value) }
         case .orderedSet:
-            let found = try scope.snapshot.collection(dump.name, .orderedSet, elementType: dump.elementType)
-            let number = if let found { found } else { try scope.makeOrderedSet(dump.name, details: details) }
-            try insert(dump.elements, intoOrderedSet: dump.name, number, in: scope)
-        }
-    }
-
-    private func insert(
-        _ elements: [Value],
-        intoOrderedSet name: String,
-        _ number: UInt64,
-        in scope: WriteScope
-    ) throws(SpaceError) {
-        // Insert in parts, each as large as one edit may be.
-        var next = elements.startIndex
-        while next < elements.endIndex {
-            var part: [[UInt8]] = []
-            var bytes = 0
-            while next < elements.endIndex, part.count < 4096, bytes < 1 << 20 {
-                part.append(try elements[next].uncheckedElement())
-                bytes += part[part.count - 1].count
-                next += 1
+            let found = try scope.snapshot.collection(dump.name, .orderedSet, details)
+            let number = if let found { found } else { try scope.makeOrderedSet(dump.name, details: details.value) }
+            var elements: [ElementBytes] = []
+            elements.reserveCapacity(dump.elements.count)
+            for (index, element) in dump.elements.enumerated() {
+                let key = dump.keys.indices.contains(index) ? try dump.keys[index].uncheckedElement() : nil
+                elements.append(ElementBytes(try element.uncheckedElement(), key: key))
             }
-            let list = try scope.snapshot.elementList(name, number)
-            let new = try list.absent(part)
-            if !new.isEmpty { try scope.carryOut(.insert(new, at: list.count), on: list) }
+            try scope.fill(dump.name, number, with: elements)
         }
     }
 }

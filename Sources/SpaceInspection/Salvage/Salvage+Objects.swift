@@ -42,8 +42,8 @@ extension Salvage {
     }
 
     private mutating func decodeCollection(_ name: String, _ object: SharedObjectRow, _ rows: [SalvagedRows.Row]) {
-        guard let type = CollectionDetails(object.details)?.elementType,
-            (1...Limits.objectNameBytes).contains(type.utf8.count)
+        guard let details = CollectionDetails(object.details),
+            case let type = details.elementType, (1...Limits.objectNameBytes).contains(type.utf8.count)
         else { return leftOut.append("the type of \(name.quotedForPeople) does not decode") }
         guard object.kind == .orderedSet else {
             guard !name.utf8.contains(DictionaryKeys.separator) else {
@@ -63,14 +63,22 @@ extension Salvage {
             case nil: leftOut.append("a row of the ordered set \(name.quotedForPeople) has a key that none has")
             }
         }
+        let isKeyed = details.keyType != nil
         var elements: [Value] = []
+        var keys: [Value] = []
         var lost = 0
         func take(_ reference: ElementReference) {
             let bytes = found.removeValue(forKey: reference)
-            let value = bytes.flatMap { $0.withBytes { ElementRow($0).map { Array($0.encoded) } } }.flatMap(
-                Self.element
-            )
-            if let value { elements.append(value) } else { lost += 1 }
+            let parts = bytes.flatMap { (bytes) -> (element: [UInt8], identity: [UInt8])? in
+                bytes.withBytes {
+                    ElementRow($0, isKeyed: isKeyed).map { (Array($0.encoded), Array($0.identity)) }
+                }
+            }
+            guard let parts, let value = Self.element(parts.element), let key = Self.element(parts.identity) else {
+                return lost += 1
+            }
+            elements.append(value)
+            if isKeyed { keys.append(key) }
         }
         for chunk in directory?.chunks ?? [] {
             let references = chunks[chunk.id].flatMap { bytes in
@@ -91,9 +99,16 @@ extension Salvage {
         } else if lost > 0 {
             leftOut.append("\(lost) elements of \(name.quotedForPeople), which don't decode")
         }
-        collections.append(
-            CollectionDump(name: name, kind: .orderedSet, elementType: type, count: elements.count, elements: elements)
+        var dump = CollectionDump(
+            name: name,
+            kind: .orderedSet,
+            elementType: type,
+            keyType: details.keyType,
+            count: elements.count,
+            elements: elements
         )
+        dump.keys = keys
+        collections.append(dump)
     }
 
     private mutating func decodeQueue(

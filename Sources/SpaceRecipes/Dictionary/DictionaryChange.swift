@@ -28,11 +28,21 @@ public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
     /// The number of the transaction: changes with the same number were committed together; 0 for a reset.
     public let batch: UInt64
 
+    /// The dictionary that has changed, to read and edit it: it may have changed again since.
+    public let dictionary: SharedDictionary<Value>
+
     /// All entries of a reset, also those whose keys are equal for Swift; `nil` for other changes.
     public let entries: SharedDictionary<Value>.Entries?
 
-    init(_ event: Event, _ change: Change, sequence: UInt64? = nil, entries: SharedDictionary<Value>.Entries? = nil) {
+    init(
+        _ event: Event,
+        _ change: Change,
+        of dictionary: SharedDictionary<Value>,
+        sequence: UInt64? = nil,
+        entries: SharedDictionary<Value>.Entries? = nil
+    ) {
         self.event = event
+        self.dictionary = dictionary
         self.entries = entries
         self.sequence = sequence ?? change.lastSequence
         time = change.time

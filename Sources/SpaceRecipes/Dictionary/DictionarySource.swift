@@ -22,10 +22,10 @@ struct DictionarySource<Value: Codable & Sendable>: CollectionSource {
             self.key.map({ $0.utf8.elementsEqual(key.utf8) }) ?? true
         else { return .nothing }
         let old = change.old.flatMap { try? $0.decode(Value.self) }
-        guard change.kind == .set else { return .told(DictionaryChange(.unset(key, old: old), change)) }
+        guard change.kind == .set else { return .told(DictionaryChange(.unset(key, old: old), change, of: dictionary)) }
         do throws(SpaceError) {
             guard let new = try dictionary.decode(change.new, key) else { return .reset }
-            return .told(DictionaryChange(.set(key, new, old: old), change))
+            return .told(DictionaryChange(.set(key, new, old: old), change, of: dictionary))
         } catch {
             return .failure(error)
         }
@@ -34,10 +34,10 @@ struct DictionarySource<Value: Codable & Sendable>: CollectionSource {
     func reset(for change: Change) throws(SpaceError) -> (told: DictionaryChange<Value>, sequence: UInt64) {
         let (entries, sequence) = try dictionary.entries(of: key)
         let reset = DictionaryChange<Value>.Event.reset(entries.asDictionary)
-        return (DictionaryChange(reset, change, sequence: sequence, entries: entries), sequence)
+        return (DictionaryChange(reset, change, of: dictionary, sequence: sequence, entries: entries), sequence)
     }
 
     func checkIsThere() throws(SpaceError) { try dictionary.read { _ in } }
 
-    func end(with change: Change) -> DictionaryChange<Value> { DictionaryChange(.removed, change) }
+    func end(with change: Change) -> DictionaryChange<Value> { DictionaryChange(.removed, change, of: dictionary) }
 }

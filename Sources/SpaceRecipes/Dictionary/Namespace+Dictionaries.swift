@@ -4,7 +4,7 @@ extension Namespace {
     /// The dictionary with a name; it is made if there is none.
     ///
     /// All processes must use the same type of values: the first one's type is kept, and any other is refused, as with
-    /// ``orderedSet(_:of:schema:)``. Existing cells with keys that begin with the name and a slash become its entries.
+    /// ``orderedSet(_:of:schema:initial:)``. Existing cells with keys that begin with the name and a slash become its entries.
     ///
     /// - Parameters:
     ///   - name: 1 to ``Limits/objectNameBytes`` bytes of UTF-8, without a slash.
@@ -24,7 +24,7 @@ extension Namespace {
             throw SpaceError.misuse(reason, advice: "give a name without one; keys may have some")
                 .named("open a dictionary", self.name)
         }
-        let number = try collection(.dictionary, name, elementType: schema ?? "\(Value.self)") {
+        let number = try collection(.dictionary, name, CollectionDetails(elementType: schema ?? "\(Value.self)")) {
             (scope, details) throws(SpaceError) in
             try scope.makeObject(name, .dictionary, details: details)
         }

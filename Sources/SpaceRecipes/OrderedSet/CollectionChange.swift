@@ -22,13 +22,55 @@ public struct CollectionChange<Element> {
     public let pid: Int32
     /// The number of the transaction: changes with the same number were committed together; 0 for a reset.
     public let batch: UInt64
+    /// The handle of the ordered set, of its own type, which only the extension for shareable elements names.
+    private let origin: any Sendable
 
-    init(_ event: Event, _ change: Change, sequence: UInt64? = nil) {
+    init(
+        _ event: Event,
+        _ change: Change,
+        of set: SharedOrderedSet<Element>,
+        sequence: UInt64? = nil
+    ) where Element: Codable & Sendable {
         self.event = event
+        origin = set
         self.sequence = sequence ?? change.lastSequence
         time = change.time
         pid = change.pid
         batch = change.batch
+    }
+
+    /// Applies the change to a copy of the elements.
+    ///
+    /// A copy that begins with a reset and gets every later change equals the ordered set.
+    ///
+    /// An observer that knows only removals and insertions, such as a list view, gets all changes as such:
+    ///
+    /// ```swift
+    /// change.apply(to: &copy, removed: { _, index in view.remove(at: index) }) { song, index in
+    ///     view.insert(song, at: index)
+    /// }
+    /// ```
+    ///
+    /// The removals come first, the last one at first, with indices before the change; the insertions follow, the first
+    /// one at first, with indices after it. So each may be carried out as it comes. A reset removes all elements of the
+    /// copy and inserts those of the ordered set.
+    ///
+    /// - Parameters:
+    ///   - copy: The elements as they were before the change.
+    ///   - removed: Called with each element that goes, and its index.
+    ///   - inserted: Called with each element that comes, and its index.
+    /// - Returns: Whether the change fits the copy; if not, neither function is called.
+    /// - Complexity: O(n).
+    @discardableResult
+    public func apply(
+        to copy: inout [Element],
+        removed: (Element, Int) -> Void,
+        inserted: (Element, Int) -> Void
+    ) -> Bool {
+        guard let difference = difference(from: copy), apply(to: &copy) else { return false }
+        for case .remove(let index, let element, _) in difference.removals.reversed() { removed(element, index) }
+        for case .insert(let index, let element, _) in difference.insertions { inserted(element, index) }
+        return true
     }
 
     /// Applies the change to a copy of the elements.
@@ -67,6 +109,16 @@ public struct CollectionChange<Element> {
             CollectionDifference<Element>.Change.insert(offset: $0, element: $1, associatedWith: nil)
         }
         return CollectionDifference(gone + come)
+    }
+}
+
+extension CollectionChange where Element: Codable & Sendable {
+    /// The ordered set that has changed, to read and edit it: it may have changed again since.
+    public var set: SharedOrderedSet<Element> {
+        guard let set = origin as? SharedOrderedSet<Element> else {
+            preconditionFailure("a change has the handle of its own ordered set")
+        }
+        return set
     }
 }
 

@@ -5,7 +5,7 @@ import TupleCoding
 ///     0  number of elements
 ///     8  number of edits: rises with every change
 ///     16 the id of the next new chunk
-///     20 zero
+///     20 the form of the elements' rows: 0 the element alone, 1 its key and the element
 ///     24 for each chunk its id and its number of elements, 4 bytes each
 package struct ElementDirectory: Equatable {
     package static let headerSize = 24
@@ -18,9 +18,11 @@ package struct ElementDirectory: Equatable {
     package var count = 0
     var edits: UInt64 = 0
     var nextChunk: UInt32 = 1
+    /// Whether the set identifies elements by key.
+    package let isKeyed: Bool
     package var chunks: [Chunk] = []
 
-    package init() {}
+    package init(isKeyed: Bool) { self.isKeyed = isKeyed }
 
     /// Decodes the row; `nil` if it is malformed or its counts contradict each other.
     package init?(_ bytes: UnsafeRawBufferPointer) {
@@ -28,6 +30,9 @@ package struct ElementDirectory: Equatable {
         count = Int(clamping: bytes.little(0, UInt64.self))
         edits = bytes.little(8)
         nextChunk = bytes.little(16)
+        let form = bytes.little(20, UInt32.self)
+        guard form <= 1 else { return nil }
+        isKeyed = form == 1
         chunks.reserveCapacity((bytes.count - Self.headerSize) / 8)
         var sum = 0
         for offset in stride(from: Self.headerSize, to: bytes.count, by: 8) {
@@ -45,7 +50,7 @@ package struct ElementDirectory: Equatable {
             bytes.storeBytes(of: UInt64(count).littleEndian, toByteOffset: 0, as: UInt64.self)
             bytes.storeBytes(of: edits.littleEndian, toByteOffset: 8, as: UInt64.self)
             bytes.storeBytes(of: nextChunk.littleEndian, toByteOffset: 16, as: UInt32.self)
-            bytes.storeBytes(of: 0, toByteOffset: 20, as: UInt32.self)
+            bytes.storeBytes(of: UInt32(isKeyed ? 1 : 0).littleEndian, toByteOffset: 20, as: UInt32.self)
             var offset = Self.headerSize
             for chunk in chunks {
                 bytes.storeBytes(of: chunk.id.littleEndian, toByteOffset: offset, as: UInt32.self)

@@ -1,13 +1,13 @@
 import TupleCoding
 
 /// One edit of an ordered set, checked against its elements: it is carried out, journaled and reported in this form.
-package enum ElementEdit {
+package indirect enum ElementEdit {
     /// Inserts elements at an index; none of them is in the set yet.
-    case insert([[UInt8]], at: Int)
+    case insert([ElementBytes], at: Int)
     /// Removes the elements at these indices, which are ascending.
     case remove([Int])
     /// Replaces an element; the new one is not elsewhere in the set.
-    case replace(Int, with: [UInt8])
+    case replace(Int, with: ElementBytes)
     /// Moves the elements at these indices, in this order; `to` is the index of the first of them once all have been
     /// moved.
     case move([Int], to: Int)
@@ -15,7 +15,18 @@ package enum ElementEdit {
     case exchange(Int, Int)
     /// Reorders all elements: the old index of each element, in the new order.
     case sort([Int])
+    /// Several edits, one after the other, as one step: each is journaled for itself, and all have the same batch.
+    ///
+    /// Indices of elements to replace, remove or move are valid before the first edit; insertions come last.
+    case several([ElementEdit])
 
+    /// The same edit in its simplest form: one of several alone, and `nil` for none.
+    var simple: ElementEdit? {
+        guard case .several(let edits) = self else { return self }
+        return edits.count > 1 ? self : edits.first
+    }
+
+    /// The kind of change; several edits have the kind of the first.
     package var kind: Change.Kind {
         switch self {
         case .insert: .insert
@@ -24,6 +35,7 @@ package enum ElementEdit {
         case .move: .move
         case .exchange: .exchange
         case .sort: .sort
+        case .several(let edits): edits.first?.kind ?? .reset
         }
     }
 }
@@ -32,11 +44,15 @@ extension ElementList {
     /// The size in bytes of the elements that an edit brings, replaces, removes or moves.
     package func size(of edit: ElementEdit) throws(SpaceError) -> Int {
         switch edit {
-        case .insert(let elements, _): elements.reduce(0) { $0 + $1.count + 64 }
-        case .replace(let index, let new): try row(reference(at: index)).encoded.count + new.count
-        case .remove(let indices), .move(let indices, _): try size(of: indices)
-        case .exchange(let first, let second): try size(of: [first, second])
-        case .sort: try size(of: nil)
+        case .insert(let elements, _): return elements.reduce(0) { $0 + $1.size + 64 }
+        case .replace(let index, let new): return try row(reference(at: index)).bytes.count + new.size
+        case .remove(let indices), .move(let indices, _): return try size(of: indices)
+        case .exchange(let first, let second): return try size(of: [first, second])
+        case .sort: return try size(of: nil)
+        case .several(let edits):
+            var sum = 0
+            for edit in edits { sum += try size(of: edit) }
+            return sum
         }
     }
 
@@ -47,7 +63,7 @@ extension ElementList {
             for index in indices { size += try row(reference(at: index)).bytes.count + 24 }
         } else {
             // The size of all elements is more than enough, and one pass is cheaper than many look-ups.
-            try forEach(0..<count) { (bytes) throws(SpaceError) in size += bytes.count + 24 }
+            try forEach(0..<count) { (row) throws(SpaceError) in size += row.bytes.count + 24 }
         }
         return size
     }
@@ -79,7 +95,7 @@ extension ElementList {
         case .insert(let elements, let index):
             encoder.encode(index)
             for element in elements {
-                element.withUnsafeBytes { encoder.append(element: $0) }
+                element.encoded.withUnsafeBytes { encoder.append(element: $0) }
                 if encoder.count > Limits.orderedSetChangeBytes { return nil }
             }
         case .remove(let indices):
@@ -87,7 +103,7 @@ extension ElementList {
         case .replace(let index, let new):
             encoder.encode(index)
             encoder.append(element: try row(reference(at: index)).encoded)
-            new.withUnsafeBytes { encoder.append(element: $0) }
+            new.encoded.withUnsafeBytes { encoder.append(element: $0) }
         case .move(let indices, let target):
             encoder.encode(target)
             try append(indices)
@@ -100,6 +116,9 @@ extension ElementList {
                 withUnsafeBytes(of: UInt32(truncatingIfNeeded: index).littleEndian) { bytes.append(contentsOf: $0) }
             }
             bytes.withUnsafeBytes { encoder.encode(bytes: $0) }
+        case .several:
+            // Each of them has a row of its own.
+            return nil
         }
         return encoder.count > Limits.orderedSetChangeBytes ? nil : encoder.bytes
     }

@@ -11,7 +11,7 @@ struct ElementEditor {
     private struct Item {
         let reference: ElementReference
         /// The element's encoding, if it has no row yet.
-        var encoding: [UInt8]?
+        var encoding: ElementBytes?
     }
 
     private let scope: WriteScope
@@ -40,6 +40,7 @@ struct ElementEditor {
             try place(indices.compactMap { places[$0].map { Item(reference: $0) } }, at: target)
         case .exchange(let first, let second): try exchange(first, second)
         case .sort(let order): try sort(order)
+        case .several: preconditionFailure("several edits are carried out one by one")
         }
         directory.edits += 1
         try put(.directory, directory.encoded)
@@ -75,17 +76,17 @@ struct ElementEditor {
         }
         let row = try list.row(item.reference)
         guard row.chunk != chunk else { return }
-        try put(.element(item.reference), ElementRow.encode(chunk: chunk, row.encoded))
+        try put(.element(item.reference), ElementRow.encode(chunk: chunk, row.content))
     }
 
     // MARK: Inserting
 
-    private mutating func insert(_ elements: [[UInt8]], at index: Int) throws(SpaceError) {
+    private mutating func insert(_ elements: [ElementBytes], at index: Int) throws(SpaceError) {
         var items: [Item] = []
         // New elements with the same hash are not in the table yet, so their references are kept apart here.
         var taken: Set<ElementReference> = []
         for element in elements {
-            guard case .absent(var reference) = try list.find(element) else {
+            guard case .absent(var reference) = try list.find(element.identity) else {
                 throw .damaged("an element of \(list.name.quotedForPeople) came twice")
             }
             while taken.contains(reference) {
@@ -246,12 +247,12 @@ struct ElementEditor {
 
     // MARK: Replacing and reordering
 
-    private mutating func replace(_ index: Int, with new: [UInt8]) throws(SpaceError) {
+    private mutating func replace(_ index: Int, with new: ElementBytes) throws(SpaceError) {
         let (position, offset) = directory.place(of: index)
         let chunk = directory.chunks[position]
         var references = try references(chunk)
         try delete(.element(references[offset]))
-        guard case .absent(let reference) = try list.find(new) else {
+        guard case .absent(let reference) = try list.find(new.identity) else {
             throw .damaged("an element of \(list.name.quotedForPeople) came twice")
         }
         references[offset] = reference

@@ -2,7 +2,7 @@ import TupleCoding
 
 /// The elements of one ordered set, in one snapshot.
 ///
-/// All elements here are bytes: two are equal if their encodings are.
+/// All elements here are bytes: two are the same if their keys' encodings are, or, in a set without keys, their own.
 package struct ElementList {
     /// The greatest number of references in a chunk: with 12 bytes each, they fit a page.
     static let chunkSize = 256
@@ -48,7 +48,9 @@ package struct ElementList {
     }
 
     package func row(_ reference: ElementReference) throws(SpaceError) -> ElementRow {
-        guard let bytes = try snapshot.row(object, .element(reference)), let row = ElementRow(bytes) else {
+        guard let bytes = try snapshot.row(object, .element(reference)),
+            let row = ElementRow(bytes, isKeyed: directory.isKeyed)
+        else {
             throw .damaged("an element of \(name.quotedForPeople)")
         }
         return row
@@ -61,21 +63,29 @@ package struct ElementList {
     package func elements(_ range: Range<Int>) throws(SpaceError) -> [[UInt8]] {
         var elements: [[UInt8]] = []
         elements.reserveCapacity(range.count)
-        try forEach(range) { (bytes) throws(SpaceError) in elements.append(Array(bytes)) }
+        try forEach(range) { (row) throws(SpaceError) in elements.append(Array(row.encoded)) }
         return elements
     }
 
-    /// Visits the encodings of a range of elements; the bytes are valid until the snapshot ends or the next change.
+    /// The identities of all elements: their keys' encodings, or their own.
+    func identities() throws(SpaceError) -> [[UInt8]] {
+        var identities: [[UInt8]] = []
+        identities.reserveCapacity(count)
+        try forEach(0..<count) { (row) throws(SpaceError) in identities.append(Array(row.identity)) }
+        return identities
+    }
+
+    /// Visits the rows of a range of elements; they are valid until the snapshot ends or the next change.
     package func forEach(
         _ range: Range<Int>,
-        _ body: (UnsafeRawBufferPointer) throws(SpaceError) -> Void
+        _ body: (ElementRow) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         guard !range.isEmpty else { return }
         var (position, offset) = directory.place(of: range.lowerBound)
         var left = range.count
         while left > 0 {
             let references = try references(ofChunkAt: position).dropFirst(offset).prefix(left)
-            for reference in references { try body(try row(reference).encoded) }
+            for reference in references { try body(try row(reference)) }
             left -= references.count
             (position, offset) = (position + 1, 0)
         }
@@ -89,30 +99,32 @@ package struct ElementList {
         case absent(ElementReference)
     }
 
-    func find(_ encoded: [UInt8]) throws(SpaceError) -> Finding {
-        let hash = hash64(encoded)
+    func find(_ identity: [UInt8]) throws(SpaceError) -> Finding {
+        let hash = hash64(identity)
         var free: UInt32 = 0
         let start = ElementReference(hash: hash, number: 0)
         var rows = try snapshot.elements.scan(from: ElementKey(object, .element(start)))
         while let (key, bytes) = try rows.nextValid(), key.object == object,
             case .element(let reference) = key.row, reference.hash == hash
         {
-            guard let row = ElementRow(bytes) else { throw .damaged("an element of \(name.quotedForPeople)") }
-            if row.encoded.elementsEqual(encoded) { return .present(reference, chunk: row.chunk) }
+            guard let row = ElementRow(bytes, isKeyed: directory.isKeyed) else {
+                throw .damaged("an element of \(name.quotedForPeople)")
+            }
+            if row.identity.elementsEqual(identity) { return .present(reference, chunk: row.chunk) }
             if reference.number == free { free += 1 }
         }
         return .absent(ElementReference(hash: hash, number: free))
     }
 
-    package func contains(_ encoded: [UInt8]) throws(SpaceError) -> Bool {
-        if case .present = try find(encoded) { true } else { false }
+    package func contains(_ identity: [UInt8]) throws(SpaceError) -> Bool {
+        if case .present = try find(identity) { true } else { false }
     }
 
     /// The index of an element, or `nil` if it is not in the set.
     ///
     /// - Complexity: O(chunks), a few microseconds for 100,000 elements.
-    package func index(of encoded: [UInt8]) throws(SpaceError) -> Int? {
-        guard case .present(let reference, let chunk) = try find(encoded) else { return nil }
+    package func index(of identity: [UInt8]) throws(SpaceError) -> Int? {
+        guard case .present(let reference, let chunk) = try find(identity) else { return nil }
         var start = 0
         for (position, entry) in directory.chunks.enumerated() {
             if entry.id == chunk {

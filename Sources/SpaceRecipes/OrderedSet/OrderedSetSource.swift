@@ -17,20 +17,20 @@ struct OrderedSetSource<Element: Codable & Sendable>: CollectionSource {
             guard let edit = change.edit else { return .reset }
             let decoded = try edit.map { (value) throws(SpaceError) in try decode(value, change) }
             let edits = options.contains(.movesAsPairs) ? decoded.pairs : [decoded]
-            return .told(CollectionChange(.edits(edits), change))
+            return .told(CollectionChange(.edits(edits), change, of: elements))
         }
     }
 
     func reset(for change: Change) throws(SpaceError) -> (told: CollectionChange<Element>, sequence: UInt64) {
         let (all, sequence) = try elements.read(0..<Int.max)
-        return (CollectionChange(.reset(all), change, sequence: sequence), sequence)
+        return (CollectionChange(.reset(all), change, of: elements, sequence: sequence), sequence)
     }
 
     func checkIsThere() throws(SpaceError) {
         _ = try elements.read { (list) throws(SpaceError) in list.count }
     }
 
-    func end(with change: Change) -> CollectionChange<Element> { CollectionChange(.removed, change) }
+    func end(with change: Change) -> CollectionChange<Element> { CollectionChange(.removed, change, of: elements) }
 
     private func decode(_ value: Value, _ change: Change) throws(SpaceError) -> Element {
         try value.content("an element in change \(change.sequence) of \(name.quotedForPeople)")

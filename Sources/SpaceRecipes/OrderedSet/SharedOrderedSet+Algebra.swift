@@ -8,22 +8,81 @@ extension SharedOrderedSet {
     /// How often a sort begins anew because other processes have edited the set meanwhile.
     private static var attempts: Int { 64 }
 
-    /// Sorts the elements, as one change.
+    /// Sorts the elements, or those in a range, as one change.
     ///
     /// The comparison runs on the elements of one moment, while no other writer waits. If another edit comes meanwhile,
     /// the sort begins anew. Elements that compare equal keep their order.
     ///
-    /// - Parameter areInIncreasingOrder: Whether the first element comes before the second.
-    /// - Throws: The errors of the comparison, after which nothing has changed; `holderBusy` if other edits kept
-    ///   coming; and the errors of ``append(_:)``.
+    /// - Parameters:
+    ///   - range: The indices to sort, or `nil` for all.
+    ///   - areInIncreasingOrder: Whether the first element comes before the second.
+    /// - Throws: The errors of the comparison, after which nothing has changed; `invalidArgument` for a range beyond the
+    ///   end; `holderBusy` if other edits kept coming; and the errors of ``append(_:)``.
     /// - Complexity: O(n log n).
-    public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) throws {
+    public func sort(
+        _ range: Range<Int>? = nil,
+        by areInIncreasingOrder: (Element, Element) throws -> Bool
+    ) throws {
         try reorder("sort the elements") { elements in
-            try elements.indices.sorted { left, right in
+            let range = try place.attempt("sort the elements") { () throws(SpaceError) in
+                try checked(range, of: elements.count)
+            }
+            let sorted = try range.sorted { left, right in
                 if try areInIncreasingOrder(elements[left], elements[right]) { return true }
                 return try !areInIncreasingOrder(elements[right], elements[left]) && left < right
             }
+            return Array(0..<range.lowerBound) + sorted + Array(range.upperBound..<elements.count)
         }
+    }
+
+    /// Looks for the place of an element in a set that is sorted, or sorted in a range.
+    ///
+    /// The search reads one moment, and the comparison must not use the namespace. In a transaction, the place is valid until the next edit of the body:
+    ///
+    /// ```swift
+    /// try party.transaction { t in
+    ///     let scores = try t.orderedSet(scores)
+    ///     try scores.insert(new, at: scores.binarySearch(for: new, by: >).index)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - element: The element; it need not be in the set.
+    ///   - range: The indices that are sorted, or `nil` for all.
+    ///   - areInIncreasingOrder: Whether the first element comes before the second: the order of the set.
+    /// - Returns: The first index whose element does not come before the given one, where an insertion keeps the order,
+    ///   and whether the element there is of the same rank.
+    /// - Throws: The errors of the comparison, `invalidArgument` for a range beyond the end, and `badData`.
+    /// - Complexity: O(log n) comparisons, and as many reads.
+    public func binarySearch(
+        for element: Element,
+        in range: Range<Int>? = nil,
+        by areInIncreasingOrder: (Element, Element) throws -> Bool
+    ) throws -> (isPresent: Bool, index: Int) {
+        var failure: (any Error)?
+        let found = try place.attempt("search the elements") { () throws(SpaceError) in
+            try read { (list) throws(SpaceError) -> (Bool, Int) in
+                let range = try checked(range, of: list.count)
+                func isInOrder(_ index: Int, before: Bool) throws(SpaceError) -> Bool {
+                    let other = try decode(list.element(at: index), at: index)
+                    do {
+                        return try before ? areInIncreasingOrder(other, element) : areInIncreasingOrder(element, other)
+                    } catch {
+                        failure = error
+                        return false
+                    }
+                }
+                var (low, high) = (range.lowerBound, range.upperBound)
+                while low < high, failure == nil {
+                    let middle = low + (high - low) / 2
+                    if try isInOrder(middle, before: true) { low = middle + 1 } else { high = middle }
+                }
+                guard low < range.upperBound, failure == nil else { return (false, low) }
+                return (try !isInOrder(low, before: false), low)
+            }
+        }
+        if let failure { throw failure }
+        return found
     }
 
     /// Shuffles the elements, as one change.
@@ -40,6 +99,16 @@ extension SharedOrderedSet {
                 (list.count < 2 ? nil : .sort((0..<list.count).reversed()), ())
             }
         }
+    }
+
+    /// The range, or all indices if it is `nil`.
+    private func checked(_ range: Range<Int>?, of count: Int) throws(SpaceError) -> Range<Int> {
+        guard let range else { return 0..<count }
+        guard range.lowerBound >= 0, range.upperBound <= count else {
+            let reason = "the range \(range) is out of bounds: \(name.quotedForPeople) has \(count) elements"
+            throw .misuse(reason, advice: "look again, since others may have edited it")
+        }
+        return range
     }
 
     private func reorder(_ operation: String, _ order: ([Element]) throws -> [Int]) throws {
@@ -88,10 +157,10 @@ extension SharedOrderedSet {
     @discardableResult
     public func formIntersection(_ elements: some Sequence<Element>) throws(SpaceError) -> Int {
         try place.attempt("intersect with elements") { () throws(SpaceError) in
-            let others = Set(try encode(elements))
+            let others = Set(try identities(of: elements))
             return try edit { (list) throws(SpaceError) in
                 var unwanted: [Int] = []
-                for (index, element) in try list.elements(0..<list.count).enumerated() where !others.contains(element) {
+                for (index, element) in try list.identities().enumerated() where !others.contains(element) {
                     unwanted.append(index)
                 }
                 return (unwanted.isEmpty ? nil : .remove(unwanted), unwanted.count)
@@ -106,9 +175,9 @@ extension SharedOrderedSet {
     @discardableResult
     public func subtract(_ elements: some Sequence<Element>) throws(SpaceError) -> Int {
         try place.attempt("remove elements") { () throws(SpaceError) in
-            let encoded = try encode(elements)
+            let identities = try identities(of: elements)
             return try edit { (list) throws(SpaceError) in
-                let unwanted = try list.present(encoded)
+                let unwanted = try list.present(identities)
                 return (unwanted.isEmpty ? nil : .remove(unwanted), unwanted.count)
             }
         }
@@ -130,7 +199,7 @@ extension SharedOrderedSet {
             let encoded = try encode(elements)
             let new = try read { (list) throws(SpaceError) in try list.absent(encoded) }
             try edit { (list) throws(SpaceError) in
-                let unwanted = try list.present(encoded)
+                let unwanted = try list.present(encoded.map(\.identity))
                 return (unwanted.isEmpty ? nil : .remove(unwanted), ())
             }
             try edit { (list) throws(SpaceError) in (new.isEmpty ? nil : .insert(new, at: list.count), ()) }
@@ -140,9 +209,9 @@ extension SharedOrderedSet {
     /// Whether all elements of the set are in a sequence.
     public func isSubset(of elements: some Sequence<Element>) throws(SpaceError) -> Bool {
         try place.attempt("compare with elements") { () throws(SpaceError) in
-            let others = Set(try encode(elements))
+            let others = Set(try identities(of: elements))
             return try read { (list) throws(SpaceError) in
-                try list.elements(0..<list.count).allSatisfy { others.contains($0) }
+                try list.identities().allSatisfy { others.contains($0) }
             }
         }
     }
@@ -150,42 +219,45 @@ extension SharedOrderedSet {
     /// Whether all elements of a sequence are in the set.
     public func isSuperset(of elements: some Sequence<Element>) throws(SpaceError) -> Bool {
         try place.attempt("compare with elements") { () throws(SpaceError) in
-            let others = try encode(elements)
-            return try read { (list) throws(SpaceError) in try list.absent(others).isEmpty }
+            let others = try identities(of: elements)
+            return try read { (list) throws(SpaceError) in
+                for element in others where try !list.contains(element) { return false }
+                return true
+            }
         }
     }
 
     /// Whether no element of a sequence is in the set.
     public func isDisjoint(with elements: some Sequence<Element>) throws(SpaceError) -> Bool {
         try place.attempt("compare with elements") { () throws(SpaceError) in
-            let others = try encode(elements)
+            let others = try identities(of: elements)
             return try read { (list) throws(SpaceError) in try list.present(others).isEmpty }
         }
     }
 }
 
 extension SharedOrderedSet where Element: Comparable {
-    /// Sorts the elements in ascending order, as one change.
+    /// Sorts the elements, or those in a range, in ascending order, as one change.
     ///
-    /// - Throws: The same errors as ``sort(by:)``.
+    /// - Throws: The same errors as ``sort(_:by:)``.
     /// - Complexity: O(n log n).
-    public func sort() throws { try sort(by: <) }
+    public func sort(_ range: Range<Int>? = nil) throws { try sort(range, by: <) }
 }
 
 extension ElementList {
     /// The indices of those elements that are in the set, ascending.
-    func present(_ elements: [[UInt8]]) throws(SpaceError) -> [Int] {
+    func present(_ identities: [[UInt8]]) throws(SpaceError) -> [Int] {
         // A few elements are looked up one by one; more are found in one pass over the set.
-        if elements.count < directory.chunks.count / 2 + 8 {
+        if identities.count < directory.chunks.count / 2 + 8 {
             var indices: Set<Int> = []
-            for element in elements { if let index = try index(of: element) { indices.insert(index) } }
+            for identity in identities { if let index = try index(of: identity) { indices.insert(index) } }
             return indices.sorted()
         }
-        let wanted = Set(elements)
+        let wanted = Set(identities)
         var indices: [Int] = []
         var index = 0
-        try forEach(0..<count) { (bytes) throws(SpaceError) in
-            if wanted.contains(Array(bytes)) { indices.append(index) }
+        try forEach(0..<count) { (row) throws(SpaceError) in
+            if wanted.contains(Array(row.identity)) { indices.append(index) }
             index += 1
         }
         return indices

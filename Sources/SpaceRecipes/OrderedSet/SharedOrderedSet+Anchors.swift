@@ -4,92 +4,98 @@ import TupleCoding
 // used.
 
 extension SharedOrderedSet {
-    /// The side of the anchor on which elements are to stand.
-    private enum Side {
-        case before, after
-    }
-
     // MARK: Inserting
 
-    /// Inserts an element before another, unless it is in the set already.
+    /// Inserts an element before or after another, unless it is in the set already.
     ///
+    /// Without an anchor it is appended.
+    ///
+    /// - Parameters:
+    ///   - element: The element.
+    ///   - next: The element before which it is to stand, or `nil`.
+    ///   - previous: The element after which it is to stand, or `nil`; at most one of the two may be given.
     /// - Returns: Whether it was inserted, and its index.
     /// - Throws: `invalidArgument` if the other element is not in the set, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
-    public func insert(_ element: Element, before anchor: Element) throws(SpaceError) -> (inserted: Bool, index: Int) {
-        try insert(element, .before, anchor)
-    }
-
-    /// Inserts an element after another, unless it is in the set already.
-    ///
-    /// - Returns: Whether it was inserted, and its index.
-    /// - Throws: `invalidArgument` if the other element is not in the set, and the errors of ``append(_:)``.
-    /// - Complexity: O(√n), a few microseconds.
-    @discardableResult
-    public func insert(_ element: Element, after anchor: Element) throws(SpaceError) -> (inserted: Bool, index: Int) {
-        try insert(element, .after, anchor)
-    }
-
-    private func insert(
+    public func insert(
         _ element: Element,
-        _ side: Side,
-        _ anchor: Element
+        before next: Element? = nil,
+        after previous: Element? = nil
     ) throws(SpaceError) -> (inserted: Bool, index: Int) {
         try place.attempt("insert an element") { () throws(SpaceError) in
-            let anchor = try encode(anchor)
+            let anchor = try anchor(next, previous)
             return try insert(element) { (list) throws(SpaceError) in
-                try list.position(of: anchor, "the element to insert at") + (side == .after ? 1 : 0)
+                try anchor.place(in: list, "the element to insert at") ?? list.count
             }
+        }
+    }
+
+    /// The element next to which others are to stand, and on which side of it.
+    private struct Anchor {
+        var identity: [UInt8]?
+        var isAfter = false
+
+        /// The index before which elements are to stand, or `nil` for the end of the set.
+        func place(in list: ElementList, _ what: String) throws(SpaceError) -> Int? {
+            guard let identity else { return nil }
+            return try list.position(of: identity, what) + (isAfter ? 1 : 0)
+        }
+    }
+
+    private func anchor(_ next: Element?, _ previous: Element?) throws(SpaceError) -> Anchor {
+        switch (next, previous) {
+        case (nil, nil): return Anchor()
+        case (let next?, nil): return Anchor(identity: try identity(of: next))
+        case (nil, let previous?): return Anchor(identity: try identity(of: previous), isAfter: true)
+        case (_?, _?):
+            throw .misuse("an element to stand before and one to stand after are given", advice: "give one of them")
         }
     }
 
     // MARK: Moving
 
-    /// Moves an element so that it stands right before another.
+    /// Moves an element so that it stands right before or after another; without an anchor, to the end.
     ///
+    /// - Parameters:
+    ///   - element: The element.
+    ///   - next: The element before which it is to stand, or `nil`.
+    ///   - previous: The element after which it is to stand, or `nil`; at most one of the two may be given.
     /// - Throws: `invalidArgument` if either is not in the set, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
-    public func move(_ element: Element, before anchor: Element) throws(SpaceError) {
-        try move([element], .before, anchor)
+    public func move(
+        _ element: Element,
+        before next: Element? = nil,
+        after previous: Element? = nil
+    ) throws(SpaceError) {
+        try move(contentsOf: CollectionOfOne(element), before: next, after: previous)
     }
 
-    /// Moves an element so that it stands right after another.
-    ///
-    /// - Throws: `invalidArgument` if either is not in the set, and the errors of ``append(_:)``.
-    /// - Complexity: O(√n), a few microseconds.
-    public func move(_ element: Element, after anchor: Element) throws(SpaceError) {
-        try move([element], .after, anchor)
-    }
-
-    /// Moves several elements, in the given order, so that they stand right before another, as one change.
+    /// Moves several elements, in the given order, so that they stand right before or after another, as one change;
+    /// without an anchor, to the end.
     ///
     /// - Throws: `invalidArgument` if one of them is not in the set, or the other is among them; then nothing is moved.
-    public func move(contentsOf elements: some Sequence<Element>, before anchor: Element) throws(SpaceError) {
-        try move(Array(elements), .before, anchor)
-    }
-
-    /// Moves several elements, in the given order, so that they stand right after another, as one change.
-    ///
-    /// - Throws: `invalidArgument` if one of them is not in the set, or the other is among them; then nothing is moved.
-    public func move(contentsOf elements: some Sequence<Element>, after anchor: Element) throws(SpaceError) {
-        try move(Array(elements), .after, anchor)
-    }
-
-    private func move(_ elements: [Element], _ side: Side, _ anchor: Element) throws(SpaceError) {
+    public func move(
+        contentsOf elements: some Sequence<Element>,
+        before next: Element? = nil,
+        after previous: Element? = nil
+    ) throws(SpaceError) {
         try place.attempt("move elements") { () throws(SpaceError) in
-            let encoded = try encode(elements)
-            let anchor = try encode(anchor)
+            let identities = try identities(of: elements)
+            let anchor = try anchor(next, previous)
             try edit { (list) throws(SpaceError) in
-                let target = try list.position(of: anchor, "the element to move to")
+                let target = try anchor.identity.map { (anchor) throws(SpaceError) in
+                    try list.position(of: anchor, "the element to move to")
+                }
                 var indices: [Int] = []
-                for element in encoded { indices.append(try list.position(of: element, "an element to be moved")) }
+                for identity in identities { indices.append(try list.position(of: identity, "an element to be moved")) }
                 // An element that is moved next to itself stays where it is.
-                if indices == [target] { return (nil, ()) }
-                guard Set(indices).count == indices.count, !indices.contains(target) else {
+                if let target, indices == [target] { return (nil, ()) }
+                guard Set(indices).count == indices.count, !indices.contains(where: { $0 == target }) else {
                     throw list.refused("an element is named twice")
                 }
-                let others = target - indices.count { $0 < target } + (side == .after ? 1 : 0)
+                guard let target else { return (try list.move(indices, to: list.count - indices.count), ()) }
+                let others = target - indices.count { $0 < target } + (anchor.isAfter ? 1 : 0)
                 return (try list.move(indices, to: others), ())
             }
         }
@@ -104,7 +110,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     public func replace(_ element: Element, with new: Element) throws(SpaceError) {
         try place.attempt("replace an element") { () throws(SpaceError) in
-            let (old, new) = (try encode(element), try encode(new))
+            let (old, new) = (try identity(of: element), try encode(new))
             try edit { (list) throws(SpaceError) in
                 let index = try list.position(of: old, "the element to replace")
                 return (try list.replacement(at: index, new).edit, ())
@@ -118,7 +124,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     public func exchange(_ first: Element, with second: Element) throws(SpaceError) {
         try place.attempt("exchange elements") { () throws(SpaceError) in
-            let (first, second) = (try encode(first), try encode(second))
+            let (first, second) = (try identity(of: first), try identity(of: second))
             try edit { (list) throws(SpaceError) in
                 list.exchange(
                     try list.position(of: first, "an element to exchange"),
@@ -131,8 +137,8 @@ extension SharedOrderedSet {
 
 extension ElementList {
     /// The index of an element; throws `invalidArgument` if it is not in the set.
-    package func position(of encoded: [UInt8], _ what: String) throws(SpaceError) -> Int {
-        guard let index = try index(of: encoded) else { throw refused("\(what) is not in \(name.quotedForPeople)") }
+    package func position(of identity: [UInt8], _ what: String) throws(SpaceError) -> Int {
+        guard let index = try index(of: identity) else { throw refused("\(what) is not in \(name.quotedForPeople)") }
         return index
     }
 }

@@ -8,6 +8,8 @@ extension SharedOrderedSet {
 
     /// Appends an element, unless it is in the set already.
     ///
+    /// In a set that identifies its elements by key, an element with the same key is replaced in its place.
+    ///
     /// - Returns: Whether it was appended, and its index.
     /// - Throws: `badData` if the element would not decode again; `tooLarge`, `limitReached`, `storageFull`,
     ///   `holderStopped`, `holderBusy`, `namespaceDeleted`, `closed`.
@@ -27,8 +29,8 @@ extension SharedOrderedSet {
         try place.attempt("append elements") { () throws(SpaceError) in
             let encoded = try encode(elements)
             return try edit { (list) throws(SpaceError) in
-                let new = try list.absent(encoded)
-                return (new.isEmpty ? nil : .insert(new, at: list.count), new.count)
+                let (edit, count) = try list.insertion(of: encoded, at: list.count)
+                return (edit, count)
             }
         }
     }
@@ -48,6 +50,31 @@ extension SharedOrderedSet {
         }
     }
 
+    /// Inserts elements so that each comes to stand at an index of its own, as one step.
+    ///
+    /// The indices are those after the insertion: `x` and `y`, inserted at 0 and 2 of a b, give x a y b. Observers get
+    /// the edits one after the other, with one ``CollectionChange/batch``.
+    ///
+    /// - Parameters:
+    ///   - elements: The elements, as many as there are indices.
+    ///   - indices: The indices, in the order of the elements.
+    /// - Throws: `invalidArgument` for another number of indices, for an index beyond the end or given twice, and if an
+    ///   element is given twice or is in the set already; then nothing is inserted. And the errors of ``append(_:)``.
+    /// - Complexity: O(m·√n).
+    public func insert(
+        contentsOf elements: some Sequence<Element>,
+        at indices: some Sequence<Int>
+    ) throws(SpaceError) {
+        let indices = Array(indices)
+        try place.attempt("insert elements") { () throws(SpaceError) in
+            let encoded = try encode(elements)
+            try edit { (list) throws(SpaceError) in
+                try list.checkNew(encoded, replacing: [])
+                return (try list.insertions(of: encoded, at: indices, count: list.count), ())
+            }
+        }
+    }
+
     /// Inserts the elements that are not in the set yet, in their order, as one change.
     ///
     /// - Returns: The number of elements inserted.
@@ -59,8 +86,8 @@ extension SharedOrderedSet {
             let encoded = try encode(elements)
             return try edit { (list) throws(SpaceError) in
                 try list.check(index, isInsertion: true)
-                let new = try list.absent(encoded)
-                return (new.isEmpty ? nil : .insert(new, at: index), new.count)
+                let (edit, count) = try list.insertion(of: encoded, at: index)
+                return (edit, count)
             }
         }
     }
@@ -72,7 +99,10 @@ extension SharedOrderedSet {
         let encoded = try encode(element)
         return try edit { (list) throws(SpaceError) in
             let index = try position(list)
-            if let present = try list.index(of: encoded) { return (nil, (false, present)) }
+            if let present = try list.index(of: encoded.identity) {
+                // An element with the same key is updated in its place.
+                return (try list.replacement(at: present, encoded).edit, (false, present))
+            }
             return (.insert([encoded], at: index), (true, index))
         }
     }
@@ -117,9 +147,9 @@ extension SharedOrderedSet {
     @discardableResult
     public func remove(_ element: Element) throws(SpaceError) -> Int? {
         try place.attempt("remove an element") { () throws(SpaceError) in
-            let encoded = try encode(element)
+            let identity = try identity(of: element)
             return try edit { (list) throws(SpaceError) in
-                let index = try list.index(of: encoded)
+                let index = try list.index(of: identity)
                 return (index.map { .remove([$0]) }, index)
             }
         }
@@ -169,11 +199,11 @@ extension SharedOrderedSet {
 
     // MARK: Replacing and moving
 
-    /// Replaces the element at an index.
+    /// Replaces the element at an index; at the end of the set, appends the new one.
     ///
     /// If the new element equals the old one, nothing happens.
     ///
-    /// - Returns: The element that was there.
+    /// - Returns: The element that was there; for an appended element, that element.
     /// - Throws: `invalidArgument` for an index beyond the end, or if the new element is already elsewhere in the set;
     ///   and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
@@ -182,10 +212,58 @@ extension SharedOrderedSet {
         try place.attempt("replace an element") { () throws(SpaceError) in
             let encoded = try encode(element)
             let old = try edit { (list) throws(SpaceError) in
-                try list.check(index, isInsertion: false)
+                try list.check(index, isInsertion: true)
+                if index == list.count {
+                    try list.checkNew([encoded], replacing: [])
+                    return (.insert([encoded], at: index), encoded.encoded)
+                }
                 return try list.replacement(at: index, encoded)
             }
             return try decode(old, at: index)
+        }
+    }
+
+    /// Replaces the elements at several indices, as one step.
+    ///
+    /// Observers get the edits one after the other, with one ``CollectionChange/batch``.
+    ///
+    /// - Parameters:
+    ///   - indices: The indices.
+    ///   - elements: The new elements, as many as there are indices, in their order.
+    /// - Throws: `invalidArgument` for an index beyond the end or given twice, for another number of elements, and if a
+    ///   new element is given twice or is in the set at an index that is not replaced; then nothing is changed. And the
+    ///   errors of ``append(_:)``.
+    /// - Complexity: O(m·√n).
+    public func replace(at indices: some Sequence<Int>, with elements: some Sequence<Element>) throws(SpaceError) {
+        let indices = Array(indices)
+        try place.attempt("replace elements") { () throws(SpaceError) in
+            let encoded = try encode(elements)
+            try edit { (list) throws(SpaceError) in (try list.replacement(at: indices, encoded), ()) }
+        }
+    }
+
+    /// Replaces the elements in a range by others, of any number, as one step.
+    ///
+    /// Observers get a removal and an insertion, with one ``CollectionChange/batch``.
+    ///
+    /// - Parameters:
+    ///   - range: The indices of the elements to replace; an empty range at the end appends.
+    ///   - elements: The new elements.
+    /// - Throws: `invalidArgument` for a range beyond the end, and if a new element is given twice or is in the set
+    ///   outside of the range; then nothing is changed. And the errors of ``append(_:)``.
+    /// - Complexity: O(m·√n).
+    public func replaceSubrange(_ range: Range<Int>, with elements: some Sequence<Element>) throws(SpaceError) {
+        try place.attempt("replace elements") { () throws(SpaceError) in
+            let encoded = try encode(elements)
+            try edit { (list) throws(SpaceError) in
+                for bound in [range.lowerBound, range.upperBound] { try list.check(bound, isInsertion: true) }
+                try list.checkNew(encoded, replacing: Set(range))
+                let edits = [
+                    range.isEmpty ? nil : ElementEdit.remove(Array(range)),
+                    encoded.isEmpty ? nil : .insert(encoded, at: range.lowerBound),
+                ]
+                return (ElementEdit.several(edits.compactMap(\.self)).simple, ())
+            }
         }
     }
 
@@ -217,6 +295,29 @@ extension SharedOrderedSet {
         }
     }
 
+    /// Moves several elements together, as one change, with the meaning that `move(fromOffsets:toOffset:)` has in
+    /// SwiftUI.
+    ///
+    /// They come to stand before the element that is at `destination` before the move: if the element at 0 of a b c d is
+    /// moved to 2, the result is b a c d.
+    ///
+    /// - Parameters:
+    ///   - indices: The indices of the elements to move.
+    ///   - destination: An index before the move; the number of elements stands for the end.
+    /// - Throws: `invalidArgument` for an index without an element or a destination beyond the end; then nothing is
+    ///   moved.
+    /// - Complexity: O(√n + m).
+    public func move(fromOffsets indices: some Sequence<Int>, toOffset destination: Int) throws(SpaceError) {
+        let indices = Set(indices).sorted()
+        try place.attempt("move elements") { () throws(SpaceError) in
+            try edit { (list) throws(SpaceError) in
+                for index in indices { try list.check(index, isInsertion: false) }
+                try list.check(destination, isInsertion: true)
+                return (try list.move(indices, to: destination - indices.count { $0 < destination }), ())
+            }
+        }
+    }
+
     /// Exchanges the elements at two indices.
     ///
     /// - Throws: `invalidArgument` for an index beyond the end.
@@ -228,43 +329,5 @@ extension SharedOrderedSet {
                 return list.exchange(first, second)
             }
         }
-    }
-}
-
-extension ElementList {
-    /// The elements that are not in the set, each once, in their order.
-    package func absent(_ elements: [[UInt8]]) throws(SpaceError) -> [[UInt8]] {
-        var seen: Set<[UInt8]> = []
-        var absent: [[UInt8]] = []
-        for element in elements where seen.insert(element).inserted {
-            if try !contains(element) { absent.append(element) }
-        }
-        return absent
-    }
-
-    /// The edit that replaces an element, and the element that was there.
-    func replacement(at index: Int, _ new: [UInt8]) throws(SpaceError) -> (edit: ElementEdit?, result: [UInt8]) {
-        let old = try element(at: index)
-        if old == new { return (nil, old) }
-        if let other = try self.index(of: new) {
-            throw refused("the new element is in \(name.quotedForPeople) already, at index \(other)")
-        }
-        return (.replace(index, with: new), old)
-    }
-
-    package func exchange(_ first: Int, _ second: Int) -> (edit: ElementEdit?, result: Void) {
-        (first == second ? nil : .exchange(min(first, second), max(first, second)), ())
-    }
-
-    /// The edit that moves elements; `indices` has the order in which the elements are to stand.
-    package func move(_ indices: [Int], to target: Int) throws(SpaceError) -> ElementEdit? {
-        guard (0...count - indices.count).contains(target) else {
-            throw refused(
-                "\(indices.count) elements of \(count) can't be moved to index \(target): the first of them would stand "
-                    + "behind the end"
-            )
-        }
-        guard !indices.isEmpty, indices != Array(target..<target + indices.count) else { return nil }
-        return .move(indices, to: target)
     }
 }

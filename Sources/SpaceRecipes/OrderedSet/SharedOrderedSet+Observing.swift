@@ -9,7 +9,9 @@ extension SharedOrderedSet {
     /// Calls a handler with each change, made by any process.
     ///
     /// ```swift
-    /// self.token = try songs.observe(options: .initial) { change in change.apply(to: &self.copy) }
+    /// self.token = try songs.observe(options: .initial) { [copy] change in
+    ///     copy.withLock { elements in change.apply(to: &elements) }
+    /// }
     /// ```
     ///
     /// Handlers are called as with ``Namespace/observe(_:options:on:onError:_:)``: one call at a
@@ -135,7 +137,8 @@ extension SharedOrderedSet {
     private func teller(_ options: CollectionObservationOptions, in kept: Namespace? = nil) -> CollectionFeed<
         OrderedSetSource<Element>
     > {
-        let set = SharedOrderedSet(place: .namespace(kept ?? namespace), name: name, number: number)
+        let place = CollectionPlace.namespace(kept ?? namespace)
+        let set = SharedOrderedSet(place: place, name: name, number: number, identity: identity)
         return CollectionFeed(OrderedSetSource(elements: set, options: options), options)
     }
 }

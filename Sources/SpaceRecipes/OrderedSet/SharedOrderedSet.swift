@@ -14,9 +14,12 @@ import TupleCoding
 /// Each call is one step: other processes see all of it or nothing. Several calls are one step in
 /// ``Namespace/transaction(_:)``, with ``Transaction/orderedSet(_:)``. An index that one process has read may be
 /// another element's when it is used, because other processes edit meanwhile. Where that matters, name the element
-/// instead: ``insert(_:before:)``, ``move(_:after:)``.
+/// instead: ``insert(_:before:after:)``, ``move(_:before:after:)``.
 ///
-/// Two elements are the same if their encodings are: strings compare as UTF-8, and `-0.0` and `0.0` differ. Each read
+/// Two elements are the same if their encodings are: strings compare as UTF-8, and `-0.0` and `0.0` differ. In a set
+/// that identifies its elements by key (``Namespace/orderedSet(_:of:id:schema:initial:)``), two elements are the same if
+/// their keys are, and every call that names an element looks at its key alone. An element of a class that inherits from
+/// `Element` is refused with `badData`, because it would be read back as its base class. Each read
 /// may fail, as all communication between processes may, so this type is not a `Sequence` or `Collection`:
 /// ``snapshot()`` gives one.
 ///
@@ -27,6 +30,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     /// The set's name, which no other object of the namespace has.
     public let name: String
     package let number: UInt64
+    let identity: ElementIdentity<Element>
 
     /// The set's namespace.
     public var namespace: Namespace { place.namespace }
@@ -88,8 +92,8 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     /// - Complexity: O(√n), a few microseconds.
     public func firstIndex(of element: Element) throws(SpaceError) -> Int? {
         try place.attempt("look for an element") { () throws(SpaceError) in
-            let bytes = try encode(element)
-            return try read { (list) throws(SpaceError) in try list.index(of: bytes) }
+            let identity = try identity(of: element)
+            return try read { (list) throws(SpaceError) in try list.index(of: identity) }
         }
     }
 
@@ -98,26 +102,43 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     /// - Complexity: O(log n).
     public func contains(_ element: Element) throws(SpaceError) -> Bool {
         try place.attempt("look for an element") { () throws(SpaceError) in
-            let bytes = try encode(element)
-            return try read { (list) throws(SpaceError) in try list.contains(bytes) }
+            let identity = try identity(of: element)
+            return try read { (list) throws(SpaceError) in try list.contains(identity) }
         }
     }
 
-    /// The elements in a range of indices, of one moment.
+    /// The elements, or those in a range of indices, of one moment.
     ///
     /// - Parameter range: The range; indices beyond the end are left out.
     /// - Returns: The elements, in order.
     /// - Throws: `badData` if an element does not decode as the type.
     /// - Complexity: O(√n + m).
-    public func elements(in range: Range<Int>) throws(SpaceError) -> [Element] {
+    public func elements(in range: Range<Int> = 0..<Int.max) throws(SpaceError) -> [Element] {
         try place.attempt("read the elements") { () throws(SpaceError) in try read(range).elements }
     }
 
-    /// All elements of one moment.
+    /// The elements at several indices, of one moment.
     ///
-    /// - Throws: `badData` if an element does not decode as the type.
-    /// - Complexity: O(n).
-    public func elements() throws(SpaceError) -> [Element] { try elements(in: 0..<Int.max) }
+    /// - Parameter indices: The indices.
+    /// - Returns: The elements, in the order of the indices.
+    /// - Throws: `invalidArgument` for an index beyond the end, `badData` if an element does not decode as the type.
+    /// - Complexity: O(m·√n).
+    public func elements(at indices: some Sequence<Int>) throws(SpaceError) -> [Element] {
+        let indices = Array(indices)
+        return try place.attempt("read elements") { () throws(SpaceError) in
+            let found = try read { (list) throws(SpaceError) in
+                var found: [[UInt8]] = []
+                for index in indices {
+                    try list.check(index, isInsertion: false)
+                    found.append(try list.element(at: index))
+                }
+                return found
+            }
+            var elements: [Element] = []
+            for (index, bytes) in zip(indices, found) { elements.append(try decode(bytes, at: index)) }
+            return elements
+        }
+    }
 
     /// The elements in a range, with the number of the last change that they contain.
     package func read(_ range: Range<Int>) throws(SpaceError) -> (elements: [Element], sequence: UInt64) {
@@ -161,10 +182,36 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     }
 
     /// Encodes an element; an element that would not decode again is refused.
-    func encode(_ element: Element) throws(SpaceError) -> [UInt8] { try Value.elementToStay(element, "an element") }
+    func encode(_ element: Element) throws(SpaceError) -> ElementBytes {
+        switch identity {
+        case .value:
+            return ElementBytes(try Value.elementToStay(element, "an element"))
+        case .key(let key):
+            return ElementBytes(try Value.elementToStay(element, "an element"), key: try key(element))
+        case .givenKey:
+            throw .mismatch(
+                "\(name.quotedForPeople) identifies its elements by keys that only its own programs compute",
+                advice: "add and replace elements in a program that opens it with their id"
+            )
+        }
+    }
 
-    func encode(_ elements: some Sequence<Element>) throws(SpaceError) -> [[UInt8]] {
-        var encoded: [[UInt8]] = []
+    /// The bytes by which the set finds an element.
+    func identity(of element: Element) throws(SpaceError) -> [UInt8] {
+        switch identity {
+        case .value, .givenKey: try Value.elementToStay(element, "an element")
+        case .key(let key): try key(element)
+        }
+    }
+
+    func identities(of elements: some Sequence<Element>) throws(SpaceError) -> [[UInt8]] {
+        var identities: [[UInt8]] = []
+        for element in elements { identities.append(try identity(of: element)) }
+        return identities
+    }
+
+    func encode(_ elements: some Sequence<Element>) throws(SpaceError) -> [ElementBytes] {
+        var encoded: [ElementBytes] = []
         for element in elements { encoded.append(try encode(element)) }
         return encoded
     }
