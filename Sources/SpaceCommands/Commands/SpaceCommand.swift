@@ -31,10 +31,10 @@ struct SpaceCommand: ParsableCommand {
                 subcommands: [WriteCommand.self, ReadCommand.self, TakeCommand.self, CountCommand.self]
             ),
             CommandGroup(
-                name: "Cells",
+                name: "Cells and ordered sets",
                 subcommands: [
                     SetCommand.self, GetCommand.self, UnsetCommand.self, IncrCommand.self, ExpireCommand.self,
-                    TTLCommand.self,
+                    TTLCommand.self, ItemsCommand.self,
                 ]
             ),
             CommandGroup(

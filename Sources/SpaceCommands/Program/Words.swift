@@ -36,7 +36,7 @@ enum Words {
             "--key", "--keys", "--post", "--collection", "--events", "--from", "--subscription", "--life", "--deadline",
             "--after",
             "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries",
-            "--as", "--limit", "--per", "--grace",
+            "--as", "--limit", "--per", "--grace", "--type",
             commandWords, "-E",
             "--generate-completion-script":
             .value
