@@ -189,6 +189,8 @@ struct LastingTests {
         let space = root.space
         #expect(try space["App"].get("k") == nil)
         let none: Int? = try space["App"].take("k")
+        #expect(try space.readIfExists("k", from: "App") == nil)
+        #expect(try space.takeIfExists("k", from: "App") == nil)
         #expect(none == nil)
         #expect(try space["App"].unset("k") == nil)
         #expect(try space.namespaceNames() == [])
@@ -216,6 +218,9 @@ struct LastingTests {
         let root = try SpaceTest.root()
         var holder: Holder? = Holder()
         try root.space["App", for: holder].set("k", 1)
+        let namespace = try root.space.existingNamespace("App", owning: false)
+        #expect(namespace.ownerObjects.contains { $0 === holder })
+        try namespace.leave()
         #expect(try root.space["App", for: holder].get("k") == 1)
         #expect(try root.space.namespaceNames() == ["App"])
         holder = nil

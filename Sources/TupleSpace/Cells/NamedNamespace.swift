@@ -23,13 +23,7 @@ public struct NamedNamespace: CellStore {
 
     /// The namespace, which is opened; `nil` if it isn't there and is not to be created.
     func namespace(creates: Bool) throws(SpaceError) -> Namespace? {
-        if creates { return try opened() }
-        if let held = space.held.held(name) { return held }
-        do throws(SpaceError) {
-            return try space.existingNamespace(name, owning: false)
-        } catch  where error.code == .namespaceNotFound {
-            return nil
-        }
+        creates ? try opened() : try space.ifThere(name)
     }
 
     /// Opens the namespace, and creates it if it isn't there.

@@ -2,24 +2,31 @@ import Synchronization
 import TupleCoding
 
 /// The namespaces that a space holds open for its one-liners, until the process exits or releases them.
+///
+/// A namespace that was only read is open without being owned, so that it is not opened anew for each line, and not kept
+/// alive either.
 package final class HeldNamespaces: Sendable {
     private let namespaces = Mutex<[Name: Namespace]>([:])
 
-    func namespace(_ name: String, open: () throws(SpaceError) -> Namespace) throws(SpaceError) -> Namespace {
+    /// The held namespace of a name; if there is none, or it must be owned and is not, the one that `open` opens.
+    func namespace(
+        _ name: String,
+        owning: Bool,
+        open: () throws(SpaceError) -> Namespace
+    ) throws(SpaceError) -> Namespace {
         // Called before the lock is taken, because the lock may have been held at a fork.
         try SpaceError.attempt(Opening.operation, on: name, LibraryUse.begin)
-        if let held = namespaces.withLock({ $0[Name(name)] }), held.isAlive { return held }
+        if let held = held(name, owning: owning) { return held }
         let opened = try open()
         return namespaces.withLock { namespaces in
-            if let held = namespaces[Name(name)], held.isAlive { return held }
+            if let held = namespaces[Name(name)], held.isAlive, held.isOwning || !owning { return held }
             namespaces[Name(name)] = opened
             return opened
         }
     }
 
-    /// A namespace that is held already and still exists; `nil` if there is none.
-    func held(_ name: String) -> Namespace? {
-        namespaces.withLock { $0[Name(name)] }.flatMap { $0.isAlive ? $0 : nil }
+    private func held(_ name: String, owning: Bool) -> Namespace? {
+        namespaces.withLock { $0[Name(name)] }.flatMap { $0.isAlive && ($0.isOwning || !owning) ? $0 : nil }
     }
 
     func remove(_ name: String) -> Namespace? { namespaces.withLock { $0.removeValue(forKey: Name(name)) } }

@@ -111,6 +111,9 @@ public final class Namespace: Sendable {
         }
     }
 
+    /// The objects of this process that are owners, in no order.
+    public var ownerObjects: [any AnyObject & Sendable] { core.owners.all }
+
     /// Undoes ``addOwner(_:)``.
     ///
     /// If that was the last owner, the namespace is deleted.

@@ -27,6 +27,9 @@ package final class ObjectOwners: Sendable {
         }
     }
 
+    /// The objects that still live.
+    var all: [any AnyObject & Sendable] { boxes.withLock { $0.values.compactMap(\.object) } }
+
     var isEmpty: Bool { boxes.withLock { $0.isEmpty } }
 
     /// Forgets the objects that no longer live.

@@ -22,20 +22,22 @@ extension Space {
         _ = try held(name).write(tuple: tuple)
     }
 
-    /// Reads the first tuple of a namespace that matches; `nil` if there is none.
+    /// Reads the first tuple of a namespace that matches; `nil` if there is none, or no such namespace, which is not
+    /// created.
     public func readIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         from name: String
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try held(name).readIfExists(repeat each matcher)
+        try ifThere(name)?.readIfExists(repeat each matcher)
     }
 
-    /// Takes the first tuple of a namespace that matches; `nil` if there is none.
+    /// Takes the first tuple of a namespace that matches; `nil` if there is none, or no such namespace, which is not
+    /// created.
     public func takeIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         from name: String
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try held(name).takeIfExists(repeat each matcher)
+        try ifThere(name)?.takeIfExists(repeat each matcher)
     }
 
     /// Reads a tuple of a namespace as soon as one matches, without a time limit.
@@ -59,7 +61,19 @@ extension Space {
         try held.remove(name)?.leave()
     }
 
+    /// A namespace that is created if need be, and that this process owns from then on.
     func held(_ name: String) throws(SpaceError) -> Namespace {
-        try held.namespace(name) { () throws(SpaceError) in try namespace(name) }
+        try held.namespace(name, owning: true) { () throws(SpaceError) in try namespace(name) }
+    }
+
+    /// A namespace that exists, without owning it; `nil` if there is none.
+    func ifThere(_ name: String) throws(SpaceError) -> Namespace? {
+        do throws(SpaceError) {
+            return try held.namespace(name, owning: false) { () throws(SpaceError) in
+                try existingNamespace(name, owning: false)
+            }
+        } catch  where error.code == .namespaceNotFound {
+            return nil
+        }
     }
 }
