@@ -59,6 +59,7 @@ public struct TemplateBuilder: Sendable {
     }
 
     /// Adds a node to the present list.
+    @inline(__always)
     private mutating func append(_ node: TemplateNode) {
         if hasRest, case .rest? = nodes.last { hasMisplacedRest = true }
         nodes.append(node)

@@ -46,7 +46,7 @@ package struct Match: Sendable {
     }
 
     /// When the tuple ends by itself.
-    package var end: RowEnd { RowEnd(expiry: expiry, holder: rawHolder == 0 ? nil : ClaimHolder(raw: rawHolder)) }
+    package var end: RowEnd { RowEnd(expiry: expiry, rawHolder: rawHolder) }
 
     /// Whether the tuple ends with a holder.
     @inline(__always)

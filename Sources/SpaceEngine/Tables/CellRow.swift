@@ -24,10 +24,10 @@ package struct CellRow: TableRow {
     @inline(__always)
     package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { self.init(value) }
 
+    @inline(__always)
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize else { return nil }
-        let holder: UInt64 = bytes.little(16)
-        end = RowEnd(expiry: bytes.little(0), holder: holder == 0 ? nil : ClaimHolder(raw: holder))
+        end = RowEnd(expiry: bytes.little(0), rawHolder: bytes.little(16))
         version = bytes.little(8)
         element = UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])
     }

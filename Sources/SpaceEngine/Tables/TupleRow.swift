@@ -65,7 +65,7 @@ package struct TupleRow: TableRow {
 
     /// When the tuple ends by itself.
     package var end: RowEnd {
-        @inline(__always) get { RowEnd(expiry: expiry, holder: rawHolder == 0 ? nil : ClaimHolder(raw: rawHolder)) }
+        @inline(__always) get { RowEnd(expiry: expiry, rawHolder: rawHolder) }
     }
 
     /// Whether the tuple ends with a holder.

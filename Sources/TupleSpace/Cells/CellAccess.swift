@@ -133,7 +133,7 @@ extension NamespaceCore {
             var mayHaveEnded = false
             let result = try read { (snapshot) throws(SpaceError) -> Result? in
                 guard let row = try snapshot.cellRow(key) else { return nil }
-                mayHaveEnded = row.end.holder.map { $0 != .session(session.number) } ?? false
+                mayHaveEnded = row.end.isOfOther(session: session.number)
                 return try body(snapshot, row)
             }
             guard mayHaveEnded, askForTheDead() else { return result }

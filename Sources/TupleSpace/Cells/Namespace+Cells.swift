@@ -6,9 +6,19 @@ extension Namespace: CellStore {
     public var cellAccess: CellAccess { CellAccess(place: .namespace(self)) }
 }
 
-// Waiting for a cell.
-
 extension Namespace {
+    /// The value of a cell; `nil` if the cell is not set.
+    ///
+    /// It does what the one of ``CellStore`` does, without asking where the cells are: this is what programs call most.
+    public func get(_ key: String) throws(SpaceError) -> Value? {
+        try attempt("get a cell") { (core) throws(SpaceError) in
+            try Limits.check(cellKey: key)
+            return try core.cell(key)
+        }
+    }
+
+    // MARK: Waiting
+
     /// Waits until a cell is set; `nil` if the time-out passes first.
     ///
     /// Blocks the thread.
