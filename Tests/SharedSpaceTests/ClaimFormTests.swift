@@ -289,4 +289,31 @@ struct ClaimFormTests {
         #expect(try again.count() == 0)
         #expect(try again.buried().count == 1)
     }
+
+    /// A tuple that is released with a delay makes room for those behind it, and returns to its old place.
+    @Test func aReleasedTupleRests() throws {
+        try jobs.write("job", 1)
+        try jobs.write("job", 2)
+        let first = try #require(try jobs.claimIfExists(matching: ["job", .any])?.detach())
+        #expect(try jobs.release(first, delay: .seconds(3600)))
+        #expect(try jobs.verify() == [])
+        #expect(try jobs.readAll() == [["job", 2]])
+        #expect(try jobs.buried().isEmpty)
+        #expect(try jobs.kick() == 0)
+        let second = try #require(try jobs.claimIfExists(matching: ["job", .any])?.detach())
+        #expect(try jobs.release(second, delay: .milliseconds(20)))
+        #expect(try eventually { try jobs.matches(["job", 2]).map(\.deliveries) == [1] })
+        #expect(try !jobs.release(second))
+        #expect(try jobs.verify() == [])
+        let error = #expect(throws: SpaceError.self) { try jobs.release(first, delay: .seconds(-1)) }
+        #expect(error?.code == .invalidArgument)
+    }
+
+    @Test func aWaiterGetsATupleThatHasRested() async throws {
+        try jobs.write("job", 1)
+        let claim = try #require(try jobs.claimIfExists(matching: ["job", .any])?.detach())
+        try jobs.release(claim, delay: .milliseconds(50))
+        #expect(try await jobs.take(matching: ["job", .any]) == ["job", 1])
+        #expect(try jobs.verify() == [])
+    }
 }

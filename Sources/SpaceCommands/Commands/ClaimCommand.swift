@@ -14,13 +14,14 @@ struct ClaimCommand: ParsableCommand {
         abstract: "Claim a tuple while a command runs, and remove it if that succeeds.",
         usage: "space claim [<options>] <ns> <template> [-- <cmd> ...]",
         discussion: """
-            CMD gets the tuple on its standard input. If its status is 0 the tuple is gone; otherwise, and when the claim's \
+            CMD gets the tuple on its standard input, and SHARED_SPACE_NAMESPACE, _ID, _DELIVERIES and _FENCING. If its status is 0 the tuple is gone; otherwise, and when the claim's \
             deadline or this process ends first, it returns to its old place. The status is CMD's (128 + n for a signal; 126 \
             and 127 as the shell's), 1 when there was nothing to claim, and 75 when CMD succeeded after the deadline: then \
             another process may have claimed the tuple since.
 
             Tries once, unless --wait. With --forever it goes on with one tuple after the other until a signal ends it, or with \
-            --wait D until nothing came for D; a command that fails is noted on standard error, and the tuple returns.
+            --wait D until nothing came for D; a command that fails is noted on standard error, and the tuple returns. With \
+            --retry-delay a tuple whose command failed is out of sight for that time, so that those behind it get their turn.
 
             With --hold nothing is run: it prints the claim's id, for 'space complete', 'release', 'extend' and 'bury' in other \
             processes. The claim is the owner's (--owner, $SHARED_SPACE_OWNER, or the calling process): when that exits the \
@@ -41,6 +42,9 @@ struct ClaimCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("How long the claim lasts at most (default: no limit).", valueName: "duration"))
     var deadline: DurationArgument?
+
+    @Option(help: ArgumentHelp("How long a tuple whose command failed is out of sight.", valueName: "duration"))
+    var retryDelay: DurationArgument?
 
     @Flag(help: "Go on with the next tuple, waiting for it.")
     var forever = false
@@ -64,6 +68,9 @@ struct ClaimCommand: ParsableCommand {
     func validate() throws {
         try tail.check(after: "the namespace and the template")
         if hold, !tail.isMissing { throw ValidationError("--hold runs no command") }
+        if hold, retryDelay != nil {
+            throw ValidationError("--retry-delay is for a command that fails, and --hold runs none")
+        }
         if hold, forever { throw ValidationError("--hold and --forever exclude each other") }
         if !hold, tail.isMissing {
             throw ValidationError("the command to run is missing: put '--' and the command at the end, or give --hold")
@@ -94,6 +101,7 @@ struct ClaimCommand: ParsableCommand {
                 continue
             }
             Messages.print("space: \(ending.description)")
+            if retryDelay != nil { continue }
             // The next claim is of the oldest match, which may be the tuple whose command has just failed.
             poll(nil, 0, CInt(rest))
             rest = min(rest * 2, Self.rest.upperBound)
@@ -150,6 +158,8 @@ struct ClaimCommand: ParsableCommand {
     }
 
     private func work(on claim: HeldClaim, of namespace: Namespace, _ command: ChildCommand) throws -> Ending {
+        CommandFacts(self.namespace, id: claim.id.rawValue, deliveries: claim.deliveries, fencing: claim.number)
+            .publish()
         let ending: ChildCommand.Ending
         do {
             ending = try command.run(input: .line(claim.tuple.json))
@@ -159,7 +169,11 @@ struct ClaimCommand: ParsableCommand {
             throw error
         }
         do throws(SpaceError) {
-            if ending.isSuccess { try namespace.complete(claim) } else { try namespace.release(claim) }
+            if ending.isSuccess {
+                try namespace.complete(claim)
+            } else {
+                try namespace.release(claim, delay: retryDelay?.duration ?? .zero)
+            }
         } catch {
             switch error.code {
             // The tuple went with its namespace; the command's status still says whether the work was done.

@@ -36,7 +36,8 @@ enum Words {
             "--key", "--keys", "--post", "--collection", "--events", "--from", "--subscription", "--life", "--deadline",
             "--after",
             "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries",
-            "--as", "--limit", "--per", "--grace", "--type",
+            "--unique", "--bound", "--ttr", "--state", "--retry-delay", "--as", "--limit", "--per", "--grace",
+            "--type",
             commandWords, "-E",
             "--generate-completion-script":
             .value
@@ -54,7 +55,7 @@ enum Words {
         switch command {
         case "own", "eval": 1
         case "watch", "claim", "respond", "lock", "semaphore", "elect", "rate": 2
-        case "queue": 4
+        case "queue": .max
         default: nil
         }
     }

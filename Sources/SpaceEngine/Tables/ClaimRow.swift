@@ -4,7 +4,7 @@ import TupleCoding
 ///
 ///     0  holder: a session, a process, or none (`ClaimHolder`)
 ///     8  claim number
-///     16 deadline, milliseconds of the namespace's clock; 0: none
+///     16 deadline, milliseconds of the namespace's clock; 0: none; without a holder: when the tuple returns
 ///     24 the row that stood in `tuples`
 package struct ClaimRow: TableRow {
     package static let headerSize = 24
@@ -31,6 +31,12 @@ package struct ClaimRow: TableRow {
         deadline = bytes.little(16)
         tupleBytes = UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])
     }
+
+    /// Whether the tuple is set aside, until it is kicked back.
+    package var isSetAside: Bool { holder == .nobody && deadline == 0 }
+
+    /// Whether the tuple was released with a delay, and returns by itself.
+    package var isResting: Bool { holder == .nobody && deadline != 0 }
 
     /// The row's size in bytes.
     package var size: Int { Self.headerSize + tupleBytes.count }

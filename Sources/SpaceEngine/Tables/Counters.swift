@@ -28,7 +28,7 @@ package struct Counters: TableRow, Equatable {
     package var historyRows: UInt64 = 0
     /// The most bytes of changes that the journal then keeps, or 0 for the journal's own bound.
     package var historyBytes: UInt64 = 0
-    /// How many claimed tuples are set aside; these claims have no holder.
+    /// How many claimed tuples are set aside or rest; these claims have no holder.
     package var buried: UInt64 = 0
     /// The number of deliveries after which a returning tuple is set aside, or 0 for never.
     package var deliveryLimit: UInt64 = 0
@@ -36,6 +36,9 @@ package struct Counters: TableRow, Equatable {
     package var nextObject: UInt64 = 1
     /// How many rows the table of holds has; while there are none, no process checks whose holds they are.
     package var holds: UInt64 = 0
+
+    /// Whether a tuple may be about to return from `claims`, because its holder has ended or its time has come.
+    package var mayReturn: Bool { claimed > 0 || buried > 0 && expiring > 0 }
 
     package init() {}
 

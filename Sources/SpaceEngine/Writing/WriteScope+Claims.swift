@@ -8,7 +8,8 @@ import TupleCoding
 /// aside re-check the holder and the claim's number inside their write transaction. So a process that overran a
 /// deadline can't end what another process has claimed since, nor return a tuple twice. A tuple that has returned as
 /// often as the namespace's limit allows stays in `claims` without a holder. It is set aside, and no taker finds it
-/// until it is kicked back.
+/// until it is kicked back. A tuple that is released with a delay rests: it stays in `claims` without a holder, with the
+/// time of its return as its deadline, and returns then as an overdue claim does. The row outlives all processes.
 extension WriteScope {
     /// Moves a visible tuple to `claims`.
     package func claim(_ id: UInt64, _ row: TupleRow, _ terms: ClaimTerms) throws(SpaceError) -> ClaimMade {
@@ -66,12 +67,15 @@ extension WriteScope {
     /// Returns a claimed tuple to its place if `condition` is true of the claim, or sets it aside if it has returned
     /// too often.
     ///
+    /// With a delay above zero it rests for that time first.
+    ///
     /// `wasDelivered` says whether this delivery counts: a tuple that no process got to see was not delivered. The
     /// result says whether the claim ended.
     @discardableResult
     package func returnClaim(
         _ id: UInt64,
         wasDelivered: Bool = true,
+        delay: Duration = .zero,
         if condition: (ClaimRow) -> Bool
     ) throws(SpaceError) -> Bool {
         guard let claim = try claimRow(id), claim.holder != .nobody, condition(claim),
@@ -81,6 +85,10 @@ extension WriteScope {
         let deliveries = wasDelivered ? row.deliveries &+ 1 : row.deliveries
         if wasDelivered, counters.deliveryLimit != 0, deliveries >= counters.deliveryLimit {
             try setAside(id, claim, deliveries: deliveries)
+        } else if delay > .zero {
+            let end = clock.time(after: delay)
+            try keepWithoutHolder(id, claim, deliveries: deliveries, until: end)
+            try addExpiry(ExpiryKey(.claim(id), at: end))
         } else {
             try putBack(id, row, deliveries: deliveries)
             try dropClaim(id, deadline: deadline)
@@ -112,26 +120,52 @@ extension WriteScope {
         try put(claim: id, .nobody, number: 0, deadline: 0, tuple: copy)
     }
 
+    /// Puts a resting tuple back in its place at the end of its rest; returns whether it was resting until then.
+    func wake(_ id: UInt64, at time: Int64) throws(SpaceError) -> Bool {
+        guard let claim = try claimRow(id), claim.isResting, claim.deadline == time,
+            let row = TupleRow(claim.tupleBytes)
+        else { return false }
+        try putBack(id, row, deliveries: row.deliveries)
+        try claims.delete(id)
+        counters.buried -= min(1, counters.buried)
+        noteUpkeep()
+        return true
+    }
+
     private func setAside(_ id: UInt64, _ claim: ClaimRow, deliveries: UInt32) throws(SpaceError) {
-        let deadline = claim.deadline
-        var copy = Array(claim.tupleBytes)
-        copy.withUnsafeMutableBytes { bytes in
-            bytes.storeBytes(of: deliveries.littleEndian, toByteOffset: TupleRow.deliveriesOffset, as: UInt32.self)
-        }
-        try put(claim: id, .nobody, number: 0, deadline: 0, tuple: copy)
-        if deadline != 0 { try removeExpiry(ExpiryKey(.claim(id), at: deadline)) }
-        counters.claimed -= min(1, counters.claimed)
-        counters.buried += 1
+        let copy = try keepWithoutHolder(id, claim, deliveries: deliveries, until: 0)
         try copy.withBytes { (bytes) throws(SpaceError) in
             guard let row = TupleRow(bytes) else { return }
             try note(.bury, id: id, isRecord: row.isRecord, new: row.encoded.bytes)
         }
     }
 
+    /// Takes a claimed tuple from its holder, and keeps it in `claims` until a time, or until it is kicked if that is 0;
+    /// returns the tuple's row.
+    @discardableResult
+    private func keepWithoutHolder(
+        _ id: UInt64,
+        _ claim: ClaimRow,
+        deliveries: UInt32,
+        until time: Int64
+    ) throws(SpaceError) -> [UInt8] {
+        let deadline = claim.deadline
+        var copy = Array(claim.tupleBytes)
+        copy.withUnsafeMutableBytes { bytes in
+            bytes.storeBytes(of: deliveries.littleEndian, toByteOffset: TupleRow.deliveriesOffset, as: UInt32.self)
+        }
+        try put(claim: id, .nobody, number: 0, deadline: time, tuple: copy)
+        if deadline != 0 { try removeExpiry(ExpiryKey(.claim(id), at: deadline)) }
+        counters.claimed -= min(1, counters.claimed)
+        counters.buried += 1
+        noteUpkeep()
+        return copy
+    }
+
     /// Puts a tuple that was set aside back in its place, as if it had never been claimed, and returns whether it was
     /// set aside.
     package func kick(_ id: UInt64) throws(SpaceError) -> Bool {
-        guard let claim = try claimRow(id), claim.holder == .nobody, let row = TupleRow(claim.tupleBytes) else {
+        guard let claim = try claimRow(id), claim.isSetAside, let row = TupleRow(claim.tupleBytes) else {
             return false
         }
         try putBack(id, row, deliveries: 0)

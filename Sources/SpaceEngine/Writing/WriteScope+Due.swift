@@ -61,6 +61,7 @@ extension WriteScope {
             case .cell(let cell):
                 if let row = try cells.getValid(cell), row.end.ends(by: key) { try unset(cell) }
             case .claim(let id):
+                if try wake(id, at: key.deadline) { continue }
                 try returnClaim(id) { $0.deadline == key.deadline }
             }
         }

@@ -63,10 +63,10 @@ extension Salvage {
         guard !visible.contains(id) else { return }
         do throws(TupleCodingError) {
             let found = try row.value.withBytes {
-                (bytes) throws(TupleCodingError) -> (ClaimHolder, NamespaceStatus.Claim)? in
+                (bytes) throws(TupleCodingError) -> (Bool, NamespaceStatus.Claim)? in
                 guard let claim = ClaimRow(bytes), let tuple = TupleRow(claim.tupleBytes) else { return nil }
                 return (
-                    claim.holder,
+                    claim.isSetAside,
                     NamespaceStatus.Claim(
                         id: TupleID(rawValue: id),
                         number: claim.number,
@@ -77,8 +77,10 @@ extension Salvage {
                     )
                 )
             }
-            guard let (holder, claim) = found else { return leftOut.append("the claim on tuple \(id) is too short") }
-            if holder == .nobody { buried.append(claim) } else { claims.append(claim) }
+            guard let (isSetAside, claim) = found else {
+                return leftOut.append("the claim on tuple \(id) is too short")
+            }
+            if isSetAside { buried.append(claim) } else { claims.append(claim) }
         } catch {
             leftOut.append("the claimed tuple \(id) does not decode: \(error)")
         }

@@ -117,7 +117,7 @@ extension NamespaceStatus {
                 tuple: try snapshot.tuple(id, tuple),
                 deliveries: Int(tuple.deliveries)
             )
-            if row.holder == .nobody { buried.append(claim) } else { claims.append(claim) }
+            if row.isSetAside { buried.append(claim) } else { claims.append(claim) }
             return true
         }
         return (claims, buried)

@@ -47,12 +47,22 @@ public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
     @inlinable
     public func complete() throws(SpaceError) { try hold.complete() }
 
-    /// Puts the tuple back in its place now, for others to claim, and adds one to its deliveries.
+    /// Puts the tuple back in its place, for others to claim, and adds one to its deliveries.
     ///
-    /// - Throws: `invalidArgument` if the claim was ended before; `holderStopped` or `holderBusy`, and then the process
-    ///   still holds the claim.
-    public func release() throws(SpaceError) {
-        try hold.end("release a claim") { (core, claim) throws(SpaceError) in _ = try core.release([claim]) }
+    /// With a delay, no process finds the tuple before that time has passed, so that a tuple whose work fails does not
+    /// keep those behind it waiting. It returns by itself then, to its old place, even if no process had the namespace
+    /// open meanwhile. A dump shows it as a claimed tuple.
+    ///
+    /// - Parameter delay: How long no process finds it, on a clock that also runs while the machine sleeps.
+    /// - Throws: `invalidArgument` if the claim was ended before, or for a negative delay; `holderStopped` or
+    ///   `holderBusy`, and then the process still holds the claim.
+    public func release(delay: Duration = .zero) throws(SpaceError) {
+        try hold.namespace.attempt("release a claim") { (_) throws(SpaceError) in
+            try delay.checkNotNegative("a delay")
+        }
+        try hold.end("release a claim") { (core, claim) throws(SpaceError) in
+            _ = try core.release([claim], delay: delay)
+        }
     }
 
     /// Sets the tuple aside: it is not handed out until ``Namespace/kick(matching:max:)`` puts it back.

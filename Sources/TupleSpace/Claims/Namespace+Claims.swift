@@ -14,10 +14,17 @@ extension Namespace {
 
     /// Puts the tuple of a detached claim back in its place.
     ///
+    /// - Parameters:
+    ///   - claim: The claim.
+    ///   - delay: How long no process finds the tuple, as in ``Claim/release(delay:)``.
     /// - Returns: Whether the tuple was still claimed; if it was not, nothing happens.
+    /// - Throws: `invalidArgument` for a negative delay.
     @discardableResult
-    public func release(_ claim: HeldClaim) throws(SpaceError) -> Bool {
-        try attempt("release a claim") { (core) throws(SpaceError) in try core.release([claim]) } > 0
+    public func release(_ claim: HeldClaim, delay: Duration = .zero) throws(SpaceError) -> Bool {
+        try attempt("release a claim") { (core) throws(SpaceError) in
+            try delay.checkNotNegative("a delay")
+            return try core.release([claim], delay: delay)
+        } > 0
     }
 
     /// Sets the tuple of a detached claim aside.
@@ -96,7 +103,7 @@ extension Namespace {
             var kicked = 0
             while kicked < max {
                 let moved = try core.moveSlice(max: max - kicked) { (_, claim) in
-                    guard claim.holder == .nobody, let row = TupleRow(claim.tupleBytes) else { return false }
+                    guard claim.isSetAside, let row = TupleRow(claim.tupleBytes) else { return false }
                     return template.matches(row.encoded)
                 }
                 if moved == 0 { break }
@@ -112,7 +119,7 @@ extension Namespace {
     @discardableResult
     public func kick(id: TupleID) throws(SpaceError) -> Bool {
         try attempt("kick tuples back") { (core) throws(SpaceError) in
-            try core.moveSlice { (candidate, claim) in candidate == id.rawValue && claim.holder == .nobody } > 0
+            try core.moveSlice { (candidate, claim) in candidate == id.rawValue && claim.isSetAside } > 0
         }
     }
 
@@ -212,7 +219,7 @@ extension Snapshot {
         var found: [BuriedTuple] = []
         guard try counters().buried > 0 else { return found }
         try forEachClaim { (id, claim) throws(SpaceError) in
-            guard claim.holder == .nobody, let row = TupleRow(claim.tupleBytes), template.matches(row.encoded)
+            guard claim.isSetAside, let row = TupleRow(claim.tupleBytes), template.matches(row.encoded)
             else { return true }
             let tuple = try tuple(id, row)
             found.append(BuriedTuple(id: TupleID(rawValue: id), tuple: tuple, deliveries: Int(row.deliveries)))

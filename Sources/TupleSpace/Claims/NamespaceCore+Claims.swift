@@ -28,12 +28,19 @@ extension NamespaceCore {
     package func release(
         _ claims: [HeldClaim],
         wasDelivered: Bool = true,
+        delay: Duration = .zero,
         timeout: Duration? = nil
     ) throws(SpaceError) -> Int {
         try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
             var returned = 0
-            for claim in claims where try scope.release(claim, session: session.number, wasDelivered: wasDelivered) {
-                returned += 1
+            for claim in claims {
+                let isOurs = try scope.release(
+                    claim,
+                    session: session.number,
+                    wasDelivered: wasDelivered,
+                    delay: delay
+                )
+                if isOurs { returned += 1 }
             }
             return returned
         }
@@ -86,8 +93,13 @@ extension NamespaceCore {
 }
 
 extension WriteScope {
-    package func release(_ claim: HeldClaim, session: UInt64, wasDelivered: Bool = true) throws(SpaceError) -> Bool {
-        try returnClaim(claim.id.rawValue, wasDelivered: wasDelivered) { row in
+    package func release(
+        _ claim: HeldClaim,
+        session: UInt64,
+        wasDelivered: Bool = true,
+        delay: Duration = .zero
+    ) throws(SpaceError) -> Bool {
+        try returnClaim(claim.id.rawValue, wasDelivered: wasDelivered, delay: delay) { row in
             row.number == claim.number && row.holder.mayBeEnded(by: session)
         }
     }

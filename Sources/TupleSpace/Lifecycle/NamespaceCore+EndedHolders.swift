@@ -88,7 +88,7 @@ extension NamespaceCore {
             var moved = 0
             for id in slice.ids {
                 guard let row = try scope.claimRow(id), isWanted(id, row) else { continue }
-                let hasMoved = row.holder == .nobody ? try scope.kick(id) : try scope.returnClaim(id) { _ in true }
+                let hasMoved = row.isSetAside ? try scope.kick(id) : try scope.returnClaim(id) { _ in true }
                 if hasMoved { moved += 1 }
             }
             return moved

@@ -164,7 +164,7 @@ extension NamespaceCore {
                     return found.count < max
                 }
                 guard found.count < max, bytes <= maxBytes else { return (found, false) }
-                return (found, try snapshot.counters().claimed > 0)
+                return (found, try snapshot.counters().mayReturn)
             }
             if found.contains(where: \.endsWithHolder), askForTheDead() { continue }
             guard mayBeMore, try returnEndedClaims() else { return found }
@@ -176,7 +176,7 @@ extension NamespaceCore {
             var endsWithHolder = false
             let (count, mayBeMore) = try read(showsNear: true) { (snapshot) throws(SpaceError) -> (Int, Bool) in
                 let counters = try snapshot.counters()
-                let mayBeMore = counters.claimed > 0
+                let mayBeMore = counters.mayReturn
                 if template.matchesEverything, counters.expiring == 0 {
                     return (try snapshot.tupleCount, mayBeMore)
                 }
