@@ -247,6 +247,59 @@ struct RecipeTests {
         }
     }
 
+    /// The item of a stopped worker goes to the one that waits when its time to run is over, and not before without one.
+    @Test(arguments: [false, true]) func aStoppedWorkersItemReturns(_ hasTimeToRun: Bool) throws {
+        let work = namespace.queue("work", deliveries: 3)
+        try work.put("x")
+        let (stopped, other) = (try Agent(root, "recipes"), try Agent(root, "recipes"))
+        #expect(try takes(stopped, "queue-take work 60000 3" + (hasTimeToRun ? " 500" : "")) == #"ok "x""#)
+        try stopped.stop()
+        // Without a time to run the item stays with its worker.
+        let patience = hasTimeToRun ? 60000 : 1000
+        #expect(try takes(other, "queue-take work \(patience)") == (hasTimeToRun ? #"ok "x""# : "none"))
+        stopped.resume()
+        let ended = try stopped.ask("queue-complete")
+        #expect(ended.hasPrefix(hasTimeToRun ? "error holdLost" : "ok"), "\(ended)")
+        if hasTimeToRun { try other.run("queue-complete") }
+        #expect(try work.counts() == QueueCounts())
+        #expect(try namespace.verify() == [])
+    }
+
+    /// If the worker and all that could notice are killed, the next process that looks finds the item.
+    @Test func aTimeToRunOutlivesProcesses() throws {
+        let work = namespace.queue("work", deliveries: 3)
+        try work.put("x")
+        let worker = try Agent(root, "recipes")
+        #expect(try takes(worker, "queue-take work 60000 3 1") == #"ok "x""#)
+        try worker.stop()
+        #expect(try eventually { try work.items(in: .ready).map(\.deliveries) == [1] })
+        try worker.kill()
+        #expect(try namespace.verify() == [])
+        #expect(try deliveries(of: work) == 1)
+    }
+
+    /// A process that is killed while it waits for room leaves nothing behind; the next one puts.
+    @Test func aKilledPutterLeavesNothing() throws {
+        let work = namespace.queue("work", deliveries: 3, bound: 1)
+        try work.put("a")
+        let putters = try (0..<2).map { _ in try Agent(root, "recipes") }
+        for (index, putter) in putters.enumerated() {
+            try putter.send("queue-put work 1 60000 p\(index)")
+            #expect(try putter.line() == "waiting")
+        }
+        #expect(try eventually { try namespace.status().waiters.count == 2 })
+        try putters[0].kill()
+        #expect(try deliveries(of: work) == 0)
+        #expect(try putters[1].line() == "ok")
+        #expect(try work.items().map(\.value) == ["p1"])
+    }
+
+    private func takes(_ agent: Agent, _ command: String) throws -> String? {
+        try agent.send(command)
+        #expect(try agent.line() == "waiting")
+        return try agent.line()
+    }
+
     /// The program dies with the process that waits for its tuple.
     @Test func aDeadEvaluationWritesNothing() throws {
         let agent = try Agent(root, "recipes")

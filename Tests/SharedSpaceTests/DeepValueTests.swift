@@ -58,7 +58,7 @@ import Testing
         let queue = namespace.queue("q")
         try queue.put(deepest)
         expectRefused("put") { try queue.put(tooDeep) }
-        expectRefused("put a Codable value") { try queue.put(encoding: tooDeep) }
+        expectRefused("put a Codable value") { try queue.put(contentsOf: [tooDeep]) }
         guard let item = try queue.takeIfReady() else { throw TestFailure("nothing was put") }
         #expect(item.value == deepest)
         try item.complete()

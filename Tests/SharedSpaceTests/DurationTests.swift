@@ -58,7 +58,7 @@ struct DurationTests {
     @Test func aNegativeDelayInAQueueIsRefused() throws {
         let queue = jobs.queue("mail")
         refuses { try queue.put("a", delay: Self.negative) }
-        refuses { try queue.put(encoding: Job(id: 1), delay: Self.negative) }
+        refuses { try queue.put(Job(id: 1), delay: Self.negative) }
         #expect(try queue.counts().ready == 0)
         try queue.put("b")
         guard let item = try queue.takeIfReady() else { throw TestFailure("no item") }

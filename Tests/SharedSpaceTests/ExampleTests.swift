@@ -74,7 +74,29 @@ private final class Examples {
         let mail = jobs.queue("mail", deliveries: 5)
         try mail.put(["to": "ada@example.org"], priority: 1, group: "ada")
         try mail.put("newsletter", delay: .seconds(3600))
-        try await mail.work { item in try await send(item.value) }
+        try mail.put(contentsOf: [["to": "bob@example.org"], ["to": "eve@example.org"]])
+        try mail.put(["report": "today"], unique: "report")
+        try await mail.work(ttr: .seconds(60)) { item in
+            try await send(item.value)
+        } onFailure: { error, item in
+            error is BadAddress ? .setAside(reason: "no such address") : .retry()
+        }
+    }
+
+    private struct BadAddress: Error {}
+
+    func finishing(_ jobs: Namespace) async throws {
+        guard let item = try await jobs.queue("mail").take() else { return }
+        let report = jobs.queue("report")
+        try item.complete { t in
+            try t.set("sent/\(item.id)", true)
+            try t.queue(report).put(["sent": item.value])
+        }
+    }
+
+    func resting(_ jobs: Namespace) async throws {
+        let claim = try await jobs.claim("resize", any(Int.self), any(String.self))
+        try claim.release(delay: .seconds(30))
     }
 
     func responding() async throws {

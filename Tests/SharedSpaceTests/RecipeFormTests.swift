@@ -139,7 +139,7 @@ struct RecipeFormTests {
         #expect(item.deliveries == 0)
         try item.bury()
         #expect(try queue.counts().dead == 1)
-        let error = #expect(throws: SpaceError.self) { try namespace.queue("work").put(1) }
+        let error = #expect(throws: SpaceError.self) { try namespace.queue("work", deliveries: 0).put(1) }
         #expect(error?.code == .typeMismatch)
     }
 
@@ -219,7 +219,7 @@ struct RecipeFormTests {
         tasks[1].cancel()
         await #expect(throws: SpaceError.self) { try await tasks[1].value }
         try queue.put(10)
-        try queue.put(encoding: 20)
+        try queue.put(20)
         #expect(try await tasks[0].value == 10)
         #expect(try await tasks[2].value == 20)
         #expect(try queue.counts() == QueueCounts())

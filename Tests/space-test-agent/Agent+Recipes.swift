@@ -80,10 +80,12 @@ extension Agent {
             say("waiting")
             return try rate.acquire(timeout: .milliseconds(try number(words, 2) as Int)) ? "ok" : "none"
         case "queue-take":
-            // `queue-take <name> <ms> [<deliveries>]`.
+            // `queue-take <name> <ms> [<deliveries> [<ttr in ms>]]`.
             let queue = try queue(words, deliveriesAt: 2)
             say("waiting")
-            guard let item = try queue.take(timeout: .milliseconds(try number(words, 1) as Int)) else { return "none" }
+            let ttr = words.count > 3 ? Duration.milliseconds(try number(words, 3) as Int) : nil
+            let timeout = Duration.milliseconds(try number(words, 1) as Int)
+            guard let item = try queue.take(timeout: timeout, ttr: ttr) else { return "none" }
             items.append(Working(item))
             return "ok \(items[items.count - 1].item.value.json)"
         case "queue-takers":
@@ -97,6 +99,12 @@ extension Agent {
                     _ = item.id
                 }
             }
+        case "queue-put":
+            // `queue-put <name> <bound> <ms> <value>`.
+            let queue = try namespace().queue(try word(words, 0), bound: try number(words, 1))
+            say("waiting")
+            let timeout = Duration.milliseconds(try number(words, 2) as Int)
+            return try queue.put(try word(words, 3), timeout: timeout) == nil ? "none" : "ok"
         case "queue-complete": try items.removeFirst().item.complete()
         case "evaluate":
             // `evaluate <script>`.

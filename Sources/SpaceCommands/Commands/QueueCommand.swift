@@ -1,29 +1,55 @@
 import ArgumentParser
 import SharedSpace
 
-/// The command `space queue NS NAME put VALUE | take -- CMD… | count | dead | kick`.
+/// The command `space queue NS NAME ACTION …`.
 struct QueueCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
         abstract: "Put items into a work queue, and work on them.",
-        usage: "space queue [<options>] <ns> <name> <action> [<value>] [-- <cmd> ...]",
+        usage: "space queue [<options>] <ns> <name> <action> [<word> ...] [-- <cmd> ...]",
         discussion: """
-            put VALUE puts an item in JSON form and prints its number. take runs CMD with the item on its standard input, and \
-            completes it when the status is 0; otherwise, and when this process dies, it returns to the queue. The status is \
-            CMD's, and 1 when there was nothing in time; without --wait it tries once. Workers are served in the order in which \
-            they asked, with the item of the highest priority. Of a group one item at a time is worked on, in the order of \
-            putting. Items that have come back as often as --deliveries says are set aside: dead prints them, kick puts them \
-            back. count prints how many are in which state.
+            put VALUE… puts items in JSON form, all or none, and prints their numbers; with --unique KEY it does nothing and \
+            prints the present number while an item with that key is in the queue. A queue that has as many items as --bound \
+            says takes no more: put fails, or with --wait waits.
+
+            take [ID] runs CMD with the item on its standard input, and with SHARED_SPACE_NAMESPACE, _ID, _DELIVERIES and \
+            _FENCING. It completes the item when CMD's status is 0; otherwise, and when this process dies, the item returns, \
+            after --delay. Status 65 sets it aside. With --ttr the item returns after that time, and CMD is ended. The status \
+            is CMD's; 1 when there was nothing in time, and 75 when the item returned first; without --wait it tries once. \
+            With --forever it goes on with one item after the other until a signal, or with --wait D until nothing came for D; \
+            an item that failed returns after 1 s at first, twice as long each time, and 1 min at most.
+
+            Workers are served in the order in which they asked, with the item of the highest priority. Of a group one item at \
+            a time is worked on, in the order of putting. Items that have come back as often as --deliveries says are set \
+            aside: dead prints them, kick [ID…] puts them back, as new items. peek prints items without taking them, of one \
+            --state; remove ID… removes those that no worker has; drain removes all that are ready or delayed, and prints how \
+            many. pause [D] gives workers nothing more, until D has passed or resume. count prints how many are in which state.
 
             EXAMPLES:
               space queue jobs mail put --delay 5m --group ada '{"to": "ada"}'
-              space queue jobs mail take --wait -- ./send
+              space queue jobs mail take --forever --ttr 1m -- ./send
+              space queue jobs mail peek --state aside --max 5
             """
     )
 
     /// What the command does with the queue.
     enum Action: String, ExpressibleByArgument, CaseIterable {
-        case put, take, count, dead, kick
+        case put, take, peek, count, dead, kick, remove, drain, pause, resume
+    }
+
+    /// A state of items, as a word.
+    enum StateWord: String, ExpressibleByArgument, CaseIterable {
+        case ready, delayed, taken, blocked, aside
+
+        var state: QueuedItem.State {
+            switch self {
+            case .ready: .ready
+            case .delayed: .delayed
+            case .taken: .taken
+            case .blocked: .blocked
+            case .aside: .setAside
+            }
+        }
     }
 
     @OptionGroup var common: CommonOptions
@@ -42,8 +68,26 @@ struct QueueCommand: ParsableCommand {
     @Option(help: "The group.")
     var group: String?
 
-    @Option(help: "After how many deliveries an item is set aside; 0: never. All that put must say the same.")
-    var deliveries = 0
+    @Option(help: ArgumentHelp("For put: do nothing while an item with this key is there.", valueName: "key"))
+    var unique: String?
+
+    @Option(help: "After how many deliveries an item is set aside; 0: never (default: as the queue is).")
+    var deliveries: Int?
+
+    @Option(help: "The most items that are not set aside; 0: no bound (default: as the queue is).")
+    var bound: Int?
+
+    @Option(help: ArgumentHelp("For take: how long CMD may have the item.", valueName: "duration"))
+    var ttr: DurationArgument?
+
+    @Flag(help: "For take: go on with the next item, waiting for it.")
+    var forever = false
+
+    @Option(help: ArgumentHelp("For peek: ready, delayed, taken, blocked or aside.", valueName: "state"))
+    var state: StateWord?
+
+    @Option(help: "For peek, dead and kick: the most items.")
+    var max = Int.max
 
     /// How many words after `--` are the command's, which `Words` adds.
     @Option(name: .customLong("command-words"), help: .hidden)
@@ -55,79 +99,236 @@ struct QueueCommand: ParsableCommand {
     @Argument(help: "The name.")
     var name: String
 
-    @Argument(help: ArgumentHelp("put, take, count, dead or kick.", valueName: "action"))
+    @Argument(
+        help: ArgumentHelp(
+            "put, take, peek, count, dead, kick, remove, drain, pause or resume.",
+            valueName: "action"
+        )
+    )
     var action: Action
 
-    @Argument(help: ArgumentHelp("For put: the item; after '--': the command to run.", valueName: "value|cmd"))
+    @Argument(help: ArgumentHelp("The items or numbers; after '--': the command to run.", valueName: "word|cmd"))
     var words: [String] = []
 
     func validate() throws {
         if (action == .take) != (commandWords != nil) {
             throw ValidationError("take, and only take, ends with '--' and a command")
         }
-        if words.count != (action == .take ? commandWords ?? 0 : action == .put ? 1 : 0) {
-            throw ValidationError("put has one value, and the others have none")
+        let count = words.count - (commandWords ?? 0)
+        switch action {
+        case .put where count < 1: throw ValidationError("put has the items to put")
+        case .put where count > 1 && (unique != nil || waiting.wait != nil):
+            throw ValidationError("--unique and --wait are for one item")
+        case .remove where count < 1: throw ValidationError("remove has the numbers of the items")
+        case .take where count > 1: throw ValidationError("take has one number, or none")
+        case .take where count == 1 && forever: throw ValidationError("--forever takes what comes, and has no number")
+        case .pause where count > 1: throw ValidationError("pause has one duration, or none")
+        case .peek, .count, .dead, .drain, .resume:
+            if count > 0 { throw ValidationError("\(action.rawValue) has no further words") }
+        default: break
         }
+        if let ttr, ttr.duration <= .zero {
+            throw ValidationError("--ttr is longer than 0: the time would be over at once")
+        }
+        if max < 0 { throw ValidationError("--max is 0 or more") }
     }
 
     func run() throws {
         try NamespaceAccess(common, namespace).check(name, of: .queue)
         let output = Output()
         switch action {
-        case .put:
-            let values = try arguments.resolved()
-            let value = try JSONText.value(words[0], what: "the item", arguments: values)
-            let id = try use(creates: true) {
-                try $0.put(value, priority: priority, delay: delay?.duration ?? .zero, group: group)
-            }
-            output.append(line: "\(id)")
+        case .put: for id in try put() { output.append(line: "\(id)") }
         case .take: return try take()
+        case .peek: try list(state?.state, output)
+        case .dead: try list(.setAside, output)
         case .count:
-            let counts = try use(creates: false) { try $0.counts() }
+            let counts = try use { try $0.counts() }
             output.append(line: StatusReport.object(counts).line)
-        case .dead:
-            for letter in try use(creates: false, { try $0.deadLetters() }) {
-                var object = JSONObject()
-                object.add("id", letter.id)
-                object.add("deliveries", letter.deliveries)
-                object.add("value", json: letter.value.json)
-                output.append(line: object.line)
+        case .kick where words.isEmpty: output.append(line: "\(try use { try $0.kick(max: max) })")
+        case .kick:
+            let ids = try numbers()
+            let kicked = try use { queue in try ids.compactMap { id in try queue.kick(id) } }
+            for id in kicked { output.append(line: "\(id)") }
+            try output.flush()
+            if kicked.count < ids.count { throw status.nothingObtained }
+        case .remove:
+            let ids = try numbers()
+            let removed = try use { queue in try ids.count { id in try queue.remove(id) } }
+            if removed < ids.count { throw status.nothingObtained }
+        case .drain: output.append(line: "\(try use { try $0.drain() })")
+        case .pause:
+            let duration = try words.first.map { word in
+                guard let duration = DurationArgument(argument: word) else {
+                    throw CommandFailure.usage("'\(word)' is no duration: write \(DurationText.forms)")
+                }
+                return duration.duration
             }
-        case .kick: output.append(line: "\(try use(creates: false) { try $0.kick() })")
+            try use { try $0.pause(for: duration) }
+        case .resume: try use { try $0.resume() }
         }
         try output.flush()
     }
 
-    private func use<Result>(creates: Bool, _ body: (WorkQueue) throws -> Result) throws -> Result {
-        let access = try NamespaceAccess(common, namespace)
-        let opened = creates ? try access.open(creating: creation, owner: owner) : try access.openExisting()
-        return try NamespaceAccess.use(opened) { try body($0.queue(name, deliveries: deliveries)) }
+    private func numbers() throws -> [UInt64] {
+        try words.map { word in
+            guard let id = UInt64(word) else { throw CommandFailure.usage("'\(word)' is no number of an item") }
+            return id
+        }
     }
+
+    private func put() throws -> [UInt64] {
+        let values = try arguments.resolved()
+        let items = try words.map { try JSONText.value($0, what: "the item", arguments: values) }
+        let delay = delay?.duration ?? .zero
+        let access = try NamespaceAccess(common, namespace)
+        return try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { opened in
+            let queue = self.queue(of: opened)
+            guard let limit = waiting.wait else {
+                return items.count == 1
+                    ? [try queue.put(items[0], priority: priority, delay: delay, group: group, unique: unique)]
+                    : try queue.put(contentsOf: items, priority: priority, delay: delay, group: group)
+            }
+            let id = try queue.putBlocking(
+                items[0],
+                priority: priority,
+                delay: delay,
+                group: group,
+                unique: unique,
+                timeout: limit.timeout,
+                interruption: Signals.interruption
+            )
+            guard let id else { throw status.nothingObtained }
+            return [id]
+        }
+    }
+
+    private func list(_ state: QueuedItem.State?, _ output: Output) throws {
+        for item in try use({ try $0.items(in: state, max: max) }) {
+            var object = JSONObject()
+            object.add("id", item.id)
+            object.add("state", item.state == .setAside ? "aside" : item.state.rawValue)
+            object.add("priority", item.priority)
+            object.add("group", item.group)
+            object.add("deliveries", item.deliveries)
+            if let reason = item.reason { object.add("reason", reason) }
+            object.add("value", json: item.value.json)
+            output.append(line: object.line)
+        }
+    }
+
+    private func use<Result>(_ body: (WorkQueue) throws -> Result) throws -> Result {
+        let access = try NamespaceAccess(common, namespace)
+        return try NamespaceAccess.use(try access.openExisting()) { try body(queue(of: $0)) }
+    }
+
+    private func queue(of namespace: Namespace) -> WorkQueue {
+        namespace.queue(name, deliveries: deliveries, bound: bound)
+    }
+}
+
+// MARK: Working
+
+extension QueueCommand {
+    /// What became of an item that was taken.
+    private enum Outcome: Equatable {
+        case ended(ChildCommand.Ending)
+        /// The item returned before it could be ended.
+        case late(String)
+    }
+
+    /// The status with which CMD says that no worker can do anything with the item.
+    private static let asideStatus = ExitStatus.badData.rawValue
 
     private func take() throws {
         let command = ChildCommand(wordCount: commandWords ?? 0)
         let access = try NamespaceAccess(common, namespace)
-        let ending = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> ChildCommand.Ending? in
-            let queue = namespace.queue(name, deliveries: deliveries)
-            let item = try queue.takeBlocking(timeout: remaining ?? .zero, interruption: Signals.interruption)
-            guard let item else { return nil }
-            let ending: ChildCommand.Ending
-            do {
-                ending = try command.run(input: .line(item.value.json))
-            } catch {
-                // The command never ran.
-                item.returnUnseen()
-                throw error
+        let id = try numbers(of: words.dropLast(commandWords ?? 0))
+        guard forever else {
+            switch try workOnOne(access, waiting.wait, id, command) {
+            case nil: throw status.nothingObtained
+            case .ended(let ending)?: return try ending.checkSuccess()
+            case .late(let reason)?: throw CommandFailure(.tryAgain, reason)
             }
-            do throws(SpaceError) {
-                if ending.isSuccess { try item.complete() } else { try item.release(delay: delay?.duration ?? .zero) }
-            } catch {
-                // The item went with its namespace; the command's status still says whether the work was done.
-                guard error.code == .namespaceDeleted else { throw error }
-            }
-            return ending
         }
-        guard let ending else { throw status.nothingObtained }
-        try ending.checkSuccess()
+        var isFirst = true
+        while let outcome = try workOnOne(access, waiting.wait ?? .unlimited, nil, command) {
+            isFirst = false
+            try Signals.check()
+            switch outcome {
+            case .ended(let ending):
+                guard !ending.isSuccess else { continue }
+                let fate = ending.status == Self.asideStatus ? "is set aside" : "returns"
+                Messages.print("space: the command ended with status \(ending.status), and the item \(fate)")
+            case .late(let reason): Messages.print("space: \(reason)")
+            }
+        }
+        if isFirst { throw status.nothingObtained }
+    }
+
+    private func numbers(of words: ArraySlice<String>) throws -> UInt64? {
+        try words.first.map { word in
+            guard let id = UInt64(word) else { throw CommandFailure.usage("'\(word)' is no number of an item") }
+            return id
+        }
+    }
+
+    /// Takes an item and runs the command for it; `nil` if there was none to take.
+    private func workOnOne(
+        _ access: NamespaceAccess,
+        _ wait: WaitLimit?,
+        _ id: UInt64?,
+        _ command: ChildCommand
+    ) throws -> Outcome? {
+        try access.obtain(wait, for: owner) { (namespace, remaining) -> Outcome? in
+            let queue = queue(of: namespace)
+            let taken =
+                if let id {
+                    try queue.take(id, ttr: ttr?.duration)
+                } else {
+                    try queue.takeBlocking(
+                        timeout: remaining ?? .zero,
+                        ttr: ttr?.duration,
+                        interruption: Signals.interruption
+                    )
+                }
+            guard let item = taken else { return nil }
+            return try work(on: item, command)
+        }
+    }
+
+    private func work(on item: consuming QueueItem, _ command: ChildCommand) throws -> Outcome {
+        let item = item
+        CommandFacts(namespace, id: item.id, deliveries: item.deliveries, fencing: item.fencing).publish()
+        let (deliveries, json) = (item.deliveries, item.value.json)
+        let ending: ChildCommand.Ending
+        do {
+            var right: CommandRight?
+            if ttr != nil { right = CommandRight(grace: .seconds(5)) { item.isHeld } }
+            ending = try command.run(input: .line(json), with: right)
+        } catch {
+            // The command never ran.
+            item.returnUnseen()
+            throw error
+        }
+        do throws(SpaceError) {
+            switch ending.status {
+            case 0: try item.complete()
+            case Self.asideStatus: try item.bury(reason: "the command ended with status \(ending.status)")
+            case let status:
+                let growing = forever ? FailureDecision.delay(afterDeliveries: deliveries) : .zero
+                try item.giveBack(
+                    delay: delay?.duration ?? growing,
+                    reason: "the command ended with status \(status)"
+                )
+            }
+        } catch {
+            switch error.code {
+            // The item went with its namespace; the command's status still says whether the work was done.
+            case .namespaceDeleted: break
+            case .holdLost: return .late("\(error)")
+            default: throw error
+            }
+        }
+        return .ended(ending)
     }
 }

@@ -3,7 +3,9 @@ import SharedSpace
 extension DumpReader {
     mutating func takeQueue(_ line: DumpLine) throws {
         let name = try line.name()
-        recipes.queues.append(QueueDump(name: name, deliveries: try line.integer("deliveries")))
+        // A dump of an older version has no bound.
+        let bound = line["bound"] == nil ? nil : try line.integer("bound")
+        recipes.queues.append(QueueDump(name: name, deliveries: try line.integer("deliveries"), bound: bound))
     }
 
     /// An item of the queue whose line came last.
@@ -14,11 +16,12 @@ extension DumpReader {
         guard let id = UInt64(exactly: try line.integer("id")) else { throw line.bad("\"id\" is below 0") }
         guard let value = try line.value("value") else { throw line.bad("the item has no value") }
         guard let state = line.string("state") else { throw line.bad("the item has no state") }
-        let group: String?
-        switch line["group"] {
-        case nil, .null?: group = nil
-        case .string(let name)?: group = name
-        default: throw line.bad("\"group\" is a string, or null")
+        func text(_ key: String) throws -> String? {
+            switch line[key] {
+            case nil, .null?: return nil
+            case .string(let text)?: return text
+            default: throw line.bad("\"\(key)\" is a string, or null")
+            }
         }
         recipes.queues[last].items.append(
             QueueDump.Item(
@@ -26,7 +29,9 @@ extension DumpReader {
                 value: value,
                 priority: try line.integer("priority"),
                 readyTime: try line.moment("ready"),
-                group: group,
+                group: try text("group"),
+                key: try text("unique"),
+                reason: try text("reason"),
                 deliveries: try line.integer("deliveries"),
                 isDead: state == "dead"
             )

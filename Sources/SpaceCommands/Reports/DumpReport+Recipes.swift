@@ -10,6 +10,7 @@ extension DumpReport {
             var object = line("queue")
             object.add("name", queue.name)
             object.add("deliveries", queue.deliveries)
+            object.add("bound", queue.bound ?? 0)
             object.add("count", queue.items.count)
             try print(object.line)
             for item in queue.items {
@@ -20,6 +21,8 @@ extension DumpReport {
                 object.add("priority", item.priority)
                 object.add("ready", item.readyTime)
                 object.add("group", item.group)
+                if let key = item.key { object.add("unique", key) }
+                if let reason = item.reason { object.add("reason", reason) }
                 object.add("deliveries", item.deliveries)
                 object.add("value", json: item.value.json)
                 try print(object.line)
@@ -54,12 +57,12 @@ extension DumpReport {
             let limit = queue.deliveries == 0 ? "" : ", set aside after \(queue.deliveries) deliveries"
             let title =
                 "queue \(PeopleText.escaped(queue.name)): \(PeopleText.count(queue.items.count, "item"))\(limit)"
-            let titles = ["ID", "STATE", "PRIORITY", "READY", "GROUP", "DELIVERIES", "VALUE"]
+            let titles = ["ID", "STATE", "PRIORITY", "READY", "GROUP", "DELIVERIES", "REASON", "VALUE"]
             try section(title, titles, queue.items, print) { item in
                 [
                     "\(item.id)", item.state, "\(item.priority)",
                     item.readyTime.map { PeopleText.relative($0, to: now) } ?? "-", item.group ?? "-",
-                    "\(item.deliveries)", item.value.json,
+                    "\(item.deliveries)", item.reason ?? "-", item.value.json,
                 ]
             }
         }

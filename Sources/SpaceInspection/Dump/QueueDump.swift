@@ -10,6 +10,10 @@ package struct QueueDump: Sendable {
         /// The time from which a worker can or could get the item, in milliseconds since 1970; `nil`: at once.
         package let readyTime: Int64?
         package let group: String?
+        /// The item's unique key.
+        package let key: String?
+        /// Why the item came back last or was set aside.
+        package let reason: String?
         package let deliveries: Int
         package let isDead: Bool
         /// The item's state at the time of the dump: `ready`, `taken`, `dead`, or another.
@@ -21,6 +25,8 @@ package struct QueueDump: Sendable {
             priority: Int,
             readyTime: Int64?,
             group: String?,
+            key: String? = nil,
+            reason: String? = nil,
             deliveries: Int,
             isDead: Bool,
             state: String = ""
@@ -30,6 +36,8 @@ package struct QueueDump: Sendable {
             self.priority = priority
             self.readyTime = readyTime
             self.group = group
+            self.key = key
+            self.reason = reason
             self.deliveries = deliveries
             self.isDead = isDead
             self.state = state
@@ -39,11 +47,14 @@ package struct QueueDump: Sendable {
     package let name: String
     /// The number of deliveries after which an item is set aside; 0: never.
     package let deliveries: Int
+    /// The greatest number of items that are not set aside; 0: no bound; `nil`: the dump does not say.
+    package let bound: Int?
     package var items: [Item]
 
-    package init(name: String, deliveries: Int, items: [Item] = []) {
+    package init(name: String, deliveries: Int, bound: Int? = nil, items: [Item] = []) {
         self.name = name
         self.deliveries = deliveries
+        self.bound = bound
         self.items = items
     }
 }

@@ -35,7 +35,8 @@ extension Snapshot {
 
     private func queueDump(_ name: String, _ object: SharedObjectRow) throws(SpaceError) -> QueueDump {
         let rows = QueueRows(number: object.number)
-        var dump = QueueDump(name: name, deliveries: object.details.permits)
+        let settings = QueueSettings(object.details)
+        var dump = QueueDump(name: name, deliveries: settings.deliveries, bound: settings.bound)
         for entry in try queueIDs(rows.key(.item)) {
             guard let item = try queueItem(rows, entry.id) else { continue }
             dump.items.append(
@@ -45,6 +46,8 @@ extension Snapshot {
                     priority: Int(item.priority),
                     readyTime: item.readyTime == 0 ? nil : clock.realtime(item.readyTime),
                     group: item.group,
+                    key: item.key,
+                    reason: item.reason,
                     deliveries: Int(item.deliveries),
                     isDead: item.state == .dead,
                     state: "\(item.state)"
@@ -77,15 +80,19 @@ extension RecipesDump {
         for queue in queues {
             try Limits.check(objectName: queue.name)
             let counts = 0...Int(UInt32.max)
-            guard counts.contains(queue.deliveries), queue.items.allSatisfy({ counts.contains($0.deliveries) }) else {
-                throw bad("\(queue.name.quotedForPeople) has numbers of deliveries that no queue has")
+            guard counts.contains(queue.deliveries), counts.contains(queue.bound ?? 0),
+                queue.items.allSatisfy({ counts.contains($0.deliveries) })
+            else {
+                throw bad("\(queue.name.quotedForPeople) has numbers of deliveries, or a bound, that no queue has")
             }
             for item in queue.items {
                 _ = try item.value.checkedElement()
-                if let group = item.group, !(1...Limits.queueGroupBytes).contains(group.utf8.count) {
-                    throw bad(
-                        "a group's name of \(group.utf8.count) bytes in \(queue.name.quotedForPeople) is out of range"
-                    )
+                for (text, what) in [(item.group, "a group's name"), (item.key, "a unique key")] {
+                    if let text, !(1...Limits.queueGroupBytes).contains(text.utf8.count) {
+                        throw bad(
+                            "\(what) of \(text.utf8.count) bytes in \(queue.name.quotedForPeople) is out of range"
+                        )
+                    }
                 }
             }
         }
@@ -104,18 +111,16 @@ extension RecipesDump {
     }
 
     private func load(_ queue: QueueDump, _ namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
-        let rows = try namespace.queue(queue.name, deliveries: queue.deliveries).make(scope)
+        let handle = namespace.queue(queue.name, deliveries: queue.deliveries, bound: queue.bound)
+        let (rows, _) = try handle.make(scope)
         for item in queue.items.sorted(by: { $0.id < $1.id }) {
-            _ = try scope.insertItem(
-                rows,
-                queue.name,
-                item.value.knownElement,
-                priority: Int64(item.priority),
-                readyTime: item.readyTime.map { scope.clock.time(ofLoaded: $0) } ?? 0,
-                group: item.group,
-                deliveries: UInt32(clamping: item.deliveries),
-                isDead: item.isDead
-            )
+            var new = NewItem(encoded: item.value.knownElement)
+            new.priority = Int64(item.priority)
+            new.readyTime = item.readyTime.map { scope.clock.time(ofLoaded: $0) } ?? 0
+            (new.group, new.key, new.reason) = (item.group, item.key, item.reason)
+            new.deliveries = UInt32(clamping: item.deliveries)
+            new.isDead = item.isDead
+            _ = try scope.insertItem(rows, queue.name, new)
         }
         try scope.serveTakers(of: queue.name)
     }

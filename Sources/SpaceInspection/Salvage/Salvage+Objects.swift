@@ -129,8 +129,8 @@ extension Salvage {
                 values[id] = Self.element(row.value)
             }
         }
-        let permits = object.details.permits
-        var dump = QueueDump(name: name, deliveries: (0...Int(UInt32.max)).contains(permits) ? permits : 0)
+        let settings = QueueSettings(object.details)
+        var dump = QueueDump(name: name, deliveries: settings.deliveries, bound: settings.bound)
         for id in Set(items.keys).union(values.keys).sorted() {
             guard let value = values[id] else {
                 leftOut.append("the value of item \(id) of the queue \(name.quotedForPeople)")
@@ -140,14 +140,18 @@ extension Salvage {
             if item == nil {
                 leftOut.append("the state of item \(id) of the queue \(name.quotedForPeople); it is ready")
             }
-            let group = item?.group.flatMap { (1...Limits.queueGroupBytes).contains($0.utf8.count) ? $0 : nil }
+            func whole(_ text: String?) -> String? {
+                text.flatMap { (1...Limits.queueGroupBytes).contains($0.utf8.count) ? $0 : nil }
+            }
             dump.items.append(
                 QueueDump.Item(
                     id: id,
                     value: value,
                     priority: Int(item?.priority ?? 0),
                     readyTime: item.flatMap { clock.realtime($0.readyTime) },
-                    group: group,
+                    group: whole(item?.group),
+                    key: whole(item?.key),
+                    reason: item?.reason,
                     deliveries: Int(item?.deliveries ?? 0),
                     isDead: item?.state == .dead,
                     state: item.map { "\($0.state)" } ?? "ready"

@@ -6,6 +6,7 @@ package final class OwnPlace: Sendable {
     package let place: Place
     package let namespace: Namespace
     private let hasEnded = Atomic<Bool>(false)
+    private let isAttached = Atomic<Bool>(false)
 
     init(_ place: Place, in namespace: Namespace) {
         self.place = place
@@ -32,16 +33,55 @@ package final class OwnPlace: Sendable {
         // goes.
         let core = namespace.core
         try core.attempt(operation) { () throws(SpaceError) in
-            guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else {
-                throw .misuse("\(place.name.quotedForPeople) was let go before", advice: "end what is held once")
-            }
+            try begin()
             do throws(SpaceError) {
                 try body(core)
             } catch {
-                if error.code != .holdLost { hasEnded.store(false, ordering: .releasing) }
+                undo(error)
                 throw error
             }
         }
+    }
+
+    /// Ends it once, in one transaction with the changes of `body`; if that throws, it is still held.
+    func end<Result>(
+        _ operation: String,
+        with body: (borrowing Transaction) throws -> Result,
+        _ ending: (TransactionState) throws(SpaceError) -> Void
+    ) throws -> Result {
+        let core = namespace.core
+        try core.attempt(operation) { () throws(SpaceError) in try begin() }
+        do {
+            return try core.transaction(in: namespace, operation) { transaction in
+                // The end comes first: if the place is lost, the body must not run.
+                try ending(transaction.state)
+                return try body(transaction)
+            }
+        } catch {
+            undo(error)
+            throw error
+        }
+    }
+
+    private func begin() throws(SpaceError) {
+        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else {
+            throw .misuse("\(place.name.quotedForPeople) was let go before", advice: "end what is held once")
+        }
+    }
+
+    private func undo(_ error: any Error) {
+        if (error as? SpaceError)?.code != .holdLost { hasEnded.store(false, ordering: .releasing) }
+    }
+
+    /// Leaves the place held when this value's life ends.
+    func detach() { hasEnded.store(true, ordering: .releasing) }
+
+    /// The place as a value that ends it again, after ``detach()``; there is one such value.
+    func attached() throws(SpaceError) -> OwnPlace {
+        guard !isAttached.exchange(true, ordering: .acquiringAndReleasing) else {
+            throw .misuse("\(place.name.quotedForPeople) was attached before", advice: "attach a detached value once")
+        }
+        return OwnPlace(place, in: namespace)
     }
 
     /// Waits until the place is lost without being released, and returns how it was lost.

@@ -33,6 +33,9 @@ public struct QueueItem: ~Copyable, Sendable {
     /// The fencing number: greater than that of every earlier worker that had the item.
     public var fencing: UInt64 { state.place.ticket }
 
+    /// The item as it was taken.
+    var facts: QueuedItem { QueuedItem(row, value, state.namespace.core.clock.milliseconds) }
+
     /// Decodes the item's value.
     ///
     /// - Parameter type: The type to decode.
@@ -41,6 +44,18 @@ public struct QueueItem: ~Copyable, Sendable {
     public func content<Content: Decodable>(as type: Content.Type = Content.self) throws(SpaceError) -> Content {
         try state.namespace.core.attempt("decode an item of a queue") { () throws(SpaceError) in try value.content(type)
         }
+    }
+
+    /// Whether the item is still this process's; if that can't be looked up, it counts as such.
+    package var isHeld: Bool {
+        let place = state.place
+        return
+            (try? state.namespace.core.read { snapshot throws(SpaceError) in
+                guard let id = try snapshot.place(PlaceKeys(place.name), place.ticket)?.item,
+                    let (rows, _) = try snapshot.queue(place.name), let item = try snapshot.queueItem(rows, id)
+                else { return false }
+                return !item.isOverdue(snapshot.clock.milliseconds)
+            }) ?? true
     }
 
     /// Completes the item: it is gone for good, and the next item of its group may be taken.
@@ -53,26 +68,80 @@ public struct QueueItem: ~Copyable, Sendable {
         }
     }
 
+    /// Completes the item together with the changes of `body`, in one transaction: either both happen or neither does.
+    ///
+    /// ```swift
+    /// try item.complete { t in try t.write("done", item.id) }
+    /// ```
+    ///
+    /// - Parameter body: The changes; see ``Namespace/transaction(_:)``.
+    /// - Returns: The result of `body`.
+    /// - Throws: What `body` throws, after which the item is still held, and the errors of ``complete()``.
+    public func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
+        let (place, operation) = (state.place, "complete an item")
+        return try state.end(operation, with: body) { transaction throws(SpaceError) in
+            try transaction.change(.removing, bytes: 1024) { scope throws(SpaceError) in
+                let isOurs = try scope.endItem(place) { (item, rows) throws(SpaceError) in
+                    try scope.completeItem(item, rows, place.name)
+                }
+                guard isOurs else { throw .lost(place) }
+            }
+        }
+    }
+
     /// Puts the item back; this counts as a delivery.
     ///
-    /// - Parameter delay: How long no worker gets the item; a negative delay is refused.
+    /// - Parameters:
+    ///   - delay: How long no worker gets the item; a negative delay is refused.
+    ///   - priority: The item's new priority, or `nil` to keep it.
     /// - Throws: The same errors as ``complete()``.
-    public func release(delay: Duration = .zero) throws(SpaceError) {
+    public func release(delay: Duration = .zero, priority: Int? = nil) throws(SpaceError) {
+        try giveBack(delay: delay, priority: priority)
+    }
+
+    /// Puts the item back, and keeps the reason in its row.
+    package func giveBack(delay: Duration, priority: Int? = nil, reason: String? = nil) throws(SpaceError) {
         let operation = "put an item back"
         try state.namespace.core.attempt(operation) { () throws(SpaceError) in try delay.checkNotNegative("a delay") }
-        guard delay > .zero else { return try state.release() }
         try end(operation) { (scope, item, rows, name) throws(SpaceError) in
-            try scope.returnItem(item, rows, name, readyTime: scope.clock.time(after: delay))
+            let readyTime = delay > .zero ? scope.clock.time(after: delay) : 0
+            try scope.returnItem(item, rows, name, readyTime: readyTime, priority: priority, reason: reason)
         }
     }
 
     /// Sets the item aside, as a dead letter.
     ///
+    /// - Parameter reason: Why, for those who look at it later, or `nil`; of a long text the first 500 bytes are kept.
     /// - Throws: The same errors as ``complete()``.
-    public func bury() throws(SpaceError) {
+    public func bury(reason: String? = nil) throws(SpaceError) {
         try end("set an item aside") { (scope, item, rows, name) throws(SpaceError) in
-            try scope.buryItem(item, rows, name)
+            try scope.buryItem(item, rows, name, reason: reason)
         }
+    }
+
+    /// Lets the worker have the item until `duration` from now, if that is later than it may now.
+    ///
+    /// An item without a time to run stays without one.
+    ///
+    /// - Throws: `holdLost` if the item had returned already; `invalidArgument` for a negative duration.
+    public func extend(by duration: Duration) throws(SpaceError) {
+        let place = state.place
+        try state.namespace.core.attempt("extend an item") { () throws(SpaceError) in
+            try duration.checkNotNegative("an extension")
+            let isOurs = try state.namespace.core.write(.removing) { scope throws(SpaceError) in
+                try scope.extendItem(place, by: duration)
+            }
+            guard isOurs else { throw .lost(place) }
+        }
+    }
+
+    /// Turns the item into a plain value, which closures and other tasks may keep.
+    ///
+    /// From now on, the item returns only when its time to run is over, when the process no longer uses the namespace,
+    /// or as ``HeldItem/attach()`` says.
+    public consuming func detach() -> HeldItem {
+        state.detach()
+        return HeldItem(row, value, state)
     }
 
     /// Puts back an item that no worker has seen, now or as soon as possible; this does not count as a delivery.
@@ -96,9 +165,10 @@ extension NamespaceCore {
     /// Whether there may be an item to take now.
     func mayTakeItem(_ name: String) throws(SpaceError) -> Bool {
         try read { snapshot throws(SpaceError) in
-            guard let (rows, _) = try snapshot.queue(name) else { return false }
+            guard let (rows, settings) = try snapshot.queue(name) else { return false }
+            if settings.isPaused(snapshot.clock.milliseconds) { return false }
             if try !snapshot.queueIDs(rows.key(.ready), limit: 1).isEmpty { return true }
-            if let due = try snapshot.nextDelayed(rows), due <= snapshot.clock.milliseconds { return true }
+            if let due = try snapshot.nextDue(rows, settings), due <= snapshot.clock.milliseconds { return true }
             // A dead process may have taken an item.
             return try snapshot.counters().holds > 0
         }

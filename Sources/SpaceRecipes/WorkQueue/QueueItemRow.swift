@@ -6,38 +6,54 @@ import TupleCoding
 ///     4  deliveries: how often it came back
 ///     8  priority
 ///     16 the time when it is or was ready, milliseconds of the namespace's clock; 0: at once
-///     24 the group, or null, one encoded element
+///     24 the time when a taken item's time to run is over; 0: it has no such time
+///     32 an array of the group, the unique key and the reason of the last return, each a string or null, one encoded
+///        element
 package struct QueueItemRow: EncodedTableRow, Sendable {
     package enum State: UInt8, Sendable { case ready, delayed, taken, blocked, dead }
-    private static let headerSize = 24
+    private static let headerSize = 32
+    /// The longest reason that a row keeps, in bytes.
+    private static let reasonBytes = 500
 
     package let id: UInt64
     package var state: State
     package var deliveries: UInt32
-    package let priority: Int64
+    package var priority: Int64
     package var readyTime: Int64
+    package var endTime: Int64 = 0
     package let group: String?
+    package let key: String?
+    package private(set) var reason: String?
 
-    package init(id: UInt64, priority: Int64, readyTime: Int64, group: String?) {
+    package init(id: UInt64, _ new: NewItem) {
         self.id = id
-        state = .blocked
-        deliveries = 0
-        self.priority = priority
-        self.readyTime = readyTime
-        self.group = group
+        state = new.isDead ? .dead : .blocked
+        deliveries = new.deliveries
+        priority = new.priority
+        readyTime = new.readyTime
+        group = new.group
+        key = new.key
+        setReason(new.reason)
     }
 
     /// Copies the row out of the page; `nil` if the bytes are not a row.
     package init?(key: UnsafeRawBufferPointer, value bytes: UnsafeRawBufferPointer) {
         guard let id = QueueRows.id(of: key), bytes.count > Self.headerSize, let state = State(rawValue: bytes[0]),
-            let group = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
+            let texts = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])),
+            case .array(let elements) = texts, elements.count == 3
         else { return nil }
+        func text(_ index: Int) -> String? {
+            if case .string(let text) = elements[index] { text } else { nil }
+        }
         self.id = id
         self.state = state
         deliveries = bytes.little(4)
         priority = bytes.little(8)
         readyTime = bytes.little(16)
-        if case .string(let name) = group { self.group = name } else { self.group = nil }
+        endTime = bytes.little(24)
+        group = text(0)
+        self.key = text(1)
+        reason = text(2)
     }
 
     package var encoded: [UInt8] {
@@ -45,10 +61,42 @@ package struct QueueItemRow: EncodedTableRow, Sendable {
         withUnsafeBytes(of: deliveries.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: priority.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: readyTime.littleEndian) { bytes.append(contentsOf: $0) }
-        return bytes + (group.map { .string($0) } ?? Value.null).knownElement
+        withUnsafeBytes(of: endTime.littleEndian) { bytes.append(contentsOf: $0) }
+        return bytes + Value.array([group, key, reason].map { $0.map { .string($0) } ?? .null }).knownElement
+    }
+
+    /// Whether the item's worker has had it for longer than its time to run.
+    func isOverdue(_ now: Int64) -> Bool { state == .taken && endTime != 0 && endTime <= now }
+
+    /// Keeps the reason why the item came back; a long one is cut.
+    mutating func setReason(_ text: String?) {
+        guard let text, text.utf8.count > Self.reasonBytes else { return reason = text }
+        var kept = ""
+        var size = 0
+        for character in text.unicodeScalars {
+            size += UTF8.width(character)
+            guard size <= Self.reasonBytes else { break }
+            kept.unicodeScalars.append(character)
+        }
+        reason = kept
     }
 
     package static func damage(at key: UnsafeRawBufferPointer) -> String {
         QueueRows.id(of: key).map { "item \($0) of a queue does not decode" } ?? "a queue's item does not decode"
     }
+}
+
+/// An item to be put into a queue.
+package struct NewItem: Sendable {
+    /// The value, one encoded element.
+    package let encoded: [UInt8]
+    package var priority: Int64 = 0
+    package var readyTime: Int64 = 0
+    package var group: String?
+    package var key: String?
+    package var deliveries: UInt32 = 0
+    package var reason: String?
+    package var isDead = false
+
+    package init(encoded: [UInt8]) { self.encoded = encoded }
 }

@@ -17,10 +17,13 @@ import TupleCoding
 ///     R priority, id       ready, the highest priority first
 ///     D time, id           delayed, by the time when it becomes ready
 ///     G group, id          of a group, in the order of putting
+///     T time, id           taken with a time to run, by the time when that is over
+///     U key, id            of a unique key; a dead letter has none
 ///     X id                 a dead letter
 package struct QueueRows {
     package enum Letter: UInt8 {
-        case item = 0x49, value = 0x56, ready = 0x52, delayed = 0x44, group = 0x47, dead = 0x58
+        case item = 0x49, value = 0x56, ready = 0x52, delayed = 0x44, group = 0x47, dead = 0x58, running = 0x54,
+            unique = 0x55
     }
 
     package let number: UInt64
@@ -34,7 +37,8 @@ package struct QueueRows {
     package func item(_ id: UInt64) -> [UInt8] { key(.item, id.bigEndianBytes) }
     package func value(_ id: UInt64) -> [UInt8] { key(.value, id.bigEndianBytes) }
 
-    /// The key of an item's row in its state's index, or `nil` for taken and blocked items, which need none.
+    /// The key of an item's row in its state's index, or `nil` for blocked items and taken ones without a time
+    /// to run, which need none.
     package func index(of item: QueueItemRow) -> [UInt8]? {
         switch item.state {
         case .ready:
@@ -44,11 +48,14 @@ package struct QueueRows {
         case .delayed:
             return key(.delayed, UInt64(bitPattern: item.readyTime).bigEndianBytes + item.id.bigEndianBytes)
         case .dead: return key(.dead, item.id.bigEndianBytes)
+        case .taken where item.endTime != 0:
+            return key(.running, UInt64(bitPattern: item.endTime).bigEndianBytes + item.id.bigEndianBytes)
         case .taken, .blocked: return nil
         }
     }
 
     package func group(_ name: String) -> [UInt8] { key(.group, Value.string(name).knownElement) }
+    package func unique(_ name: String) -> [UInt8] { key(.unique, Value.string(name).knownElement) }
 
     /// The id that a key of any letter ends with.
     package static func id(of key: UnsafeRawBufferPointer) -> UInt64? { key.count >= 17 ? key.big(key.count - 8) : nil }
@@ -70,14 +77,19 @@ extension TransactionTables {
 extension PlaceRow {
     /// The id of the item that a queue's taker has, or `nil` if it has none.
     var item: UInt64? { if case .int(let id) = details { UInt64(bitPattern: Int64(id)) } else { nil } }
+
+    /// The time to run that a waiting taker asks for, in milliseconds; `nil`: without limit.
+    var timeToRun: Int64? {
+        if case .array(let parts) = details, case .int(let time)? = parts.first { Int64(time) } else { nil }
+    }
 }
 
 extension Snapshot {
     /// The queue with a name, or `nil` if there is none.
     ///
     /// Throws `typeMismatch` if the name belongs to another kind of object.
-    func queue(_ name: String) throws(SpaceError) -> (rows: QueueRows, row: SharedObjectRow)? {
-        try object(name, .queue).map { (QueueRows(number: $0.number), $0) }
+    func queue(_ name: String) throws(SpaceError) -> (rows: QueueRows, settings: QueueSettings)? {
+        try object(name, .queue).map { (QueueRows(number: $0.number), QueueSettings($0.details)) }
     }
 
     package func queueItem(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> QueueItemRow? {
@@ -106,8 +118,32 @@ extension Snapshot {
         return found
     }
 
-    /// The time when the next delayed item becomes ready, on the namespace's clock, or `nil` if there is none.
-    func nextDelayed(_ rows: QueueRows) throws(SpaceError) -> Int64? {
-        try queueIDs(rows.key(.delayed), limit: 1).first.map { Int64(bitPattern: $0.before) }
+    /// The next time at which takers can get an item that they can't get now, on the namespace's clock: a delayed item
+    /// is ready, a time to run is over, or a pause ends; `nil` if there is no such time.
+    func nextDue(_ rows: QueueRows, _ settings: QueueSettings) throws(SpaceError) -> Int64? {
+        if settings.isPaused(clock.milliseconds) {
+            return settings.pausedUntil == .max ? nil : settings.pausedUntil
+        }
+        let delayed = try nextTime(rows, .delayed)
+        let running = try nextTime(rows, .running)
+        return [delayed, running].compactMap(\.self).min()
+    }
+
+    /// The earliest time in an index of times.
+    func nextTime(_ rows: QueueRows, _ letter: QueueRows.Letter) throws(SpaceError) -> Int64? {
+        try queueIDs(rows.key(letter), limit: 1).first.map { Int64(bitPattern: $0.before) }
+    }
+
+    /// The item with a unique key, or `nil` if there is none.
+    func queueItem(_ rows: QueueRows, unique key: String) throws(SpaceError) -> UInt64? {
+        try queueIDs(rows.unique(key), limit: 1).first?.id
+    }
+
+    /// Whether a queue has as many items as its bound allows, or would have with `more`; dead letters don't count.
+    func isFull(_ rows: QueueRows, _ settings: QueueSettings, adding more: Int = 1) throws(SpaceError) -> Bool {
+        guard settings.bound > 0 else { return false }
+        guard more <= settings.bound else { return true }
+        let dead = try queueIDs(rows.key(.dead)).count
+        return try queueIDs(rows.key(.item), limit: settings.bound + dead).count - dead + more > settings.bound
     }
 }

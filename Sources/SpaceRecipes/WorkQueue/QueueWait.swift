@@ -3,26 +3,28 @@ import TupleCoding
 
 /// A taker's wait for an item: it ends when the taker is served or the time has passed.
 ///
-/// The result is the place that holds the item, or `nil` if the time has passed. If a delayed item becomes due during
-/// the wait, the waiting taker makes it ready itself. If the wait ends with an error, an item that the taker was given
+/// The result is the place that holds the item, or `nil` if the time has passed. If a delayed item becomes due, or
+/// a time to run is over, during the wait, the waiting taker makes the item ready itself. If the wait ends with an error, an item that the taker was given
 /// returns, and that does not count as a delivery.
 struct QueueWait: Steps {
     static let operation = "take an item from a queue"
 
-    private enum News { case served, sooner }
+    private enum News { case served, sooner, gone }
 
     let core: NamespaceCore
     var operation: String { Self.operation }
     private let name: String
     private let deadline: MonotonicInstant?
+    private let ttr: Duration?
     private var place: Place?
-    /// When the next delayed item becomes ready, by which the present sleep is limited.
+    /// When takers can next get more (`Snapshot.nextDue`), by which the present sleep is limited.
     private var due: Int64?
     private var news: News?
 
-    init(_ core: NamespaceCore, _ name: String, timeout: Duration?) {
+    init(_ core: NamespaceCore, _ name: String, timeout: Duration?, ttr: Duration? = nil) {
         self.core = core
         self.name = name
+        self.ttr = ttr
         deadline = MonotonicInstant.deadline(after: timeout)
     }
 
@@ -30,10 +32,12 @@ struct QueueWait: Steps {
         guard let place else { return try enter() }
         switch news {
         case .served?:
-            try core.see(place)
+            guard try unlessGone({ () throws(SpaceError) in try core.see(place) }) != nil else { return try enter() }
             return .done(place)
+        case .gone?: return try enter()
         case .sooner?: break
-        case nil where deadline?.hasPassed ?? false: return .done(try core.endWaiting(place))
+        case nil where deadline?.hasPassed ?? false:
+            return .done(try unlessGone { () throws(SpaceError) in try core.endWaiting(place) } ?? nil)
         case nil:
             guard let due, due <= core.clock.milliseconds else { break }
             // The first taker to notice serves all waiting takers.
@@ -44,11 +48,18 @@ struct QueueWait: Steps {
         return try sleep(place)
     }
 
+    static func request(_ name: String, _ ttr: Duration?, _ clock: NamespaceClock) -> PlaceRequest {
+        var request = PlaceRequest(name: name, kind: .queue, rules: TakerRules())
+        if let ttr { request.details = .array([.int(max(1, Int(clock.time(after: ttr) &- clock.milliseconds)))]) }
+        return request
+    }
+
     private mutating func enter() throws(SpaceError) -> Step<Place?> {
+        (place, news) = (nil, nil)
         let mayWait = deadline?.hasPassed != true
         // A taker that only looks writes nothing if there is no item.
         if !mayWait, try !core.mayTakeItem(name) { return .done(nil) }
-        let request = PlaceRequest(name: name, kind: .queue, rules: TakerRules())
+        let request = Self.request(name, ttr, core.clock)
         guard let (place, isHolding) = try core.enter(request, waits: mayWait) else {
             return .done(nil)
         }
@@ -56,8 +67,8 @@ struct QueueWait: Steps {
         return isHolding ? .done(place) : try sleep(place)
     }
 
-    /// Sleeps until the caller's deadline or the time of the next delayed item, and with a delayed item for one tick at
-    /// most.
+    /// Sleeps until the caller's deadline or the time at which there may be more to take, and in the latter case for one
+    /// tick at most.
     ///
     /// The sleep's clock stands still while the machine sleeps. The namespace's clock goes on, or may be set, so the
     /// item can become due before the sleep ends.
@@ -71,11 +82,15 @@ struct QueueWait: Steps {
         return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: end))
     }
 
-    /// Looks whether the taker was served, or an item was put that is due sooner than the one the sleep is limited by.
+    /// Looks whether the taker was served, or there is more to take sooner than at the time that limits the sleep.
     mutating func look() throws(SpaceError) -> Bool {
         news = nil
         guard let place else { return false }
-        if try core.isServed(place) {
+        guard let isServed = try unlessGone({ () throws(SpaceError) in try core.isServed(place) }) else {
+            news = .gone
+            return true
+        }
+        if isServed {
             news = .served
         } else if try nextDue() ?? .max < due ?? .max {
             news = .sooner
@@ -83,15 +98,25 @@ struct QueueWait: Steps {
         return news != nil
     }
 
+    /// The result of `body`; `nil` if the taker was served, and its time to run was over before it looked.
+    private func unlessGone<Result>(_ body: () throws(SpaceError) -> Result) throws(SpaceError) -> Result? {
+        do throws(SpaceError) {
+            return try body()
+        } catch {
+            guard error.code == .holdLost, ttr != nil else { throw error }
+            return nil
+        }
+    }
+
     func giveUp() {
         if let place { core.endOrRemember(place.unseen) }
     }
 
-    /// The time when the next delayed item becomes ready.
+    /// The time when takers can next get more.
     private func nextDue() throws(SpaceError) -> Int64? {
         try core.read { snapshot throws(SpaceError) in
-            guard let (rows, _) = try snapshot.queue(name) else { return nil }
-            return try snapshot.nextDelayed(rows)
+            guard let (rows, settings) = try snapshot.queue(name) else { return nil }
+            return try snapshot.nextDue(rows, settings)
         }
     }
 }

@@ -17,6 +17,7 @@ extension Snapshot {
             let subject = "the queue \(name.quotedForPeople)"
             var indexed: [QueueRows.Letter: Int] = [:]
             var groups: [Name: [QueueItemRow]] = [:]
+            var unique = 0
             let ids = try queueIDs(rows.key(.item)).map(\.id)
             for id in ids {
                 guard let item = try? queueItem(rows, id), (try? queueValue(rows, id)) != nil else {
@@ -32,12 +33,18 @@ extension Snapshot {
                 if item.state == .taken, takers.removeValue(forKey: id) != 1 {
                     damage.append("item \(id) of \(subject) is taken, and nobody holds it")
                 }
+                if let key = item.key, item.state != .dead {
+                    unique += 1
+                    if try queueItem(rows, unique: key) != id {
+                        damage.append("the key of item \(id) of \(subject) is not its own")
+                    }
+                }
                 if let group = item.group, item.state != .dead { groups[Name(group), default: []].append(item) }
             }
             if try queueIDs(rows.key(.value)).count != ids.count {
                 damage.append("\(subject) has values without items")
             }
-            for letter in [QueueRows.Letter.ready, .delayed, .dead]
+            for letter in [QueueRows.Letter.ready, .delayed, .dead, .running]
             where try queueIDs(rows.key(letter)).count != indexed[letter, default: 0] {
                 damage.append("\(subject) has rows for items in another state")
             }
@@ -51,6 +58,9 @@ extension Snapshot {
                 if try queueIDs(rows.group(group.text)).map(\.id) != ordered.map(\.id) {
                     damage.append("the group \(group.text.quotedForPeople) of \(subject) is not what its items say")
                 }
+            }
+            if try queueIDs(rows.key(.unique)).count != unique {
+                damage.append("\(subject) has rows of unique keys too many")
             }
             if try queueIDs(rows.key(.group)).count != grouped {
                 damage.append("\(subject) has rows of groups too many")

@@ -16,16 +16,27 @@ public import TupleCoding
 /// counts as a delivery. Of a group, one item at a time is worked on, in the order of putting; while the first item is
 /// delayed or has returned, the others wait.
 public struct WorkQueue: Sendable {
-    package let namespace: Namespace
+    private let place: CollectionPlace
     /// The queue's name in the namespace.
     public let name: String
-    /// The number of deliveries after which a returning item is set aside as a dead letter; 0: never.
-    public let deliveries: Int
+    private let wantedDeliveries: Int?
+    private let wantedBound: Int?
 
-    package init(_ name: String, deliveries: Int, in namespace: Namespace) {
+    package var namespace: Namespace { place.namespace }
+
+    /// The number of deliveries after which a returning item is set aside, as this handle was given it; 0: never, or
+    /// as the queue says.
+    public var deliveries: Int { wantedDeliveries ?? 0 }
+
+    fileprivate init(_ name: String, deliveries: Int?, bound: Int?, in place: CollectionPlace) {
         self.name = name
-        self.deliveries = deliveries
-        self.namespace = namespace
+        self.place = place
+        wantedDeliveries = deliveries
+        wantedBound = bound
+    }
+
+    fileprivate func moved(to place: CollectionPlace) -> WorkQueue {
+        WorkQueue(name, deliveries: wantedDeliveries, bound: wantedBound, in: place)
     }
 
     // MARK: Putting
@@ -37,43 +48,43 @@ public struct WorkQueue: Sendable {
     ///   - priority: The item's priority; higher ones are taken first.
     ///   - delay: How long no worker gets the item; a negative delay is refused.
     ///   - group: The item's group, 1 to 200 bytes, or `nil` for none; one item of a group is worked on at a time.
-    /// - Returns: The item's number, which no other item in the namespace has.
-    /// - Throws: `typeMismatch` if the name belongs to another kind of object, or to a queue with another number of
-    ///   deliveries; `tooLarge`, `invalidArgument`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`,
-    ///   `namespaceDeleted`.
+    ///   - key: The item's unique key, 1 to 200 bytes, or `nil` for none. While an item with this key is in the queue,
+    ///     ready, delayed, blocked or taken, another put with the key does nothing.
+    /// - Returns: The item's number, which no other item in the namespace has; if the key was there already, the number
+    ///   of the item that has it.
+    /// - Throws: `typeMismatch` if the name belongs to another kind of object, or to a queue with other numbers than
+    ///   this handle gives; `limitReached` if the queue is as full as its bound allows; `tooLarge`, `invalidArgument`,
+    ///   `storageFull`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
+    /// - Complexity: O(log n); with a bound b, O(b).
     @discardableResult
     public func put(
         _ value: Value,
         priority: Int = 0,
         delay: Duration = .zero,
-        group: String? = nil
+        group: String? = nil,
+        unique key: String? = nil
     ) throws(SpaceError) -> UInt64 {
-        try attempt(Self.putting) { (core) throws(SpaceError) in
-            try delay.checkNotNegative("a delay")
-            if let group, !(1...Limits.queueGroupBytes).contains(group.utf8.count) {
-                throw .badName("the group's name", bytes: group.utf8.count, most: Limits.queueGroupBytes)
-            }
-            let encoded = try value.uncheckedElement()
-            guard encoded.count <= Limits.valueBytes else {
-                throw .tooLarge("an item", bytes: encoded.count, most: Limits.valueBytes)
-            }
-            return try core.write(.adding) { scope throws(SpaceError) in
-                let rows = try make(scope)
-                return try scope.putItem(
-                    rows,
-                    name,
-                    encoded,
-                    priority: Int64(priority),
-                    readyTime: delay > .zero ? scope.clock.time(after: delay) : 0,
-                    group: group
-                )
-            }
-        }
+        let new = try item(value, priority, delay, group, key)
+        return try putAll([new], delay: delay)[0]
     }
 
-    /// Puts a `Codable` value; see ``put(_:priority:delay:group:)-(Value,_,_,_)``.
+    /// Puts a `Codable` value; see ``put(_:priority:delay:group:unique:)-(Value,_,_,_,_)``.
     ///
     /// - Throws: The same errors, and `badData` if the value doesn't encode.
+    @discardableResult
+    public func put(
+        _ content: some Encodable,
+        priority: Int = 0,
+        delay: Duration = .zero,
+        group: String? = nil,
+        unique key: String? = nil
+    ) throws(SpaceError) -> UInt64 {
+        let new = try item(try value(of: content), priority, delay, group, key)
+        return try putAll([new], delay: delay)[0]
+    }
+
+    /// Puts a `Codable` value; a former form of ``put(_:priority:delay:group:unique:)-(Encodable,_,_,_,_)``.
+    @available(*, deprecated, message: "leave the label out")
     @discardableResult
     public func put(
         encoding content: some Encodable,
@@ -81,209 +92,220 @@ public struct WorkQueue: Sendable {
         delay: Duration = .zero,
         group: String? = nil
     ) throws(SpaceError) -> UInt64 {
-        let value = try namespace.core.attempt(Self.putting) { () throws(SpaceError) in try Value(checking: content) }
-        return try put(value, priority: priority, delay: delay, group: group)
+        try put(content, priority: priority, delay: delay, group: group)
     }
 
-    // MARK: Taking
-
-    /// Waits for an item.
+    /// Puts several items in one transaction: all or none.
     ///
-    /// - Parameter timeout: The timeout, or `nil` to wait indefinitely.
-    /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if the time has passed.
-    /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every write.
-    public func take(timeout: Duration? = nil) async throws(SpaceError) -> QueueItem? {
-        try item(try await taking(timeout: timeout).suspend())
+    /// - Returns: The items' numbers, in the same order.
+    /// - Throws: The errors of ``put(_:priority:delay:group:unique:)-(Encodable,_,_,_,_)``, and `transactionTooLarge`.
+    @discardableResult
+    public func put(
+        contentsOf items: some Sequence<some Encodable>,
+        priority: Int = 0,
+        delay: Duration = .zero,
+        group: String? = nil
+    ) throws(SpaceError) -> [UInt64] {
+        var all: [NewItem] = []
+        for content in items { all.append(try item(try value(of: content), priority, delay, group, nil)) }
+        return try putAll(all, delay: delay)
     }
 
-    /// Waits for an item.
-    ///
-    /// Blocks the thread; otherwise it does the same as the asynchronous form.
-    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func take(timeout: Duration) throws(SpaceError) -> QueueItem? {
-        try takeBlocking(timeout: timeout, interruption: nil)
-    }
-
-    /// Waits for an item, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
-    package func takeBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> QueueItem? {
-        try item(try taking(timeout: timeout).block(interruption: interruption))
-    }
-
-    private func taking(timeout: Duration?) throws(SpaceError) -> QueueWait {
-        try attempt(QueueWait.operation) { (core) throws(SpaceError) in QueueWait(core, name, timeout: timeout) }
-    }
-
-    /// Takes an item if one is ready and no earlier taker waits for it.
-    ///
-    /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if none is ready.
-    /// - Throws: `typeMismatch`, and the errors of every write.
-    public func takeIfReady() throws(SpaceError) -> QueueItem? {
-        try takeBlocking(timeout: .zero, interruption: nil)
-    }
-
-    /// Takes one item after the other and runs `body` with each, until the task is cancelled or the time-out passes.
-    ///
-    /// If `body` returns, the item is completed; if it throws, the item returns to the queue.
+    /// Puts an item as soon as the queue's bound allows.
     ///
     /// - Parameters:
-    ///   - timeout: The time to wait for the next item, or `nil` to wait indefinitely.
-    ///   - body: The work on one item; it runs with the caller's isolation.
-    /// - Throws: The errors of `body` and of ``take(timeout:)-(Duration?)``; `holdLost` if an item was taken away while
-    ///   `body` worked on it.
-    nonisolated(nonsending) public func work(
-        timeout: Duration? = nil,
-        _ body: (borrowing QueueItem) async throws -> Void
-    ) async throws {
-        while let item = try await take(timeout: timeout) {
-            do {
-                try await body(item)
-            } catch {
-                try? item.release()
-                throw error
+    ///   - content: The item.
+    ///   - priority: The item's priority; higher ones are taken first.
+    ///   - delay: How long no worker gets the item.
+    ///   - group: The item's group, or `nil` for none.
+    ///   - key: The item's unique key, or `nil` for none.
+    ///   - timeout: How long to wait for room; `nil`: without limit.
+    /// - Returns: The item's number, or `nil` if the time has passed.
+    /// - Throws: The errors of ``put(_:priority:delay:group:unique:)-(Encodable,_,_,_,_)`` except that of a full queue,
+    ///   and `cancelled`.
+    public func put(
+        _ content: some Encodable,
+        priority: Int = 0,
+        delay: Duration = .zero,
+        group: String? = nil,
+        unique key: String? = nil,
+        timeout: Duration?
+    ) async throws(SpaceError) -> UInt64? {
+        let new = try item(try value(of: content), priority, delay, group, key)
+        return try await putting(new, delay: delay, timeout: timeout).suspend()
+    }
+
+    /// Puts an item as soon as the queue's bound allows; blocks the thread, otherwise the same as the asynchronous form.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func put(
+        _ content: some Encodable,
+        priority: Int = 0,
+        delay: Duration = .zero,
+        group: String? = nil,
+        unique key: String? = nil,
+        timeout: Duration
+    ) throws(SpaceError) -> UInt64? {
+        try putBlocking(
+            try value(of: content),
+            priority: priority,
+            delay: delay,
+            group: group,
+            unique: key,
+            timeout: timeout,
+            interruption: nil
+        )
+    }
+
+    /// Puts an item as soon as the bound allows; if `timeout` is `nil`, only the interruption ends the wait.
+    package func putBlocking(
+        _ value: Value,
+        priority: Int,
+        delay: Duration,
+        group: String?,
+        unique key: String?,
+        timeout: Duration?,
+        interruption: Interruption?
+    ) throws(SpaceError) -> UInt64? {
+        let new = try item(value, priority, delay, group, key)
+        return try putting(new, delay: delay, timeout: timeout).block(interruption: interruption)
+    }
+
+    private func putting(_ new: NewItem, delay: Duration, timeout: Duration?) throws(SpaceError) -> RoomWait {
+        try attempt(Self.putting) { (core) throws(SpaceError) in
+            RoomWait(
+                core: core,
+                operation: Self.putting,
+                name: name,
+                deadline: MonotonicInstant.deadline(after: timeout)
+            ) { () throws(SpaceError) in
+                try core.write(.adding) { scope throws(SpaceError) in try add([new], delay, scope)?.first }
             }
-            try item.complete()
         }
     }
 
-    private func item(_ place: Place?) throws(SpaceError) -> QueueItem? {
-        guard let place else { return nil }
-        do throws(SpaceError) {
-            let found = try namespace.core.read { snapshot throws(SpaceError) -> (QueueItemRow, Value)? in
-                guard let id = try snapshot.place(PlaceKeys(name), place.ticket)?.item,
-                    let (rows, _) = try snapshot.queue(name), let item = try snapshot.queueItem(rows, id)
-                else { return nil }
-                return (item, try snapshot.queueValue(rows, item.id))
+    private func putAll(_ items: [NewItem], delay: Duration) throws(SpaceError) -> [UInt64] {
+        func addAll(_ scope: WriteScope) throws(SpaceError) -> [UInt64] {
+            guard let ids = try add(items, delay, scope) else {
+                throw .limitReached(
+                    "the queue \(name.quotedForPeople) is as full as its bound allows",
+                    advice: "put with a time-out, which waits for room, or start more workers"
+                )
             }
-            guard let (row, value) = found else { throw .lost(place) }
-            return QueueItem(row, value, OwnPlace(place, in: namespace))
-        } catch  where error.code == .damaged {
-            // No worker can ever read this item; set aside, it does not block those behind it.
-            setAside(place)
-            throw error.named(QueueWait.operation, namespace.name)
-        } catch {
-            namespace.core.endOrRemember(place.unseen)
-            throw error.named(QueueWait.operation, namespace.name)
+            return ids
+        }
+        switch place {
+        case .namespace:
+            return try attempt(Self.putting) { (core) throws(SpaceError) in
+                try core.write(.adding) { scope throws(SpaceError) in try addAll(scope) }
+            }
+        case .transaction(let state):
+            try state.checkRunsHere("the queue \(name.quotedForPeople)")
+            try state.attempt(Self.putting) { () throws(SpaceError) in try check() }
+            let bytes = items.reduce(0) { $0 + $1.encoded.count }
+            return try state.change(.adding, count: items.count, bytes: bytes) { scope throws(SpaceError) in
+                try addAll(scope)
+            }
         }
     }
 
-    private func setAside(_ place: Place) {
-        do throws(SpaceError) {
-            _ = try namespace.core.write(.removing) { scope throws(SpaceError) in
-                try scope.endItem(place) { (item, rows) throws(SpaceError) in try scope.buryItem(item, rows, name) }
-            }
-        } catch {
-            namespace.core.endOrRemember(place.unseen)
-        }
-    }
-
-    // MARK: Dead letters
-
-    /// The items that came back too often or were set aside, the oldest first.
+    /// Adds items to the queue, which is made if it does not exist; `nil` if they are more than its bound allows.
     ///
-    /// - Returns: Copies; items with damaged values are left out.
-    /// - Throws: `typeMismatch`, and the errors of every read.
-    public func deadLetters() throws(SpaceError) -> [DeadLetter] {
-        try read("look at dead letters") { (snapshot, rows) throws(SpaceError) in
-            var letters: [DeadLetter] = []
-            for entry in try snapshot.queueIDs(rows.key(.dead)) {
-                guard let item = try snapshot.queueItem(rows, entry.id),
-                    let value = try? snapshot.queueValue(rows, item.id)
-                else { continue }
-                letters.append(DeadLetter(id: item.id, value: value, deliveries: Int(item.deliveries)))
-            }
-            return letters
-        } ?? []
+    /// An item whose unique key is there already needs no room.
+    private func add(_ items: [NewItem], _ delay: Duration, _ scope: WriteScope) throws(SpaceError) -> [UInt64]? {
+        let (rows, settings) = try make(scope)
+        let known = try items.count { item throws(SpaceError) in
+            try item.key.map { key throws(SpaceError) in try scope.snapshot.queueItem(rows, unique: key) != nil }
+                ?? false
+        }
+        if known < items.count, try scope.snapshot.isFull(rows, settings, adding: items.count - known) { return nil }
+        let readyTime = delay > .zero ? scope.clock.time(after: delay) : 0
+        var ids: [UInt64] = []
+        for item in items {
+            var new = item
+            new.readyTime = readyTime
+            ids.append(try scope.insertItem(rows, name, new))
+        }
+        try scope.serveTakers(of: name)
+        return ids
     }
 
-    /// Puts dead letters at the end of the queue, as if they were new.
-    ///
-    /// - Parameter max: The greatest number to put back, the oldest first; items with damaged values stay set aside.
-    /// - Returns: The number of items put back.
-    /// - Throws: `typeMismatch`, and the errors of every write.
-    @discardableResult
-    public func kick(max: Int = .max) throws(SpaceError) -> Int {
-        try attempt("kick dead letters") { (core) throws(SpaceError) in
-            var kicked = 0
-            let letters = try core.read { snapshot throws(SpaceError) -> [UInt64] in
-                guard let (rows, _) = try snapshot.queue(name) else { return [] }
-                return try snapshot.queueIDs(rows.key(.dead)).map(\.id)
-            }
-            for id in letters where kicked < max {
-                do throws(SpaceError) {
-                    let hasMoved = try core.write(.adding) { scope throws(SpaceError) in
-                        guard let (rows, _) = try scope.snapshot.queue(name) else { return false }
-                        return try scope.kickItem(id, rows, name)
-                    }
-                    if hasMoved { kicked += 1 }
-                } catch  where error.code == .damaged {
-                    continue
+    private func value(of content: some Encodable) throws(SpaceError) -> Value {
+        if let value = content as? Value { return value }
+        return try namespace.core.attempt(Self.putting) { () throws(SpaceError) in try Value(checking: content) }
+    }
+
+    private func item(
+        _ value: Value,
+        _ priority: Int,
+        _ delay: Duration,
+        _ group: String?,
+        _ key: String?
+    ) throws(SpaceError) -> NewItem {
+        try namespace.core.attempt(Self.putting) { () throws(SpaceError) in
+            try delay.checkNotNegative("a delay")
+            for (text, what) in [(group, "the group's name"), (key, "the unique key")] {
+                if let text, !(1...Limits.queueGroupBytes).contains(text.utf8.count) {
+                    throw .badName(what, bytes: text.utf8.count, most: Limits.queueGroupBytes)
                 }
             }
-            return kicked
+            let encoded = try value.uncheckedElement()
+            guard encoded.count <= Limits.valueBytes else {
+                throw .tooLarge("an item", bytes: encoded.count, most: Limits.valueBytes)
+            }
+            var new = NewItem(encoded: encoded)
+            (new.priority, new.group, new.key) = (Int64(priority), group, key)
+            return new
         }
-    }
-
-    /// The number of items in each state.
-    ///
-    /// - Returns: The counts.
-    /// - Throws: `typeMismatch`, and the errors of every read.
-    /// - Complexity: O(n).
-    public func counts() throws(SpaceError) -> QueueCounts {
-        try read("count the items of a queue") { (snapshot, rows) throws(SpaceError) in
-            try snapshot.queueCounts(rows)
-        } ?? QueueCounts()
     }
 
     // MARK: Helpers
 
     private static let putting = "put an item into a queue"
 
-    /// Reads the queue, or returns `nil` if there is none.
-    private func read<Result>(
-        _ operation: String,
-        _ body: (Snapshot, QueueRows) throws(SpaceError) -> Result
-    ) throws(SpaceError) -> Result? {
-        try attempt(operation) { (core) throws(SpaceError) in
-            // The items of workers that have died return first, in case no other process has noticed.
-            let hasHolds = try core.read { snapshot throws(SpaceError) in try snapshot.counters().holds > 0 }
-            if hasHolds { _ = core.askForTheDead(at: name) }
-            return try core.read { snapshot throws(SpaceError) in
-                guard let (rows, _) = try snapshot.queue(name) else { return nil }
-                return try body(snapshot, rows)
-            }
-        }
-    }
-
     private var object: ObjectState { ObjectState(namespace: namespace, name: name, kind: .queue) }
 
     /// Runs `body` as one operation on the queue.
-    private func attempt<Result>(
+    func attempt<Result>(
         _ operation: String,
         _ body: (NamespaceCore) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
         try object.attempt(operation) { (core) throws(SpaceError) in
-            guard (0...Int(UInt32.max)).contains(deliveries) else {
-                let reason = "\(deliveries) is no number of deliveries"
-                throw .badNumber(reason, advice: "give a number from 1, or 0 for no limit")
-            }
+            try check()
             return try body(core)
         }
     }
 
-    /// The queue's rows; the queue is made if it does not exist.
-    package func make(_ scope: WriteScope) throws(SpaceError) -> QueueRows {
-        guard let (rows, row) = try scope.snapshot.queue(name) else {
-            return QueueRows(number: try scope.makeObject(name, .queue, details: .int(deliveries)))
+    private func check() throws(SpaceError) {
+        let numbers = 0...Int(UInt32.max)
+        if let wantedDeliveries, !numbers.contains(wantedDeliveries) {
+            let reason = "\(wantedDeliveries) is no number of deliveries"
+            throw .badNumber(reason, advice: "give a number from 1, or 0 for no limit")
         }
-        guard row.details == .int(deliveries) else {
-            throw object.mismatch(is: "\(row.details.json) deliveries", wanted: "\(deliveries)")
+        if let wantedBound, !numbers.contains(wantedBound) {
+            let reason = "\(wantedBound) is no bound of a queue"
+            throw .badNumber(reason, advice: "give a number from 1, or 0 for no bound")
         }
-        return rows
+    }
+
+    /// The queue's rows and settings; the queue is made if it does not exist.
+    package func make(_ scope: WriteScope) throws(SpaceError) -> (rows: QueueRows, settings: QueueSettings) {
+        guard let (rows, settings) = try scope.snapshot.queue(name) else {
+            let settings = QueueSettings(deliveries: deliveries, bound: wantedBound ?? 0)
+            let number = try scope.makeObject(name, .queue, details: settings.details)
+            return (QueueRows(number: number), settings)
+        }
+        if let wantedDeliveries, wantedDeliveries != settings.deliveries {
+            throw object.mismatch(is: "\(settings.deliveries) deliveries", wanted: "\(wantedDeliveries)")
+        }
+        if let wantedBound, wantedBound != settings.bound {
+            throw object.mismatch(is: "a bound of \(settings.bound) items", wanted: "\(wantedBound)")
+        }
+        return (rows, settings)
     }
 }
 
 extension Limits {
-    /// The longest name of a queue's group, in bytes of UTF-8.
+    /// The longest name of a queue's group, and the longest unique key, in bytes of UTF-8.
     public static let queueGroupBytes = 200
 }
 
@@ -292,10 +314,33 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
-    ///   - deliveries: The number of deliveries after which a returning item is set aside; 0: never. All processes that
-    ///     put items must give the same number.
+    ///   - deliveries: The number of deliveries after which a returning item is set aside; 0: never; `nil`: as the queue
+    ///     was made, and never if this call's handle makes it. Another number than the queue's is refused.
+    ///   - bound: The greatest number of items that are not set aside; 0: no bound; `nil`: as the queue was made.
     /// - Returns: The queue; nothing is written before a process puts an item or waits for one.
-    public func queue(_ name: String, deliveries: Int = 0) -> WorkQueue {
-        WorkQueue(name, deliveries: deliveries, in: self)
+    public func queue(_ name: String, deliveries: Int? = nil, bound: Int? = nil) -> WorkQueue {
+        WorkQueue(name, deliveries: deliveries, bound: bound, in: .namespace(self))
+    }
+}
+
+extension Transaction {
+    /// A queue as part of the transaction: what is put becomes visible together with everything else that the body
+    /// does.
+    ///
+    /// ```swift
+    /// try item.complete { t in
+    ///     try t.set("result", result)
+    ///     try t.queue(next).put(job)
+    /// }
+    /// ```
+    ///
+    /// Only puts without a time-out work on it; if one throws, the transaction is undone.
+    ///
+    /// - Parameter queue: A queue of the same namespace.
+    /// - Returns: The same queue, for use in the body.
+    /// - Throws: `invalidArgument` for a queue of another namespace.
+    public func queue(_ queue: WorkQueue) throws(SpaceError) -> WorkQueue {
+        try state.checkIsHere("the queue \(queue.name.quotedForPeople)", of: queue.namespace)
+        return queue.moved(to: .transaction(state))
     }
 }

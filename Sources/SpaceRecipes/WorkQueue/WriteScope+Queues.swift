@@ -6,45 +6,22 @@ import TupleCoding
 extension WriteScope {
     // MARK: Coming and going
 
-    /// Puts a new item at the end, and returns its id.
+    /// Puts a new item at the end, and returns its id, or that of the item which has its unique key already.
     ///
-    /// `encoded` is its value, one encoded element.
-    func putItem(
-        _ rows: QueueRows,
-        _ name: String,
-        _ encoded: [UInt8],
-        priority: Int64,
-        readyTime: Int64,
-        group: String?
-    ) throws(SpaceError) -> UInt64 {
-        let id = try insertItem(rows, name, encoded, priority: priority, readyTime: readyTime, group: group)
-        try serveTakers(of: name)
-        return id
-    }
-
-    /// Puts a new item at the end, and returns its id; the caller settles the queue.
-    package func insertItem(
-        _ rows: QueueRows,
-        _ name: String,
-        _ encoded: [UInt8],
-        priority: Int64,
-        readyTime: Int64,
-        group: String?,
-        deliveries: UInt32 = 0,
-        isDead: Bool = false
-    ) throws(SpaceError) -> UInt64 {
+    /// The caller settles the queue.
+    package func insertItem(_ rows: QueueRows, _ name: String, _ new: NewItem) throws(SpaceError) -> UInt64 {
+        if let key = new.key, !new.isDead, let known = try snapshot.queueItem(rows, unique: key) { return known }
         let id = counters.nextClaim
         counters.nextClaim += 1
-        var item = QueueItemRow(id: id, priority: priority, readyTime: readyTime, group: group)
-        item.deliveries = deliveries
-        try queueValues.put(rows.value(id), encoded)
-        if isDead {
-            item.state = .dead
+        let item = QueueItemRow(id: id, new)
+        try queueValues.put(rows.value(id), new.encoded)
+        if item.state == .dead {
             try put(item, rows)
             return id
         }
+        if let key = item.key { try queueIndex.put(rows.unique(key) + id.bigEndianBytes, NoValue()) }
         var isFirst = true
-        if let group {
+        if let group = item.group {
             let prefix = rows.group(group)
             isFirst = try snapshot.queueIDs(prefix, limit: 1).isEmpty
             try queueIndex.put(prefix + id.bigEndianBytes, NoValue())
@@ -54,18 +31,25 @@ extension WriteScope {
     }
 
     /// Makes an item ready, or delayed if its time has not come.
-    private func activate(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
+    private func activate(
+        _ item: QueueItemRow,
+        was old: QueueItemRow? = nil,
+        _ rows: QueueRows,
+        _ name: String
+    ) throws(SpaceError) {
         var item = item
+        item.endTime = 0
         item.state = item.readyTime > clock.milliseconds ? .delayed : .ready
-        let next = try snapshot.nextDelayed(rows) ?? .max
-        let isNext = item.state == .delayed && item.readyTime < next
-        try put(item, rows)
-        if isNext {
-            // Waiting takers sleep until the next item is due, which is now this one.
-            try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
-                if !row.isHolding { noteMoved(hold: row.ticket) }
-                return true
-            }
+        let next = try snapshot.nextTime(rows, .delayed) ?? .max
+        try put(item, was: old, rows)
+        if item.state == .delayed, item.readyTime < next { try noteSooner(name) }
+    }
+
+    /// Has the waiting takers look how long they may sleep, because there may be more to take sooner than they know.
+    func noteSooner(_ name: String) throws(SpaceError) {
+        try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
+            if !row.isHolding { noteMoved(hold: row.ticket) }
+            return true
         }
     }
 
@@ -78,67 +62,122 @@ extension WriteScope {
         if wasDelivered {
             try returnItem(item, rows, name, readyTime: 0)
         } else {
-            try activate(item, rows, name)
+            try activate(item, was: item, rows, name)
         }
     }
 
     /// Puts a taken item back, ready from `readyTime` on, and counts the delivery.
-    func returnItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String, readyTime: Int64) throws(SpaceError) {
-        let limit = try snapshot.object(name, .queue)?.details.permits ?? 0
-        var item = item
-        item.deliveries = item.deliveries &+ 1
-        item.readyTime = readyTime
-        if limit > 0, Int(item.deliveries) >= limit {
-            try buryItem(item, rows, name)
+    func returnItem(
+        _ item: QueueItemRow,
+        _ rows: QueueRows,
+        _ name: String,
+        readyTime: Int64,
+        priority: Int? = nil,
+        reason: String? = nil
+    ) throws(SpaceError) {
+        let limit = try snapshot.queue(name)?.settings.deliveries ?? 0
+        var returned = item
+        returned.deliveries = item.deliveries &+ 1
+        returned.readyTime = readyTime
+        if let priority { returned.priority = Int64(priority) }
+        if let reason { returned.setReason(reason) }
+        if limit > 0, Int(returned.deliveries) >= limit {
+            try setAside(returned, was: item, rows, name)
         } else {
-            try activate(item, rows, name)
+            try activate(returned, was: item, rows, name)
         }
     }
 
     /// Ends a taken item: `body` decides what becomes of it, then its hold is removed.
     ///
-    /// Returns `false` if the hold no longer has the item.
+    /// Returns `false` if the hold no longer has the item, or had it for longer than its time to run; then the item
+    /// returns here.
     func endItem(
         _ place: Place,
         _ body: (QueueItemRow, QueueRows) throws(SpaceError) -> Void
     ) throws(SpaceError) -> Bool {
+        guard let (item, rows) = try heldItem(place) else { return false }
+        let isOurs = !item.isOverdue(clock.milliseconds)
+        if isOurs { try body(item, rows) }
+        // Unless the item is overdue, it is no longer in the state taken, so removing the hold does not return it.
+        try remove(place.ticket, of: place.name, by: TakerRules())
+        return isOurs
+    }
+
+    /// Lets a taken item's worker have it until `duration` from now, if that is later than it may now.
+    ///
+    /// Returns `false` if the hold no longer has the item.
+    func extendItem(_ place: Place, by duration: Duration) throws(SpaceError) -> Bool {
+        guard let (item, rows) = try heldItem(place), !item.isOverdue(clock.milliseconds) else { return false }
+        var extended = item
+        extended.endTime = max(item.endTime, clock.time(after: duration))
+        if item.endTime != 0 { try put(extended, was: item, rows) }
+        return true
+    }
+
+    private func heldItem(_ place: Place) throws(SpaceError) -> (QueueItemRow, QueueRows)? {
         guard let hold = try snapshot.place(PlaceKeys(place.name), place.ticket), hold.isHolding,
             let id = hold.item, let (rows, _) = try snapshot.queue(place.name),
             let item = try snapshot.queueItem(rows, id), item.state == .taken
-        else { return false }
-        try body(item, rows)
-        // The item is no longer in the state taken, so removing the hold does not return it.
-        try remove(place)
-        return true
+        else { return nil }
+        return (item, rows)
     }
 
+    /// Removes an item for good; the next item of its group follows.
     func completeItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
         try queueItems.delete(rows.item(item.id))
         try queueValues.delete(rows.value(item.id))
-        noteUpkeep()
-        try leaveGroup(item, rows, name)
-    }
-
-    /// Sets an item aside as a dead letter; the next item of its group follows.
-    func buryItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
-        var item = item
-        item.state = .dead
-        try put(item, rows)
-        try leaveGroup(item, rows, name)
-    }
-
-    /// Puts a dead letter at the end, as if it were new.
-    func kickItem(_ id: UInt64, _ rows: QueueRows, _ name: String) throws(SpaceError) -> Bool {
-        guard let item = try snapshot.queueItem(rows, id), item.state == .dead else { return false }
-        let encoded = try snapshot.queueValue(rows, id).knownElement
-        try queueItems.delete(rows.item(id))
-        try queueValues.delete(rows.value(id))
         if let index = rows.index(of: item) { try queueIndex.delete(index) }
-        _ = try putItem(rows, name, encoded, priority: item.priority, readyTime: 0, group: item.group)
+        noteUpkeep()
+        try leave(item, rows, name)
+    }
+
+    /// Removes an item that no worker has; returns whether there was such an item.
+    func removeItem(_ id: UInt64, _ rows: QueueRows, _ name: String) throws(SpaceError) -> Bool {
+        guard let item = try snapshot.queueItem(rows, id), item.state != .taken else { return false }
+        try completeItem(item, rows, name)
         return true
     }
 
-    private func leaveGroup(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
+    /// Sets a taken item aside as a dead letter; the next item of its group follows.
+    func buryItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String, reason: String?) throws(SpaceError) {
+        var dead = item
+        if let reason { dead.setReason(reason) }
+        try setAside(dead, was: item, rows, name)
+    }
+
+    private func setAside(
+        _ item: QueueItemRow,
+        was old: QueueItemRow,
+        _ rows: QueueRows,
+        _ name: String
+    ) throws(SpaceError) {
+        var item = item
+        item.state = .dead
+        item.endTime = 0
+        try put(item, was: old, rows)
+        try leave(item, rows, name)
+    }
+
+    /// Puts a dead letter at the end, as if it were new, and returns its new id; `nil` if it is no dead letter, or if
+    /// another item has its unique key by now.
+    func kickItem(_ id: UInt64, _ rows: QueueRows, _ name: String) throws(SpaceError) -> UInt64? {
+        guard let item = try snapshot.queueItem(rows, id), item.state == .dead else { return nil }
+        if let key = item.key, try snapshot.queueItem(rows, unique: key) != nil { return nil }
+        var new = NewItem(encoded: try snapshot.queueValue(rows, id).knownElement)
+        (new.priority, new.group, new.key) = (item.priority, item.group, item.key)
+        try queueItems.delete(rows.item(id))
+        try queueValues.delete(rows.value(id))
+        if let index = rows.index(of: item) { try queueIndex.delete(index) }
+        let number = try insertItem(rows, name, new)
+        try serveTakers(of: name)
+        return number
+    }
+
+    /// Frees what an item that ends, or is set aside, has kept from others: its group, its unique key, its room.
+    private func leave(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
+        noteMoved(object: name)
+        if let key = item.key { try queueIndex.delete(rows.unique(key) + item.id.bigEndianBytes) }
         guard let group = item.group else { return }
         let prefix = rows.group(group)
         try queueIndex.delete(prefix + item.id.bigEndianBytes)
@@ -148,52 +187,25 @@ extension WriteScope {
         try activate(following, rows, name)
     }
 
-    // MARK: Serving
+    // MARK: Settings
 
-    /// Gives ready items to waiting takers, in the order in which they came.
-    ///
-    /// `ticket` is the caller's own ticket, whose item counts as seen at once; 0 if the caller has none.
-    package func serveTakers(of name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
-        let keys = PlaceKeys(name)
-        var takers: [PlaceRow] = []
-        try snapshot.forEachPlace(keys) { row throws(SpaceError) in
-            if row.kind == .queue, !row.isHolding { takers.append(row) }
-            return true
-        }
-        guard !takers.isEmpty, let (rows, _) = try snapshot.queue(name) else { return }
-        try wakeDelayed(rows)
-        let ready = try snapshot.queueIDs(rows.key(.ready), limit: takers.count)
-        for (taker, entry) in zip(takers, ready) {
-            guard var item = try snapshot.queueItem(rows, entry.id), item.state == .ready else {
-                throw .damaged("item \(entry.id) of the queue \(name.quotedForPeople) is not ready")
-            }
-            if let index = rows.index(of: item) { try queueIndex.delete(index) }
-            item.state = .taken
-            try put(item, rows)
-            var row = taker
-            row.details = .int(Int(Int64(bitPattern: item.id)))
-            row.isUnseen = row.ticket != ticket
-            try serve(row, keys)
-        }
-    }
-
-    /// Makes due items ready, at most as many as one transaction has disk space for; takers that still wait settle
-    /// again.
-    private func wakeDelayed(_ rows: QueueRows) throws(SpaceError) {
-        let now = clock.milliseconds
-        for entry in try snapshot.queueIDs(rows.key(.delayed), limit: 16) where Int64(bitPattern: entry.before) <= now {
-            guard var item = try snapshot.queueItem(rows, entry.id), item.state == .delayed else { continue }
-            if let index = rows.index(of: item) { try queueIndex.delete(index) }
-            item.state = .ready
-            try put(item, rows)
-        }
+    /// Pauses the queue until a time, or ends the pause if that is 0.
+    func pauseQueue(_ name: String, _ rows: QueueRows, until time: Int64) throws(SpaceError) {
+        guard var settings = try snapshot.queue(name)?.settings else { return }
+        settings.pausedUntil = time
+        try store(name, SharedObjectRow(kind: .queue, number: rows.number, details: settings.details))
+        try noteSooner(name)
+        try serveTakers(of: name)
     }
 
     // MARK: Rows
 
-    private func put(_ item: QueueItemRow, _ rows: QueueRows) throws(SpaceError) {
+    /// Stores an item and its index; `old` is what the rows say of it until now.
+    func put(_ item: QueueItemRow, was old: QueueItemRow? = nil, _ rows: QueueRows) throws(SpaceError) {
+        let index = rows.index(of: item)
+        if let last = old.flatMap({ rows.index(of: $0) }), last != index { try queueIndex.delete(last) }
         try queueItems.put(rows.item(item.id), item)
-        if let index = rows.index(of: item) { try queueIndex.put(index, NoValue()) }
+        if let index { try queueIndex.put(index, NoValue()) }
         noteUpkeep()
     }
 }

@@ -1,0 +1,207 @@
+import SpaceSystem
+import TupleCoding
+
+/// What becomes of an item whose work has failed; see ``WorkQueue/work(timeout:ttr:_:onFailure:)``.
+public enum FailureDecision: Sendable, Hashable {
+    /// The item returns after a delay; `nil`: after 1 s at its first delivery, twice as long at each further one, and
+    /// 1 min at most.
+    case retry(after: Duration? = nil)
+    /// The item is set aside, with the reason; `nil`: with the error's text.
+    case setAside(reason: String? = nil)
+    /// The item returns at once, and `work` throws the error.
+    case stop
+
+    /// How long an item waits after its first failure, its second and so on: 1 s, 2 s, 4 s, and 1 min at most.
+    package static func delay(afterDeliveries deliveries: Int) -> Duration {
+        .seconds(min(60, 1 << min(max(0, deliveries), 6)))
+    }
+}
+
+extension WorkQueue {
+    /// Waits for an item.
+    ///
+    /// - Parameters:
+    ///   - timeout: The timeout, or `nil` to wait indefinitely.
+    ///   - ttr: The time to run: how long the worker may have the item, from the moment it gets it. Then the item
+    ///     returns, which counts as a delivery, and the worker's later ``QueueItem/complete()`` throws `holdLost`; so
+    ///     the item of a stopped or hung worker is not stuck. ``QueueItem/extend(by:)`` gives more time. `nil`: until
+    ///     the worker ends it, or ends itself. The time goes on while the machine sleeps.
+    /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if the time has passed.
+    /// - Throws: `cancelled` if the task is cancelled; `invalidArgument` for a time to run of zero or less;
+    ///   `typeMismatch`, and the errors of every write.
+    public func take(timeout: Duration? = nil, ttr: Duration? = nil) async throws(SpaceError) -> QueueItem? {
+        try item(try await taking(timeout: timeout, ttr: ttr).suspend())
+    }
+
+    /// Waits for an item.
+    ///
+    /// Blocks the thread; otherwise it does the same as the asynchronous form.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func take(timeout: Duration, ttr: Duration? = nil) throws(SpaceError) -> QueueItem? {
+        try takeBlocking(timeout: timeout, ttr: ttr, interruption: nil)
+    }
+
+    /// Waits for an item, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
+    package func takeBlocking(
+        timeout: Duration?,
+        ttr: Duration? = nil,
+        interruption: Interruption?
+    ) throws(SpaceError) -> QueueItem? {
+        try item(try taking(timeout: timeout, ttr: ttr).block(interruption: interruption))
+    }
+
+    private func taking(timeout: Duration?, ttr: Duration?) throws(SpaceError) -> QueueWait {
+        try attempt(QueueWait.operation) { (core) throws(SpaceError) in
+            try ttr.map { ttr throws(SpaceError) in try Self.check(ttr) }
+            return QueueWait(core, name, timeout: timeout, ttr: ttr)
+        }
+    }
+
+    private static func check(_ ttr: Duration) throws(SpaceError) {
+        if ttr <= .zero { throw .badNumber("a time to run of \(ttr) is over at once", advice: "give more than zero") }
+    }
+
+    /// Takes an item if one is ready and no earlier taker waits for it.
+    ///
+    /// - Parameter ttr: The time to run, as in ``take(timeout:ttr:)-(Duration?,_)``.
+    /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if none is ready.
+    /// - Throws: `typeMismatch`, and the errors of every write.
+    public func takeIfReady(ttr: Duration? = nil) throws(SpaceError) -> QueueItem? {
+        try takeBlocking(timeout: .zero, ttr: ttr, interruption: nil)
+    }
+
+    /// Takes the item with a number, if it is ready or delayed, past priorities, delays, pauses and earlier takers.
+    ///
+    /// - Parameters:
+    ///   - id: The item's number.
+    ///   - ttr: The time to run, as in ``take(timeout:ttr:)-(Duration?,_)``.
+    /// - Returns: The item, or `nil` if there is none with this number, or it is taken, blocked or set aside.
+    /// - Throws: `typeMismatch`, and the errors of every write.
+    public func take(_ id: UInt64, ttr: Duration? = nil) throws(SpaceError) -> QueueItem? {
+        let place = try attempt(QueueWait.operation) { (core) throws(SpaceError) -> Place? in
+            try ttr.map { ttr throws(SpaceError) in try Self.check(ttr) }
+            try core.checkUsable()
+            _ = core.askForTheDead(at: name)
+            core.announceClaimant()
+            let request = QueueWait.request(name, ttr, core.clock)
+            let row = try core.write(.removing) { scope throws(SpaceError) in
+                try scope.takeItem(id, request, holder: .session(core.session.number))
+            }
+            return row.map { Place(name: name, kind: .queue, ticket: $0.ticket, rules: request.rules) }
+        }
+        return try item(place)
+    }
+
+    private func item(_ place: Place?) throws(SpaceError) -> QueueItem? {
+        guard let place else { return nil }
+        do throws(SpaceError) {
+            let found = try namespace.core.read { snapshot throws(SpaceError) -> (QueueItemRow, Value)? in
+                guard let id = try snapshot.place(PlaceKeys(name), place.ticket)?.item,
+                    let (rows, _) = try snapshot.queue(name), let item = try snapshot.queueItem(rows, id)
+                else { return nil }
+                return (item, try snapshot.queueValue(rows, item.id))
+            }
+            guard let (row, value) = found else { throw .lost(place) }
+            return QueueItem(row, value, OwnPlace(place, in: namespace))
+        } catch  where error.code == .damaged {
+            // No worker can ever read this item; set aside, it does not block those behind it.
+            setAside(place, reason: "\(error)")
+            throw error.named(QueueWait.operation, namespace.name)
+        } catch {
+            namespace.core.endOrRemember(place.unseen)
+            throw error.named(QueueWait.operation, namespace.name)
+        }
+    }
+
+    private func setAside(_ place: Place, reason: String) {
+        do throws(SpaceError) {
+            _ = try namespace.core.write(.removing) { scope throws(SpaceError) in
+                try scope.endItem(place) { (item, rows) throws(SpaceError) in
+                    try scope.buryItem(item, rows, name, reason: reason)
+                }
+            }
+        } catch {
+            namespace.core.endOrRemember(place.unseen)
+        }
+    }
+
+    // MARK: Working
+
+    /// Takes one item after the other and runs `body` with each, until the task is cancelled or the time-out passes.
+    ///
+    /// If `body` returns, the item is completed. If it throws, `onFailure` decides what becomes of the item; by default
+    /// it returns after a growing delay, and the work goes on with the next item.
+    ///
+    /// ```swift
+    /// try await mail.work { item in
+    ///     try await send(item.content())
+    /// } onFailure: { error, item in
+    ///     error is BadAddress ? .setAside() : .retry()
+    /// }
+    /// ```
+    ///
+    /// If the task is cancelled, the call returns without an error. An item that `body` leaves with a
+    /// `CancellationError` then returns at once.
+    ///
+    /// - Parameters:
+    ///   - timeout: The time to wait for the next item, or `nil` to wait indefinitely.
+    ///   - ttr: The time to run, as in ``take(timeout:ttr:)-(Duration?,_)``.
+    ///   - body: The work on one item; it runs with the caller's isolation.
+    ///   - onFailure: What becomes of an item whose work has failed. It gets the error, and the item as it was taken,
+    ///     with its earlier deliveries. If the item returned while `body` worked on it, it gets `holdLost`; then only
+    ///     ``FailureDecision/stop`` has an effect.
+    /// - Throws: The errors that `onFailure` decides to stop at, and those of ``take(timeout:ttr:)-(Duration?,_)`` except
+    ///   `cancelled`.
+    nonisolated(nonsending) public func work(
+        timeout: Duration? = nil,
+        ttr: Duration? = nil,
+        _ body: (borrowing QueueItem) async throws -> Void,
+        onFailure: (any Error, QueuedItem) -> FailureDecision = { _, _ in .retry() }
+    ) async throws {
+        while !Task.isCancelled, let item = try await next(timeout: timeout, ttr: ttr) {
+            do {
+                try await body(item)
+            } catch {
+                if error is CancellationError, Task.isCancelled {
+                    try? item.release()
+                    return
+                }
+                try item.settle(error, onFailure(error, item.facts))
+                continue
+            }
+            do throws(SpaceError) {
+                try item.complete()
+            } catch {
+                guard error.code == .holdLost else { throw error }
+                if onFailure(error, item.facts) == .stop { throw error }
+            }
+        }
+    }
+
+    /// The next item to work on; `nil` if the time has passed or the task is cancelled.
+    private func next(timeout: Duration?, ttr: Duration?) async throws(SpaceError) -> QueueItem? {
+        while true {
+            do throws(SpaceError) {
+                return try await take(timeout: timeout, ttr: ttr)
+            } catch {
+                if error.code == .cancelled { return nil }
+                // The time to run was over before this process saw the item.
+                guard error.code == .holdLost, ttr != nil else { throw error }
+            }
+        }
+    }
+}
+
+extension QueueItem {
+    /// Does with a failed item what was decided; an item that can't be ended now returns when the value goes.
+    fileprivate borrowing func settle(_ error: any Error, _ decision: FailureDecision) throws {
+        switch decision {
+        case .retry(let delay):
+            try? giveBack(delay: delay ?? FailureDecision.delay(afterDeliveries: deliveries), reason: "\(error)")
+        case .setAside(let reason): try? bury(reason: reason ?? "\(error)")
+        case .stop:
+            try? giveBack(delay: .zero, reason: "\(error)")
+            throw error
+        }
+    }
+}
