@@ -201,6 +201,8 @@ extension CellStore where Self: ~Copyable {
     /// The cells of one snapshot, ordered by the UTF-8 of their keys.
     ///
     /// - Parameter which: All cells, or those with a prefix, in a range, or like a pattern: `.prefix("config/")`.
+    /// - Returns: Keys and values.
+    /// - Throws: What every read throws.
     public func cells(_ which: ChangeFilter.Cells = .all) throws(SpaceError) -> [(key: String, value: Value)] {
         let all = try cellAccess.opened(creates: false)?.all() ?? []
         guard which != .all else { return all }
