@@ -58,6 +58,29 @@ struct ResponderTests {
         try end()
     }
 
+    /// A watcher in another process is told of responders that come, are replaced, leave, and die.
+    @Test func aWatcherIsToldOfRedefinition() throws {
+        let changes = try namespace.changes(.responders(to: "f"))
+        func told(_ count: Int) throws -> [String] {
+            var told: [String] = []
+            while told.count < count, let change = try changes.nextBlocking(timeout: .seconds(60), interruption: nil) {
+                told.append("\(change.old?.json ?? "-") \(change.new?.json ?? "-")")
+            }
+            return told
+        }
+        let first = try responder("a", "reply")
+        let second = try responder("b", "reply")
+        let third = try responder("a", "reply")
+        #expect(try told(3) == ["- \"a\"", "- \"b\"", "\"a\" \"a\""])
+        // No process says that a killed one has gone: a living one finds that out.
+        try second.kill()
+        #expect(try told(1) == ["\"b\" -"])
+        try third.run("unrespond")
+        #expect(try told(1) == ["\"a\" -"])
+        try first.exit()
+        try end()
+    }
+
     @Test func aDeadProcessLeavesTheStack() throws {
         let below = try responder("below", "reply")
         let top = try responder("top", "reply")

@@ -5,12 +5,15 @@ import SpaceTestSupport
 import Synchronization
 import Testing
 
-/// The examples of three articles, compiled, and compared with what the articles say.
+/// The examples of two articles, compiled, and compared with what the articles say.
 @Suite struct ExampleTests {
-    @Test("An article shows the examples that are compiled here", arguments: ["Recipes", "Responders", "Collections"])
-    func examples(_ article: String) throws {
+    @Test("An article shows the examples that are compiled here", arguments: ["Recipes", "Collections"])
+    func examples(_ article: String) throws { try Self.check(article, against: #filePath) }
+
+    /// Checks that a source file contains every example of an article.
+    static func check(_ article: String, against path: String) throws {
         let folder = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
-        let compiled = try Self.text(#filePath).filter { !$0.isWhitespace }
+        let compiled = try Self.text(path).filter { !$0.isWhitespace }
         let lines = try Self.text("\(folder)/Sources/SharedSpace/SharedSpace.docc/\(article).md")
             .split(separator: "\n", omittingEmptySubsequences: false)
         var example: String?
@@ -52,8 +55,6 @@ private final class Copy: Sendable {
 
 /// Examples that are never run; it is enough that they compile.
 private final class Examples {
-    var base: ResponderToken?
-    var louder: ResponderToken?
     var token: ObservationToken?
 
     func holding(_ jobs: Namespace, _ cluster: Namespace, _ file: String) async throws {
@@ -97,24 +98,6 @@ private final class Examples {
     func resting(_ jobs: Namespace) async throws {
         let claim = try await jobs.claim("resize", any(Int.self), any(String.self))
         try claim.release(delay: .seconds(30))
-    }
-
-    func responding() async throws {
-        let jobs = try Space().namespace("jobs")
-
-        // One process: what lies under all others.
-        self.base = try jobs.respond(to: "greet", base: true) { (name: String, next) -> String in
-            "Hello, \(name)"
-        }
-
-        // Another one, later.
-        self.louder = try jobs.respond(to: "greet", key: "louder") { (name: String, next) -> String in
-            try await next(name.uppercased()) + "!"
-        }
-
-        // A third.
-        let greeting: String = try await jobs.request("greet", "Ada", timeout: .seconds(2))  // "Hello, ADA!"
-        print(greeting)
     }
 
     func collecting() async throws {

@@ -200,7 +200,7 @@ struct LastingTests {
         let other = try Space(root: root.path)
         #expect(try other["App"].get("k") == 2)
         let told = Mutex(0)
-        let token = try space["App"].observe(.cell("k", as: Int.self)) { (_, new) in told.withLock { $0 = new ?? -1 } }
+        let token = try space["App"].observe(cell: "k", as: Int.self) { (_, new) in told.withLock { $0 = new ?? -1 } }
         try other["App"].set("k", 5)
         #expect(try eventually { told.withLock { $0 } == 5 })
         token.cancel()

@@ -85,11 +85,12 @@ import Testing
         let (told, parts, errors) = (Slot<[String]>(), Slot<[String]>(), Slot<[String]>())
         (told.value, parts.value, errors.value) = ([], [], [])
         let token = try jobs.observe(
-            .cell("user", as: User.self),
+            cell: "user",
+            as: User.self,
             options: [.initial, .old, .new],
             onError: { errors.value?.append("\($0)") }
         ) { old, new in told.value?.append("\(old?.name ?? "-") \(new?.name ?? "-")") }
-        let part = try jobs.observe(.cell("user.name", as: String.self)) { values in
+        let part = try jobs.observe(cell: "user.name", as: String.self) { values in
             parts.value?.append(values.new ?? "-")
         }
         try jobs.set("user", User(name: "Ada"))

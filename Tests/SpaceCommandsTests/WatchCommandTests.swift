@@ -415,14 +415,16 @@ struct WatchCommandTests {
     func observed() throws {
         try withRoot { (runner) throws in
             try runner.space("set", "jobs", "--persistent", "progress", "0.5")
-            let observers = try [("", #""?", all keys, all posts, all collections"#), ("user.name", "key user.name")]
-                .map {
-                    (words, filter) in
-                    let agent = try Agent()
-                    try agent.run("open \(runner.root) jobs owning=0")
-                    try agent.run("observe \(words)")
-                    return (agent: agent, filter: filter)
-                }
+            let observers = try [
+                ("", #""?", all keys, all posts, all collections, all responders"#), ("user.name", "key user.name"),
+            ]
+            .map {
+                (words, filter) in
+                let agent = try Agent()
+                try agent.run("open \(runner.root) jobs owning=0")
+                try agent.run("observe \(words)")
+                return (agent: agent, filter: filter)
+            }
             for (agent, filter) in observers {
                 let watcher = #""pid":\#(agent.pid),"filter":\#(Value.string(filter).json),"#
                 #expect(try runner.space("show", "jobs", "--json").output.contains("{" + watcher))

@@ -1,15 +1,23 @@
 import ArgumentParser
+import Glibc
 import SharedSpace
 
-/// The command `space request NS NAME [VALUE]`.
+/// The command `space request NS NAME [VALUE]`, and `space request --next [VALUE]` in the command of a responder.
 struct RequestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "request",
         abstract: "Ask the responder of a name, and print the reply.",
+        usage: """
+            space request [<options>] <ns> <name> [<value>]
+            space request --next [<options>] [<value>]
+            """,
         discussion: """
             Waits 5 s for a responder and its reply, or as long as --wait says; with --wait a missing namespace counts as \
             one without responders. --wait 0 asks once: it waits for a reply only if there is a responder already. The \
             status is 1 when no responder answers in time, and 76 when the responder failed; a line says which process was asked.
+
+            With --next, in a command that 'space respond' runs, it asks the responder below that one, with VALUE or else with the \
+            argument that the command got, and waits as long as the request has time. The status is 1 when there is none below.
 
             EXAMPLES:
               space request jobs resize '{"file": "cat.png", "width": 640}'
@@ -23,11 +31,14 @@ struct RequestCommand: ParsableCommand {
     @OptionGroup var arguments: JSONArguments
     @OptionGroup var printing: RawOptions
 
+    @Flag(help: "Ask the responder below the one that runs this command.")
+    var next = false
+
     @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    var namespace: String?
 
     @Argument(help: "What is asked for.")
-    var name: String
+    var name: String?
 
     @Argument(help: "What it is asked with, in JSON form (default: null).")
     var value: String?
@@ -35,7 +46,21 @@ struct RequestCommand: ParsableCommand {
     /// How long the command waits for a reply without `--wait`.
     private static let patience = Duration.seconds(5)
 
+    /// The variable that names the request which a responder's command answers.
+    static let variable = "SHARED_SPACE_REQUEST"
+
+    func validate() throws {
+        guard next else {
+            if namespace == nil || name == nil { throw ValidationError("name the namespace and what is asked for") }
+            return
+        }
+        // With --next the only word is the value.
+        if name != nil { throw ValidationError("--next takes no namespace and no name, and one value at most") }
+    }
+
     func run() throws {
+        if next { return try requestNext() }
+        guard let namespace, let name else { return }
         let access = try NamespaceAccess(common, namespace)
         try access.check(name, of: .responder)
         let values = try arguments.resolved()
@@ -43,7 +68,7 @@ struct RequestCommand: ParsableCommand {
         let reply: Value?
         do {
             reply = try access.obtain(waiting.wait) { namespace, remaining in
-                try ask(namespace, value, remaining)
+                try ask(namespace, name, value, remaining)
             }
         } catch let error as SpaceError where error.code == .noResponder || error.code == .timedOut {
             throw CommandFailure(status.nothingObtained.status, "\(error)")
@@ -53,7 +78,35 @@ struct RequestCommand: ParsableCommand {
         try Output.print(line: printing.line(reply))
     }
 
-    private func ask(_ namespace: Namespace, _ value: Value, _ remaining: Duration?) throws -> Value {
+    private func requestNext() throws {
+        guard let request = Self.value(of: Self.variable), let name = Self.value(of: "SHARED_SPACE_NAMESPACE") else {
+            throw CommandFailure.usage(
+                "--next is for a command that 'space respond' runs: $\(Self.variable) is not set"
+            )
+        }
+        let access = try NamespaceAccess(common, name)
+        let values = try arguments.resolved()
+        let value = try namespace.map { try JSONText.value($0, what: "the value", arguments: values) }
+        let reply: Value
+        do {
+            reply = try access.use { namespace in
+                try namespace.requestNextBlocking(
+                    of: request,
+                    value: value,
+                    timeout: waiting.wait?.timeout,
+                    interruption: Signals.interruption
+                )
+            }
+        } catch let error as SpaceError where error.code == .noResponder || error.code == .timedOut {
+            throw CommandFailure(status.nothingObtained.status, "\(error)")
+        }
+        try Signals.check()
+        try Output.print(line: printing.line(reply))
+    }
+
+    private static func value(of variable: String) -> String? { getenv(variable).map { String(cString: $0) } }
+
+    private func ask(_ namespace: Namespace, _ name: String, _ value: Value, _ remaining: Duration?) throws -> Value {
         let absent: AbsentResponder
         let timeout: Duration?
         switch (waiting.wait, remaining) {

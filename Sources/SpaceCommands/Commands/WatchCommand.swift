@@ -15,11 +15,12 @@ struct WatchCommand: ParsableCommand {
             The first line is {"event":"ready","seq":N,"life":L}: every change after N is told, and L names this life of the \
             namespace, from its creation to its deletion. Then a line for each change:
               {"seq":7,"time":…,"pid":…,"event":"write","id":3,"tuple":[…]}
-            'set' and 'unset' carry key, old and new, 'post' name and value; fields without a value are left out. 'gap' says that \
+            'set' and 'unset' carry key, old and new, 'post' name and value, 'respond' name and the keys of the responder that came (new) \
+            and of the one that went (old); fields without a value are left out. 'gap' says that \
             the changes from 'from' to 'to' are no longer available; 'gone' that the namespace was deleted, and ends the watch \
             with 0. A watch that goes on later gives --from N@L: in another life, where numbers have begun anew, it begins with \
             the first change and a 'gap' (from 0 to 0 where that life's changes are all there), and so it does when no change \
-            has the number N - 1 yet. Without TEMPLATE, --key, --all-keys, --post and --pid it tells everything.
+            has the number N - 1 yet. Without TEMPLATE and an option that names something it tells everything.
 
             With --initial the tuples and cells that are there come first, as 'write' and 'set' with "present":true; with what \
             follows they make up a copy of the namespace, unless a gap comes: then begin anew. With --namespaces it tells of \

@@ -22,6 +22,14 @@ struct WatchChoice: ParsableArguments {
     @Option(help: ArgumentHelp("The ordered set, or the dictionary, of this name.", valueName: "name"))
     var collection: String?
 
+    @Option(help: ArgumentHelp("The coming and going of the responders to this name.", valueName: "name"))
+    var responder: String?
+
+    @Option(
+        help: ArgumentHelp("Notifications whose names match, as the shell matches: 'build.*'.", valueName: "pattern")
+    )
+    var posts: String?
+
     @Option(help: ArgumentHelp("Notifications that this process posts.", valueName: "pid"))
     var pid: Int32?
 
@@ -39,14 +47,21 @@ struct WatchChoice: ParsableArguments {
         }
         if key == "" { throw ValidationError("--key needs a cell's name") }
         if post == "" { throw ValidationError("--post needs a name") }
+        if responder == "" { throw ValidationError("--responder needs a name") }
+        if posts == "" { throw ValidationError("--posts needs a pattern") }
+        if posts != nil, post != nil || pid != nil { throw ValidationError("--posts excludes --post and --pid") }
         if collection == "" { throw ValidationError("--collection needs a name") }
         if let pid, pid < 1 { throw ValidationError("--pid is a process's number") }
         _ = try kinds()
     }
 
     /// Whether an option narrows the choice; the template is not an option.
-    var isNarrow: Bool {
-        key != nil || keys != nil || allKeys || post != nil || pid != nil || collection != nil || events != nil
+    var isNarrow: Bool { namesSome || events != nil }
+
+    /// Whether an option names what is wanted.
+    private var namesSome: Bool {
+        key != nil || keys != nil || allKeys || post != nil || posts != nil || pid != nil || collection != nil
+            || responder != nil
     }
 
     /// The filter of the options and the template.
@@ -54,14 +69,14 @@ struct WatchChoice: ParsableArguments {
     /// If an event is named, all changes of its sort are wanted, unless another option says which.
     func filter(_ template: Template?) throws -> ChangeFilter {
         let kinds = try kinds()
-        if template == nil, key == nil, keys == nil, !allKeys, post == nil, pid == nil, collection == nil {
+        if template == nil, !namesSome {
             var filter = ChangeFilter.everything
             filter.kinds = kinds
             return filter
         }
         func isNamed(_ sort: Set<Change.Kind>) -> Bool { kinds.map { !$0.isDisjoint(with: sort) } ?? false }
         let ofCells: Set<Change.Kind> = [.set, .unset]
-        let ofOthers: Set<Change.Kind> = [.post, .gap, .gone]
+        let ofOthers: Set<Change.Kind> = [.post, .gap, .gone, .respond]
         let ofCollections = Set(Change.Kind.allCases.filter(\.isOfCollection))
         let ofTuples = Set(Change.Kind.allCases).subtracting(ofCells).subtracting(ofOthers).subtracting(ofCollections)
         return ChangeFilter(
@@ -70,8 +85,9 @@ struct WatchChoice: ParsableArguments {
             cells: key.map { .key($0) } ?? keys.map { .matching($0) }
                 ?? (allKeys || collection == nil && isNamed(ofCells) ? .all : .none),
             notifications: pid.map { .sent(by: PostSender(pid: $0), named: post) } ?? post.map { .named($0) }
-                ?? (isNamed([.post]) ? .all : .none),
+                ?? posts.map { .matching($0) } ?? (isNamed([.post]) ? .all : .none),
             collections: collection.map { .named($0) } ?? (isNamed(ofCollections) ? .all : .none),
+            responders: responder.map { .named($0) } ?? (isNamed([.respond]) ? .all : .none),
             kinds: kinds
         )
     }

@@ -40,6 +40,8 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case reset
     /// An ordered set or a dictionary was removed as a whole.
     case discard
+    /// The responders to a name have changed: one has come, has gone, or has replaced the one with its key.
+    case respond = 40
 
     /// The event's name, as the commands print it.
     public var description: String {
@@ -64,6 +66,7 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
         case .sort: "sort"
         case .reset: "reset"
         case .discard: "discard"
+        case .respond: "respond"
         }
     }
 

@@ -7,11 +7,23 @@ package struct LocalResponder: Sendable {
     package let key: String
     package let position: ResponderPosition
     let concurrency: Int
-    /// The handle with which the responder was registered; the responder keeps it as long as it is registered.
+    /// The handle with which the responder was registered.
+    package let handle: WeakObject<Namespace>
+    /// The handle that the responder keeps as long as it is registered: the one it was registered with; or, for an
+    /// object, one that does not keep the namespace alive.
     package let namespace: Namespace
+    /// The object that the responder belongs to, if any.
+    package let subject: Observer.Subject?
     package let body: @Sendable (IncomingRequest) async throws -> Value
 
-    package var handle: ObjectIdentifier { ObjectIdentifier(namespace) }
+    /// Whether the responder was registered with a handle; one that has been released was used for none.
+    func isMade(with handle: ObjectIdentifier) -> Bool { self.handle.value.map(ObjectIdentifier.init) == handle }
+
+    /// Whether the object that the responder belongs to is gone.
+    var isGone: Bool { subject.map { !$0.isAlive() } ?? false }
+
+    /// Whether the responder can answer no request any more: its failures are then due to that.
+    var hasLeft: Bool { isGone || (handle.value?.isLeft ?? false) || namespace.isLeft }
 
     package func reply(to request: IncomingRequest) async -> Result<[UInt8], ResponderFailure> {
         do {

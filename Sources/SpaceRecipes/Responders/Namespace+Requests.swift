@@ -8,6 +8,7 @@ extension Namespace {
     ///
     /// ```swift
     /// let size: Int = try await jobs.request("resize", "cat.png", timeout: .seconds(2))
+    /// let sum: Int = try await jobs.request("add", 1, 2)
     /// ```
     ///
     /// If the responder that is answering dies, the next one below is asked; each responder is asked once at most. If
@@ -16,7 +17,8 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - name: The name that the responders answer to.
-    ///   - argument: The argument of the request: any `Codable` value, up to 64 MiB encoded.
+    ///   - argument: The arguments of the request: any `Codable` values, together up to 64 MiB encoded. The request
+    ///     carries no argument as null, one as it is, and several as an array.
     ///   - type: The type of the reply.
     ///   - absent: What happens if there is no responder.
     ///   - timeout: The timeout, or `nil` to wait indefinitely.
@@ -24,32 +26,37 @@ extension Namespace {
     /// - Throws: `responderFailed` with the description of the responder's error; `timedOut`, which names the process
     ///   that was asked; `noResponder`; `cancelled`; `badData` for a reply of another type; `typeMismatch`, `tooLarge`,
     ///   `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
-    public func request<Reply: Decodable & Sendable>(
+    public func request<each Argument: Encodable, Reply: Decodable & Sendable>(
         _ name: String,
-        _ argument: some Encodable,
+        _ argument: repeat each Argument,
         as type: Reply.Type = Reply.self,
         ifAbsent absent: AbsentResponder = .fails,
         timeout: Duration? = .seconds(5)
     ) async throws(SpaceError) -> Reply {
-        try decoded(try await requesting(name, argument, absent, timeout).suspend(), of: name)
+        let asked = try requesting(name, try encodedArguments(repeat each argument), absent, timeout)
+        return try decoded(try await asked.suspend(), of: name)
     }
 
-    /// Asks the responders to a name, with null as the argument, and awaits the reply.
+    /// Asks the responders to a name, and awaits the end of the request; its reply is not looked at.
+    ///
+    /// ```swift
+    /// try await jobs.request("sayHello")
+    /// ```
     ///
     /// - Parameters:
     ///   - name: The name that the responders answer to.
-    ///   - type: The type of the reply.
+    ///   - argument: The arguments of the request.
     ///   - absent: What happens if there is no responder.
     ///   - timeout: The timeout, or `nil` to wait indefinitely.
-    /// - Returns: The reply.
-    /// - Throws: The same errors as the form with an argument.
-    public func request<Reply: Decodable & Sendable>(
+    /// - Throws: The same errors as the form with a reply.
+    public func request<each Argument: Encodable>(
         _ name: String,
-        as type: Reply.Type = Reply.self,
+        _ argument: repeat each Argument,
         ifAbsent absent: AbsentResponder = .fails,
         timeout: Duration? = .seconds(5)
-    ) async throws(SpaceError) -> Reply {
-        try await request(name, Value.null, as: type, ifAbsent: absent, timeout: timeout)
+    ) async throws(SpaceError) {
+        let asked = try requesting(name, try encodedArguments(repeat each argument), absent, timeout)
+        _ = try await asked.suspend()
     }
 
     /// Asks the responders to a name, and waits for the reply.
@@ -58,42 +65,43 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - name: The name that the responders answer to.
-    ///   - argument: The argument of the request.
+    ///   - argument: The arguments of the request.
     ///   - type: The type of the reply.
     ///   - absent: What happens if there is no responder.
     ///   - timeout: The timeout.
     /// - Returns: The reply.
     /// - Throws: The same errors as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func request<Reply: Decodable>(
+    public func request<each Argument: Encodable, Reply: Decodable>(
         _ name: String,
-        _ argument: some Encodable,
+        _ argument: repeat each Argument,
         as type: Reply.Type = Reply.self,
         ifAbsent absent: AbsentResponder = .fails,
         timeout: Duration
     ) throws(SpaceError) -> Reply {
-        try decoded(try requesting(name, argument, absent, timeout).block(), of: name)
+        let asked = try requesting(name, try encodedArguments(repeat each argument), absent, timeout)
+        return try decoded(try asked.block(), of: name)
     }
 
-    /// Asks the responders to a name, with null as the argument, and waits for the reply.
+    /// Asks the responders to a name, and waits for the end of the request; its reply is not looked at.
     ///
     /// Blocks the thread.
     ///
     /// - Parameters:
     ///   - name: The name that the responders answer to.
-    ///   - type: The type of the reply.
+    ///   - argument: The arguments of the request.
     ///   - absent: What happens if there is no responder.
     ///   - timeout: The timeout.
-    /// - Returns: The reply.
     /// - Throws: The same errors as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func request<Reply: Decodable>(
+    public func request<each Argument: Encodable>(
         _ name: String,
-        as type: Reply.Type = Reply.self,
+        _ argument: repeat each Argument,
         ifAbsent absent: AbsentResponder = .fails,
         timeout: Duration
-    ) throws(SpaceError) -> Reply {
-        try request(name, Value.null, as: type, ifAbsent: absent, timeout: timeout)
+    ) throws(SpaceError) {
+        let asked = try requesting(name, try encodedArguments(repeat each argument), absent, timeout)
+        _ = try asked.block()
     }
 
     /// Asks and waits, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
@@ -104,22 +112,68 @@ extension Namespace {
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> Value {
-        try decoded(try requesting(name, value, absent, timeout).block(interruption: interruption), of: name)
+        try decoded(
+            try requesting(name, try encodedArgument(value), absent, timeout).block(interruption: interruption),
+            of: name
+        )
+    }
+
+    /// Asks the next responder within a request that a responder of another process is answering, blocking the thread.
+    ///
+    /// - Parameters:
+    ///   - word: The request (`RequestInHand.word`).
+    ///   - value: The argument; `nil` for the same as the request's.
+    ///   - timeout: The timeout, or `nil` for as long as the request has time.
+    ///   - interruption: Ends the wait.
+    /// - Returns: The reply.
+    /// - Throws: `invalidArgument` for a word that names no request; `noResponder` if no reply is wanted any more.
+    package func requestNextBlocking(
+        of word: String,
+        value: Value?,
+        timeout: Duration?,
+        interruption: Interruption?
+    ) throws(SpaceError) -> Value {
+        let asked = try attempt(Requesting.operation) { (core) throws(SpaceError) -> Requesting in
+            let request = try core.request(atHand: word)
+            let outgoing = OutgoingRequest(
+                name: request.name,
+                argument: try value.map { (value) throws(SpaceError) in try encodedArgument(value) }
+                    ?? request.argument,
+                below: request.position,
+                reached: request.reached,
+                within: request.asking,
+                deadline: request.deadline
+            )
+            let remaining = core.remaining(of: request).map { $0 + .seconds(1) }
+            let limits = [remaining, timeout].compactMap { $0 }
+            return Requesting(core, outgoing, .fails, timeout: limits.min())
+        }
+        return try decoded(try asked.block(interruption: interruption), of: asked.request.name)
     }
 
     // MARK: Helpers
 
     private func requesting(
         _ name: String,
-        _ argument: some Encodable,
+        _ argument: [UInt8],
         _ absent: AbsentResponder,
         _ timeout: Duration?
     ) throws(SpaceError) -> Requesting {
         try attempt(Requesting.operation) { (core) throws(SpaceError) in
             try Limits.check(objectName: name)
-            let request = OutgoingRequest(name: name, argument: try encodedArgument(argument))
-            return Requesting(core, request, absent, timeout: timeout)
+            return Requesting(core, OutgoingRequest(name: name, argument: argument), absent, timeout: timeout)
         }
+    }
+
+    /// Several arguments as one encoded element: none is null, one is itself, and more are an array.
+    private func encodedArguments<each Argument: Encodable>(
+        _ argument: repeat each Argument
+    ) throws(SpaceError) -> [UInt8] {
+        var values: [Value] = []
+        try core.attempt(Requesting.operation) { () throws(SpaceError) in
+            for argument in repeat each argument { values.append(try Value(checking: argument)) }
+        }
+        return try encodedArgument(values.count == 1 ? values[0] : values.isEmpty ? .null : .array(values))
     }
 
     func encodedArgument(_ argument: some Encodable) throws(SpaceError) -> [UInt8] {

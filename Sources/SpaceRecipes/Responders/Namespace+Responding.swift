@@ -18,12 +18,13 @@ extension Namespace {
         interruption: Interruption,
         _ body: (Value, RequestInHand) throws -> Result<Value, ResponderFailure>
     ) throws {
-        let position = try enrolResponder(name, key: key ?? "\(TupleUUID.random())", isBase: base)
+        let key = key ?? "\(TupleUUID.random())"
+        let position = try enrolResponder(name, key: key, isBase: base)
         // If the gate cannot be had now, the responder is removed when this process ends.
         defer { try? core.removeResponder(position, of: name) }
         do {
             while let (request, argument) = try nextRequest(of: position, name, once: once, interruption) {
-                let inHand = RequestInHand(core: core, asking: request.asking, position: position)
+                let inHand = RequestInHand(core: core, asking: request.asking, position: position, key: key)
                 let reply = try body(argument, inHand).flatMap { value in
                     Result { () throws(TupleCodingError) in try value.encodedElement() }
                         .mapError { ResponderFailure($0) }

@@ -106,22 +106,38 @@ extension NamespaceCore {
 
     // MARK: Answering
 
+    /// The request that a responder, perhaps of another process, has begun, by its word.
+    func request(atHand word: String) throws(SpaceError) -> IncomingRequest {
+        let parts = word.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let ticket = UInt64(parts[0]), let work = UInt64(parts[1]), let raw = Int(parts[2])
+        else {
+            throw .misuse(
+                "\(word.quotedForPeople) names no request",
+                advice: "take the word that the responder was given"
+            )
+        }
+        let (asking, position) = (Asking(ticket: ticket, work: work), ResponderPosition(raw: raw))
+        let request = try read { snapshot throws(SpaceError) -> IncomingRequest? in
+            guard let row = try snapshot.request(asking, of: position), row.at == position else { return nil }
+            return try snapshot.incoming(row, asking, at: position)
+        }
+        guard let request else {
+            throw SpaceError(
+                .noResponder,
+                reason: "the request is answered already, or was taken back",
+                advice: "end: no process waits for the reply"
+            )
+        }
+        return request
+    }
+
     /// Begins a request that was put to a responder of this process.
     ///
     /// Returns the request, or `nil` if it is not, or no longer, with this responder.
     package func begin(_ asking: Asking, at position: ResponderPosition) throws(SpaceError) -> IncomingRequest? {
         let found = try read { snapshot throws(SpaceError) -> (request: IncomingRequest, isAt: Bool)? in
             guard let row = try snapshot.request(asking, of: position) else { return nil }
-            let request = IncomingRequest(
-                asking: asking,
-                position: position,
-                name: row.name,
-                argument: Array(try snapshot.body(of: row.ticket)),
-                deadline: row.deadline,
-                reached: row.reached,
-                pid: row.pid
-            )
-            return (request, row.at == position)
+            return (try snapshot.incoming(row, asking, at: position), row.at == position)
         }
         guard let found else { return nil }
         if found.isAt { return found.request }
@@ -167,5 +183,24 @@ extension NamespaceCore {
     /// The time that is left to answer a request, or `nil` if it has no deadline.
     package func remaining(of request: IncomingRequest) -> Duration? {
         request.deadline == 0 ? nil : .milliseconds(max(0, request.deadline &- clock.milliseconds))
+    }
+}
+
+extension Snapshot {
+    /// A request as the responder at a position gets it.
+    fileprivate func incoming(
+        _ row: RequestRow,
+        _ asking: Asking,
+        at position: ResponderPosition
+    ) throws(SpaceError) -> IncomingRequest {
+        IncomingRequest(
+            asking: asking,
+            position: position,
+            name: row.name,
+            argument: Array(try body(of: row.ticket)),
+            deadline: row.deadline,
+            reached: row.reached,
+            pid: row.pid
+        )
     }
 }

@@ -14,11 +14,17 @@ import TupleCoding
 public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Sendable>: Sendable {
     private let namespace: Namespace
     private let request: IncomingRequest
+    /// The key of the responder that is answering.
+    public let key: String
 
-    init(_ namespace: Namespace, _ request: IncomingRequest) {
+    init(_ namespace: Namespace, _ request: IncomingRequest, key: String) {
         self.namespace = namespace
         self.request = request
+        self.key = key
     }
+
+    /// The name that was asked for.
+    public var name: String { request.name }
 
     /// Asks the next responder, with the same argument.
     ///

@@ -5,6 +5,11 @@ package struct RequestInHand: Sendable {
     package let core: NamespaceCore
     let asking: Asking
     package let position: ResponderPosition
+    /// The key of the responder that is answering.
+    package let key: String
+
+    /// The request as one word, by which another process can ask the next responder within it.
+    package var word: String { "\(asking.ticket).\(asking.work).\(position.raw)" }
 
     /// Whether a reply is still wanted.
     ///

@@ -94,9 +94,24 @@ package final class ResponderHub: NamespacePart {
     /// Takes the responders that were registered with a handle off their stacks.
     package func end(handle: ObjectIdentifier, of core: NamespaceCore) {
         let positions = state.withLock { state in
-            state.entries.values.filter { $0.responder.handle == handle }.map(\.responder.position)
+            state.entries.values.filter { $0.responder.isMade(with: handle) }.map(\.responder.position)
         }
         for position in positions { end(position, of: core) }
+    }
+
+    // MARK: The tick
+
+    /// Takes the responders whose objects are gone off their stacks.
+    package func tick(_ core: NamespaceCore) {
+        let gone = state.withLock { $0.entries.values.filter { !$0.isEnding }.map(\.responder) }.filter(\.isGone)
+        guard !gone.isEmpty else { return }
+        // In a task: the last handle may be released with the last responder, and the namespace with it.
+        Task.detached { for responder in gone { self.end(responder.position, of: core) } }
+    }
+
+    /// Swift on Linux reports no object's end, so responders for an object need ticks.
+    package var needsTicks: Bool {
+        state.withLock { $0.entries.values.contains { $0.responder.subject != nil && !$0.isEnding } }
     }
 
     private func remove(_ position: ResponderPosition, _ name: String, of core: NamespaceCore) {
@@ -251,9 +266,9 @@ package final class ResponderHub: NamespacePart {
         if let request = begun ?? nil {
             let reply = await responder.reply(to: request)
             await persist { () throws(SpaceError) in
-                // If the handle was left meanwhile, the failure may be due to that: the request goes to the next
-                // responder.
-                if case .failure = reply, responder.namespace.isLeft {
+                // If the handle was left meanwhile, or the object is gone, the failure may be due to that: the request
+                // goes to the next responder.
+                if case .failure = reply, responder.hasLeft {
                     try core.pass(asking, from: responder.position)
                 } else {
                     try core.answer(request, reply)
@@ -280,6 +295,7 @@ package final class ResponderHub: NamespacePart {
 
     private func finish(_ asking: Asking, by responder: LocalResponder, in core: NamespaceCore) {
         let position = responder.position
+        if responder.isGone { end(position, of: core) }
         let isDone = state.withLock { state in
             state.entries[position]?.running[asking.work] = nil
             return state.entries[position].map { $0.isEnding && $0.running.isEmpty } ?? false

@@ -1,8 +1,11 @@
-/// Keeps a responder registered for as long as the token lives.
+/// A registered responder.
 ///
-/// When the token is released or ``cancel()`` is called, the responder leaves the stack. So keep the token, in a
-/// property. Each token stands for one responder only: if you assign a new token over an old one, the old responder
-/// ends and the new one stays.
+/// A responder without an object is registered for as long as its token lives: when the token is released or
+/// ``cancel()`` is called, the responder leaves the stack. So keep the token, in a property or an ``ObservationBag``.
+/// Each token stands for one responder only: if you assign a new token over an old one, the old responder ends and the
+/// new one stays.
+///
+/// A responder for an object lasts as long as the object. Its token need not be kept: its release ends nothing.
 public final class ResponderToken: SpaceToken {
     /// The name that the responder answers to.
     public let name: String
@@ -10,23 +13,26 @@ public final class ResponderToken: SpaceToken {
     public let key: String
     private let position: ResponderPosition
     private let core: NamespaceCore
+    private let subject: Observer.Subject?
 
     init(_ responder: LocalResponder, _ core: NamespaceCore) {
         name = responder.name
         key = responder.key
         position = responder.position
         self.core = core
+        subject = responder.subject
     }
 
-    deinit { cancel() }
+    deinit { if subject == nil { cancel() } }
 
     /// The responder's number: no other responder of the namespace ever has the same.
     public var id: UInt64 { position.ticket }
 
     /// Whether the responder is still asked.
     ///
-    /// It is not once any process has reused or removed its key, or once the namespace was left or deleted.
-    public var isActive: Bool { core.responders.isActive(position) }
+    /// It is not once any process has reused or removed its key, or once the namespace was left or deleted, or its
+    /// object is gone.
+    public var isActive: Bool { core.responders.isActive(position) && subject?.isAlive() ?? true }
 
     /// Takes the responder off the stack.
     ///

@@ -88,12 +88,6 @@ extension WriteScope {
         let standing = try snapshot.standing(of: request)
         if unlessPending, case .pending = standing { return standing }
         try remove(request)
-        if var outer = try snapshot.outer(of: request) {
-            outer.below = min(outer.below, request.below)
-            outer.reached = try snapshot.responders(to: request.name)
-                .present(outer.reached + request.reached + [request.at])
-            try put(outer)
-        }
         return standing
     }
 
@@ -158,7 +152,7 @@ extension WriteScope {
 
     // MARK: Rows
 
-    private func put(_ row: RequestRow) throws(SpaceError) { try put(row.place, PlaceKeys(RequestRow.queueName)) }
+    fileprivate func put(_ row: RequestRow) throws(SpaceError) { try put(row.place, PlaceKeys(RequestRow.queueName)) }
 
     /// Stores a request's new state and its body, and wakes the asking process.
     private func store(
@@ -193,6 +187,13 @@ struct RequestRules: PlaceRules {
     func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError) {
         guard let request = RequestRow(row) else { return }
         try scope.deleteBody(of: request.ticket)
+        // Also where the process that made an inner request has died and the responder lives: a command's child.
+        if var outer = try scope.snapshot.outer(of: request) {
+            outer.below = min(outer.below, request.below)
+            outer.reached = try scope.snapshot.responders(to: request.name)
+                .present(outer.reached + request.reached + [request.at])
+            try scope.put(outer)
+        }
         // The responder that has the request stops. If an outer request took it over, that responder may not have begun
         // yet, and looks again.
         if request.isPending, let addressee = try scope.snapshot.responders(to: request.name).addressee(of: request) {

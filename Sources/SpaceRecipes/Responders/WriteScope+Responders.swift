@@ -15,6 +15,9 @@ import TupleCoding
 ///     remove (nothing to answer)    the responding process        ON THE STACK, RETIRED → none
 ///     the session has ended         a process that looks          ON THE STACK, RETIRED → none
 ///
+/// A change for watchers says when a responder comes onto the stack and when it leaves it (`ChangeKind.respond`), in the
+/// same transaction.
+///
 /// A retired responder is asked nothing more, and keeps its row until the requests that it has begun are answered. Each
 /// event is one transaction, so a kill leaves one of these states; the end of the killed process's session is the next
 /// event.
@@ -29,8 +32,10 @@ extension WriteScope {
         session: UInt64
     ) throws(SpaceError) -> ResponderPosition {
         try snapshot.checkIsForResponders(name)
+        var isReplacing = false
         for row in try snapshot.responders(to: name).rows where row.key.isSame(as: key) && !row.isRetired {
-            try retire(row, of: name)
+            try takeOffStack(row, of: name)
+            isReplacing = true
         }
         let row = ResponderRow(
             ticket: counters.nextClaim,
@@ -42,11 +47,17 @@ extension WriteScope {
         )
         try add(row.place, PlaceKeys(name))
         noteAwaited(.responders(to: Name(name)))
+        try note(name, gone: isReplacing ? key : nil, come: key)
         return row.position
     }
 
     /// Takes a responder off the stack; it finishes the requests that it has begun.
     func retire(_ row: ResponderRow, of name: String) throws(SpaceError) {
+        try takeOffStack(row, of: name)
+        try note(name, gone: row.key, come: nil)
+    }
+
+    private func takeOffStack(_ row: ResponderRow, of name: String) throws(SpaceError) {
         var row = row
         row.isRetired = true
         try put(row.place, PlaceKeys(name))
@@ -56,6 +67,20 @@ extension WriteScope {
     /// Removes a responder for good: its requests belong to the next one.
     func removeResponder(_ position: ResponderPosition, of name: String) throws(SpaceError) {
         try remove(position.ticket, of: name, by: ResponderRules())
+    }
+
+    /// Notes for watchers that a responder has gone, has come, or has replaced another.
+    fileprivate func note(_ name: String, gone: String?, come: String?) throws(SpaceError) {
+        func withElement<R>(
+            _ key: String?,
+            _ body: (UnsafeRawBufferPointer?) throws(SpaceError) -> R
+        ) throws(SpaceError) -> R {
+            guard let key else { return try body(nil) }
+            return try Value.string(key).knownElement.withBytes { (bytes) throws(SpaceError) in try body(bytes) }
+        }
+        try withElement(gone) { (old) throws(SpaceError) in
+            try withElement(come) { (new) throws(SpaceError) in try note(.respond, name: name, old: old, new: new) }
+        }
     }
 
     func noteAwaited(_ awaited: Awaited) { noteMoved(hold: awaited.ticket) }
@@ -69,6 +94,7 @@ struct ResponderRules: PlaceRules {
 
     func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError) {
         guard let responder = ResponderRow(row) else { return }
+        if !responder.isRetired { try scope.note(name, gone: responder.key, come: nil) }
         for inner in try scope.snapshot.requests(madeBy: responder.position) {
             try scope.endWithResponder(inner, at: responder.position, takesOver: takesOver)
         }

@@ -22,11 +22,12 @@ public struct Change: Sendable {
     public let id: TupleID?
     /// The tuple, if the change is about one.
     public let tuple: Tuple?
-    /// The key of the cell, or the name of the notification or the collection.
+    /// The key of the cell, or the name of the notification, the collection or the responders.
     public let key: String?
-    /// The cell's value before the change; `nil` if it was not set.
+    /// The cell's value before the change, `nil` if it was not set; or the key of the responder that has gone or was
+    /// replaced.
     public internal(set) var old: Value?
-    /// The cell's value after the change, or the notification's value.
+    /// The cell's value after the change, or the notification's value; or the key of the responder that has come.
     public internal(set) var new: Value?
     /// The edit of an ordered set; `nil` for a reset, and for every other kind of change.
     public internal(set) var edit: CollectionEdit<Value>?

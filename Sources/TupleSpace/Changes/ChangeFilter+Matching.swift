@@ -25,12 +25,8 @@ extension ChangeFilter {
                 guard let id = sender.id else { return true }
                 return row.old.flatMap { try? Value(encodedElement: $0) } == .int(id)
             }
-        case let kind where kind.isOfCollection:
-            switch collections {
-            case .none: return false
-            case .all: return true
-            case .named(let name): return row.name.elementsEqual(name.utf8)
-            }
+        case .respond: return responders.include(row.name)
+        case let kind where kind.isOfCollection: return collections.include(row.name)
         default:
             guard let tuples, let tuple = row.tuple else { return false }
             return tuples.matches(tuple)
@@ -109,6 +105,16 @@ extension ChangeFilter.Cells {
             !key.lexicographicallyPrecedes(range.lowerBound.utf8)
                 && !range.upperBound.utf8.lexicographicallyPrecedes(key)
         case .matching(let pattern): Glob(pattern).matches(key)
+        }
+    }
+}
+
+extension ChangeFilter.Collections {
+    fileprivate func include(_ name: UnsafeRawBufferPointer) -> Bool {
+        switch self {
+        case .none: false
+        case .all: true
+        case .named(let own): name.elementsEqual(own.utf8)
         }
     }
 }

@@ -12,10 +12,12 @@ public struct ChangeFilter: Sendable {
     public var notifications: Notifications
     /// The ordered sets and dictionaries.
     public var collections: Collections
+    /// The names to whose responders something happens: they come, go and are replaced.
+    public var responders: Collections
     /// The kinds of change; `nil` for all kinds.
     public var kinds: Set<Change.Kind>?
 
-    /// A choice of ordered sets and dictionaries.
+    /// A choice of ordered sets and dictionaries, or of the names that responders answer to.
     ///
     /// The entries of a dictionary are cells, so `all` does not include them: choose all cells too.
     public enum Collections: Sendable, Hashable {
@@ -23,7 +25,7 @@ public struct ChangeFilter: Sendable {
         case none
         /// All.
         case all
-        /// The collection with a name.
+        /// The collection with a name, or the responders to a name.
         case named(String)
     }
 
@@ -66,12 +68,14 @@ public struct ChangeFilter: Sendable {
         cells: Cells = .none,
         notifications: Notifications = .none,
         collections: Collections = .none,
+        responders: Collections = .none,
         kinds: Set<Change.Kind>? = nil
     ) {
         self.tuples = tuples
         self.cells = cells
         self.notifications = notifications
         self.collections = collections
+        self.responders = responders
         self.kinds = kinds
     }
 
@@ -99,6 +103,11 @@ public struct ChangeFilter: Sendable {
         case .none: break
         case .all: parts.append("all collections")
         case .named(let name): parts.append("collection \(name)")
+        }
+        switch responders {
+        case .none: break
+        case .all: parts.append("all responders")
+        case .named(let name): parts.append("responders to \(name)")
         }
         if let kinds { parts.append(kinds.map(\.description).sorted().joined(separator: ",")) }
         return parts.joined(separator: ", ")

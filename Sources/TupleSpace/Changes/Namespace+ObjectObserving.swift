@@ -18,7 +18,7 @@ extension Namespace {
     /// between.
     ///
     /// - Parameters:
-    ///   - selection: A cell's key or path, a filter, or a typed cell, as in ``observe(_:options:on:onError:_:)``.
+    ///   - selection: A cell's key or path, or a filter, as in ``observe(_:options:on:onError:_:)``.
     ///   - object: The object that the observation belongs to.
     ///   - options: The content of each call.
     ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
@@ -28,17 +28,17 @@ extension Namespace {
     /// - Returns: A token that need not be kept, to end this observation alone.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     @discardableResult
-    public func observe<Selection: ChangeSelection, Object: AnyObject & Sendable>(
-        _ selection: Selection,
+    public func observe<Object: AnyObject & Sendable>(
+        _ selection: some ChangeSelection,
         for object: Object,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
         onError: ObservationErrorHandler? = nil,
-        _ handler: @escaping @isolated(any) @Sendable (Object, Selection.Told) throws -> Void
+        _ handler: @escaping @isolated(any) @Sendable (Object, Change) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        return try observe(selection, for: object, options, onError) {
-            ObserverHandler(object, $0, handler, on: queue)
+        return try observe(selection, for: object, options, onError) { _ in
+            ObserverHandler(object, { $0 }, handler, on: queue)
         }
     }
 
@@ -52,7 +52,7 @@ extension Namespace {
     /// actor is called there.
     ///
     /// - Parameters:
-    ///   - selection: A cell's key or path, a filter, or a typed cell.
+    ///   - selection: A cell's key or path, or a filter.
     ///   - object: The object whose method is called.
     ///   - options: The content of each call.
     ///   - queue: The queue on which a method without isolation is called; `nil` for the thread that receives the
@@ -62,24 +62,24 @@ extension Namespace {
     /// - Returns: A token that need not be kept.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     @discardableResult
-    public func observe<Selection: ChangeSelection, Object: AnyObject & Sendable>(
-        _ selection: Selection,
+    public func observe<Object: AnyObject & Sendable>(
+        _ selection: some ChangeSelection,
         for object: Object,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
         onError: ObservationErrorHandler? = nil,
-        _ method: @escaping @Sendable (Object) -> @isolated(any) @Sendable (Selection.Told) throws -> Void
+        _ method: @escaping @Sendable (Object) -> @isolated(any) @Sendable (Change) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        return try observe(selection, for: object, options, onError) {
-            ObserverHandler(object, $0, method: method, on: queue)
+        return try observe(selection, for: object, options, onError) { _ in
+            ObserverHandler(object, { $0 }, method: method, on: queue)
         }
     }
 
     /// Calls an asynchronous handler with an object and each change, in a task, as long as the object lives.
     ///
     /// - Parameters:
-    ///   - selection: A cell's key or path, a filter, or a typed cell.
+    ///   - selection: A cell's key or path, or a filter.
     ///   - object: The object that the observation belongs to; it is kept alive only during a call.
     ///   - options: The content of each call.
     ///   - onError: Receives the errors that the handler throws.
@@ -87,32 +87,32 @@ extension Namespace {
     /// - Returns: A token that need not be kept, to end this observation alone.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     @discardableResult
-    public func observe<Selection: ChangeSelection, Object: AnyObject & Sendable>(
-        _ selection: Selection,
+    public func observe<Object: AnyObject & Sendable>(
+        _ selection: some ChangeSelection,
         for object: Object,
         options: ObservationOptions = [.old, .new],
         onError: ObservationErrorHandler? = nil,
-        _ handler: @escaping @isolated(any) @Sendable (Object, Selection.Told) async throws -> Void
+        _ handler: @escaping @isolated(any) @Sendable (Object, Change) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        return try observe(selection, for: object, options, onError) { ObserverHandler(object, $0, handler) }
+        return try observe(selection, for: object, options, onError) { _ in ObserverHandler(object, { $0 }, handler) }
     }
 
     /// Adds an observation for an object: it ends with the object, and keeps neither the object nor the namespace
     /// alive.
-    private func observe<Selection: ChangeSelection, Object>(
-        _ selection: Selection,
+    func observe<Object>(
+        _ selection: some ChangeSelection,
         for object: WeakObject<Object>,
         _ options: ObservationOptions,
         _ onError: ObservationErrorHandler?,
-        _ handler: (@escaping ObserverHandler.Teller<Selection.Told>) -> ObserverHandler
+        _ handler: (_ kept: Namespace) -> ObserverHandler
     ) throws(SpaceError) -> ObservationToken {
         let kept = try attempt("observe") { (_) throws(SpaceError) in try looking() }
         let request = ObservationRequest(
             filter: selection.changeFilter,
             options: options,
             subject: Observer.Subject(object),
-            handler: handler(kept.teller(of: selection)),
+            handler: handler(kept),
             onError: onError
         )
         return ObservationToken(try add(request, keeping: kept), core)

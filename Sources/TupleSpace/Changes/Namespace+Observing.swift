@@ -21,23 +21,23 @@ extension Namespace {
     /// - Parameters:
     ///   - selection: A cell's key, or with a path (`"user.name"`) a part of its value: then only changes of that part
     ///     are delivered, and the values are that part. Or a filter: `.tuples(["resize", .any])`, `.cells`,
-    ///     `.notification("done")`. Or `.cell("progress", as: Double.self)` for decoded values.
+    ///     `.notification("done")`.
     ///   - options: The content of each call.
     ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
     ///     change.
     ///   - onError: Receives the errors that the handler throws.
     ///   - handler: Called with each change, with a gap if changes were missed, and finally with `gone` when the
-    ///     namespace has been deleted; for a typed cell, with the values before and after.
+    ///     namespace has been deleted.
     /// - Returns: A token; when it is released, the observation ends. You see every change after this call, or a gap.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
-    public func observe<Selection: ChangeSelection>(
-        _ selection: Selection,
+    public func observe(
+        _ selection: some ChangeSelection,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
         onError: ObservationErrorHandler? = nil,
-        _ handler: @escaping @isolated(any) @Sendable (Selection.Told) throws -> Void
+        _ handler: @escaping @isolated(any) @Sendable (Change) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        try observe(selection, options, ObserverHandler(teller(of: selection), handler, on: queue), onError)
+        try observe(selection, options, ObserverHandler({ $0 }, handler, on: queue), onError)
     }
 
     /// Calls an asynchronous handler with each change, in a task; the next call comes after it has returned.
@@ -49,13 +49,13 @@ extension Namespace {
     ///   - handler: Called with each change.
     /// - Returns: A token; when it is released, the observation ends.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
-    public func observe<Selection: ChangeSelection>(
-        _ selection: Selection,
+    public func observe(
+        _ selection: some ChangeSelection,
         options: ObservationOptions = [.old, .new],
         onError: ObservationErrorHandler? = nil,
-        _ handler: @escaping @isolated(any) @Sendable (Selection.Told) async throws -> Void
+        _ handler: @escaping @isolated(any) @Sendable (Change) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        try observe(selection, options, ObserverHandler(teller(of: selection), handler), onError)
+        try observe(selection, options, ObserverHandler({ $0 }, handler), onError)
     }
 
     // MARK: The end
@@ -65,11 +65,7 @@ extension Namespace {
 
     // MARK: Helpers
 
-    func teller<Selection: ChangeSelection>(of selection: Selection) -> ObserverHandler.Teller<Selection.Told> {
-        { change in try selection.told(change, in: self) }
-    }
-
-    private func observe(
+    func observe(
         _ selection: some ChangeSelection,
         _ options: ObservationOptions,
         _ handler: ObserverHandler,

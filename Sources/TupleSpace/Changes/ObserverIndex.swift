@@ -15,6 +15,8 @@ struct ObserverIndex: Sendable {
     private var templates: [UInt64: [UInt64: List]] = [:]
     private var collections: [Name: List] = [:]
     private var everyCollection: List = []
+    private var responders: [Name: List] = [:]
+    private var everyResponder: List = []
     private var everyCell: List = []
     private var everyPost: List = []
     private var everyTuple: List = []
@@ -60,6 +62,11 @@ struct ObserverIndex: Sendable {
         case .all: change(&everyCollection)
         case .named(let name): update(&collections, Name(name))
         }
+        switch filter.responders {
+        case .none: break
+        case .all: change(&everyResponder)
+        case .named(let name): update(&responders, Name(name))
+        }
         guard let template = filter.tuples else { return }
         let interest = Interest(template, isTaking: false)
         guard interest.isHashed else { return change(&everyTuple) }
@@ -80,6 +87,9 @@ struct ObserverIndex: Sendable {
         case .post:
             everyPost.forEach(body)
             if !posts.isEmpty { posts[Name(utf8: row.name)]?.forEach(body) }
+        case .respond:
+            everyResponder.forEach(body)
+            if !responders.isEmpty { responders[Name(utf8: row.name)]?.forEach(body) }
         case let kind where kind.isOfCollection:
             everyCollection.forEach(body)
             if !collections.isEmpty { collections[Name(utf8: row.name)]?.forEach(body) }

@@ -388,7 +388,8 @@ package final class EventLoop: Sendable {
         guard let core else { return drop(id, attended, nil) }
         core.attendance.isResting = true
         let role = core.tick(isUsed: isWatched || core.attendance.isWaitedIn) { follow($0, for: core) }
-        var needsTicks = core.needsTicks
+        let hasAffairs = core.needsTicks
+        var needsTicks = hasAffairs
         var isFollowing = false
         var mayRest = false
         switch role {
@@ -408,8 +409,8 @@ package final class EventLoop: Sendable {
                 listen(core)
             }
             wakeIfChanged(core)
-            core.tickParts()
         }
+        if isWatched || hasAffairs { core.tickParts() }
         // Their bells were raised, or should have been, but the doorbell was not rung.
         let (last, isUsable) = (core.engine.lastChange, core.engine.isUsable)
         sleepers.wake(at: id) {
