@@ -134,18 +134,21 @@ struct WorkQueueTests {
         let isPaused = try queue.isPaused
         #expect(isPaused)
         #expect(try queue.takeIfReady()?.id == nil)
-        let waiting = Task { try await queue.take()?.value }
-        #expect(try await eventually { try !namespace.status().waiters.isEmpty })
-        try queue.resume()
-        #expect(try await waiting.value == 1)
-        // A pause with a time ends by itself, also for a taker that has begun to wait before it.
-        let next = Task { () throws -> Value? in
+        @Sendable func taken() async throws -> Value? {
             guard let item = try await queue.take() else { return nil }
             try item.complete()
             return item.value
         }
+        let waiting = Task { try await taken() }
+        #expect(try await eventually { try !namespace.status().waiters.isEmpty })
+        try queue.resume()
+        #expect(try await waiting.value == 1)
+        // A pause with a time ends by itself, also for a taker that has begun to wait before it.
+        let next = Task { try await taken() }
+        #expect(try await eventually { try !namespace.status().waiters.isEmpty })
         try queue.pause(for: .milliseconds(50))
-        #expect(try await next.value == 1)
+        try queue.put(2)
+        #expect(try await next.value == 2)
         let isStill = try queue.isPaused
         #expect(!isStill)
     }

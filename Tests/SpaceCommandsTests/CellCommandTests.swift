@@ -137,11 +137,19 @@ struct CellCommandTests {
         try withRoot { (runner) throws in
             try runner.space("set", "jobs", "k", "1", "--expires", "100s")
             try runner.space("set", "jobs", "mine", "1", "--session")
+            try runner.space("write", "jobs", #"["mine"]"#, #"["mine too"]"#, "--session")
+            try runner.space("write", "jobs", #"["lasts"]"#, "--expires", "100s")
+            for template in [#"["mine"]"#, #"["lasts"]"#] {
+                #expect(try runner.space("claim", "jobs", template, "--hold").ending == .exited(0))
+            }
+            try runner.space("bury", "jobs", #"["mine too"]"#)
             let dump = try runner.dump("jobs", "--format", "json").output
             #expect(dump.contains(#""session":"#) && dump.contains(#""expires":"#))
             try runner.space("load", "copy", input: dump)
             #expect((Int(try runner.space("ttl", "copy", "k").output.dropLast()) ?? 0) > 90_000)
             #expect(try runner.space("get", "copy", "mine").ending == .exited(1))
+            #expect(try runner.tuples("copy") == [#"["lasts"]"#])
+            #expect((Int(try runner.space("ttl", "copy", "1").output.dropLast()) ?? 0) > 90_000)
             #expect(try runner.dump("jobs", "--check").ending == .exited(0))
             #expect(try runner.dump("jobs", "--salvage").output.contains(#""key":"k""#))
         }

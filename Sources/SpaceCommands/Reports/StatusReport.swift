@@ -113,6 +113,7 @@ struct StatusReport {
         object.add("tuple_id", claim.id.rawValue)
         object.add("deliveries", claim.deliveries)
         object.add("tuple", json: claim.tuple.json)
+        addEnd(of: claim, to: &object)
         return object
     }
 
@@ -122,7 +123,14 @@ struct StatusReport {
         object.add("id", buried.id.rawValue)
         object.add("deliveries", buried.deliveries)
         object.add("tuple", json: buried.tuple.json)
+        addEnd(of: buried, to: &object)
         return object
+    }
+
+    /// Adds when the tuple ends by itself, if it does.
+    private static func addEnd(of claim: NamespaceStatus.Claim, to object: inout JSONObject) {
+        if let expires = claim.expires { object.add("expires", expires) }
+        if claim.endsWithProcess { object.add("session", 0) }
     }
 
     private static func object(_ shape: NamespaceStatus.Shape) -> JSONObject {

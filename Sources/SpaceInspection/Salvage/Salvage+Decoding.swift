@@ -73,7 +73,9 @@ extension Salvage {
                         pid: nil,
                         deadline: clock.realtime(claim.deadline),
                         tuple: try tuple.tuple(),
-                        deliveries: Int(tuple.deliveries)
+                        deliveries: Int(tuple.deliveries),
+                        expires: clock.realtime(tuple.expiry),
+                        endsWithProcess: tuple.endsWithHolder
                     )
                 )
             }

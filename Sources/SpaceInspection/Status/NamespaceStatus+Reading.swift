@@ -115,7 +115,9 @@ extension NamespaceStatus {
                 pid: pid,
                 deadline: row.deadline == 0 ? nil : snapshot.clock.realtime(row.deadline),
                 tuple: try snapshot.tuple(id, tuple),
-                deliveries: Int(tuple.deliveries)
+                deliveries: Int(tuple.deliveries),
+                expires: tuple.expiry == 0 ? nil : snapshot.clock.realtime(tuple.expiry),
+                endsWithProcess: tuple.endsWithHolder
             )
             if row.isSetAside { buried.append(claim) } else { claims.append(claim) }
             return true

@@ -70,6 +70,10 @@ public struct NamespaceStatus: Sendable {
         public let tuple: Tuple
         /// How often a claim on it came back.
         public let deliveries: Int
+        /// When the tuple expires, in milliseconds since 1970; `nil`: never.
+        package let expires: Int64?
+        /// Whether the tuple ends with a process.
+        package let endsWithProcess: Bool
     }
 
     /// A place in the queue of a name that processes hold: a lock, a semaphore, an election, a barrier.
