@@ -1,5 +1,8 @@
 /// A wildcard for fields of one type; see ``any(_:)``.
 public struct Formal<Field: TupleField>: Matcher {
+    /// A matched field is read as the type of the formal.
+    public typealias Matched = Field
+
     /// Makes the formal.
     @inlinable
     public init() {}
@@ -7,12 +10,6 @@ public struct Formal<Field: TupleField>: Matcher {
     /// Adds the formal to a template.
     public func describe(into builder: inout TemplateBuilder) {
         builder.appendFormal(Field.fieldType)
-    }
-
-    /// Reads the matched field.
-    @inlinable
-    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Field {
-        try Field.decode(from: &decoder)
     }
 }
 

@@ -18,6 +18,14 @@ public protocol Matcher: TemplateElement {
     func matched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched
 }
 
+extension Matcher where Matched: TupleField {
+    /// Reads the field as a field of its type.
+    @inlinable
+    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched {
+        try Matched.decode(from: &decoder)
+    }
+}
+
 extension Matcher {
     /// Reads the field that this matcher has matched.
     @inlinable
@@ -31,7 +39,7 @@ extension TupleDecoder {
     ///
     /// - Throws: `TupleCodingError` if a field can't be read, or if fields are left.
     @inlinable
-    public mutating func decodeMatched<each M: Matcher>(
+    package mutating func decodeMatched<each M: Matcher>(
         _ matcher: repeat each M
     ) throws(TupleCodingError) -> (repeat (each M).Matched) {
         let matched = (repeat try (each matcher).matched(from: &self))

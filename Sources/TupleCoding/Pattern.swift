@@ -10,6 +10,9 @@ import Synchronization
 /// The syntax is that of Swift's `Regex`. Letters compare as Unicode scalars, so a composed and a decomposed "é"
 /// differ, as in all fields. Searching has no time limit: an expression that backtracks much takes long.
 public struct Pattern: Matcher, Hashable {
+    /// A matched field is read as a string.
+    public typealias Matched = String
+
     /// The expression as it was written.
     public let source: String
 
@@ -69,11 +72,6 @@ public struct Pattern: Matcher, Hashable {
     /// Adds the pattern to a template.
     public func describe(into builder: inout TemplateBuilder) {
         builder.appendPattern(self)
-    }
-
-    /// Reads the matched string.
-    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> String {
-        try decoder.decodeString()
     }
 }
 

@@ -11,7 +11,8 @@ public struct TupleDecoder {
     private var depth = 0
 
     /// Makes a decoder of bytes that stay valid while it is used.
-    public init(_ bytes: UnsafeRawBufferPointer) {
+    @usableFromInline
+    package init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         long = LongField()
     }
@@ -28,7 +29,8 @@ public struct TupleDecoder {
     }
 
     /// Whether the next field is null.
-    public var isAtNull: Bool {
+    @usableFromInline
+    package var isAtNull: Bool {
         guard offset < bytes.count, bytes[offset] == TypeCode.null else { return false }
         return depth == 0 || !bytes.isContainerEnd(at: offset)
     }
@@ -44,34 +46,39 @@ public struct TupleDecoder {
     }
 
     /// Reads null.
-    public mutating func decodeNull() throws(TupleCodingError) {
+    @usableFromInline
+    package mutating func decodeNull() throws(TupleCodingError) {
         guard isAtNull else { throw mismatch("null") }
         offset += depth == 0 ? 1 : 2
     }
 
     /// Reads an integer.
-    public mutating func decodeInt() throws(TupleCodingError) -> Int {
+    @usableFromInline
+    package mutating func decodeInt() throws(TupleCodingError) -> Int {
         guard let (value, end) = bytes.integer(at: offset) else { throw integerError() }
         offset = end
         return value
     }
 
     /// Reads a double.
-    public mutating func decodeDouble() throws(TupleCodingError) -> Double {
+    @usableFromInline
+    package mutating func decodeDouble() throws(TupleCodingError) -> Double {
         guard let bits = bytes.doubleBits(at: offset) else { throw mismatch("double") }
         offset += 9
         return Double(orderedBits: bits)
     }
 
     /// Reads a bool.
-    public mutating func decodeBool() throws(TupleCodingError) -> Bool {
+    @usableFromInline
+    package mutating func decodeBool() throws(TupleCodingError) -> Bool {
         guard let code, code == TypeCode.false || code == TypeCode.true else { throw mismatch("bool") }
         offset += 1
         return code == TypeCode.true
     }
 
     /// Reads a UUID.
-    public mutating func decodeUUID() throws(TupleCodingError) -> TupleUUID {
+    @usableFromInline
+    package mutating func decodeUUID() throws(TupleCodingError) -> TupleUUID {
         guard code == TypeCode.uuid else { throw mismatch("UUID") }
         guard bytes.count - offset >= 17 else { throw truncated("UUID") }
         let high = bytes.loadUnaligned(fromByteOffset: offset + 1, as: UInt64.self).bigEndian
@@ -81,7 +88,8 @@ public struct TupleDecoder {
     }
 
     /// Reads a string.
-    public mutating func decodeString() throws(TupleCodingError) -> String {
+    @usableFromInline
+    package mutating func decodeString() throws(TupleCodingError) -> String {
         guard code == TypeCode.string else { throw mismatch("string") }
         guard let (content, end, isPlain) = content() else { throw truncated("string") }
         if isPlain, content.count < LongField.leastLength {
@@ -132,7 +140,8 @@ public struct TupleDecoder {
     }
 
     /// Reads bytes.
-    public mutating func decodeBytes() throws(TupleCodingError) -> [UInt8] {
+    @usableFromInline
+    package mutating func decodeBytes() throws(TupleCodingError) -> [UInt8] {
         guard code == TypeCode.bytes else { throw mismatch("bytes") }
         guard let (content, end, isPlain) = content() else { throw truncated("bytes") }
         offset = end
@@ -202,7 +211,8 @@ public struct TupleDecoder {
     }
 
     /// Reads the next field, of whatever type.
-    public mutating func decodeValue() throws(TupleCodingError) -> Value {
+    @usableFromInline
+    package mutating func decodeValue() throws(TupleCodingError) -> Value {
         guard let code else {
             throw offset < bytes.count ? mismatch("a field") : truncated("field")
         }
@@ -230,7 +240,8 @@ public struct TupleDecoder {
     }
 
     /// Reads an object.
-    public mutating func decodeRecord() throws(TupleCodingError) -> Record {
+    @usableFromInline
+    package mutating func decodeRecord() throws(TupleCodingError) -> Record {
         var elements: [Record.Element] = []
         try decodeObject { (name, decoder) throws(TupleCodingError) in
             elements.append((name, try decoder.decodeValue()))
@@ -239,7 +250,8 @@ public struct TupleDecoder {
     }
 
     /// Checks that nothing is left.
-    public func finish() throws(TupleCodingError) {
+    @usableFromInline
+    package func finish() throws(TupleCodingError) {
         guard offset == bytes.count else {
             throw TupleCodingError(.malformed, "more fields than expected", at: .offset(offset))
         }

@@ -11,25 +11,25 @@ public struct TupleEncoder: Sendable {
     @usableFromInline package private(set) var long = LongField()
 
     /// The error if a field was nested deeper than ``TupleLimits/maximumDepth``; the bytes can't be used then.
-    public private(set) var failure: TupleCodingError?
+    @usableFromInline package private(set) var failure: TupleCodingError?
 
     /// Makes an encoder with room for a short tuple.
     @inlinable
-    public init() {
+    package init() {
         // Most tuples then need one allocation; growing would cost a second one, and a copy.
         self.init(reservingCapacity: 112)
     }
 
     /// Makes an encoder with room for `capacity` bytes.
     @inlinable
-    public init(reservingCapacity capacity: Int) {
+    package init(reservingCapacity capacity: Int) {
         storage = []
         storage.reserveCapacity(capacity)
     }
 
     /// The bytes that have been written.
     @inlinable
-    public var bytes: [UInt8] { storage }
+    package var bytes: [UInt8] { storage }
 
     /// Notes that an integer doesn't fit a field, and appends 0 in its place.
     @usableFromInline
@@ -52,7 +52,7 @@ public struct TupleEncoder: Sendable {
 
     /// The number of bytes that have been written.
     @inlinable
-    public var count: Int { storage.count }
+    package var count: Int { storage.count }
 
     /// Writes any field.
     @inlinable
@@ -62,7 +62,7 @@ public struct TupleEncoder: Sendable {
 
     /// Writes null.
     @inlinable
-    public mutating func encodeNull() {
+    package mutating func encodeNull() {
         storage.append(TypeCode.null)
         // Inside an array or record, a bare 0x00 means the end (design/tuple.md, "Nested Tuple").
         if depth > 0 { storage.append(TypeCode.escape) }
@@ -70,7 +70,7 @@ public struct TupleEncoder: Sendable {
 
     /// Writes an integer: a type code for sign and length, then the big-endian bytes, complemented if it is negative.
     @inlinable
-    public mutating func encode(_ value: Int) {
+    package mutating func encode(_ value: Int) {
         let magnitude = value.magnitude
         let length = (UInt.bitWidth &- magnitude.leadingZeroBitCount &+ 7) >> 3
         let payload = value < 0 ? ~magnitude : magnitude
@@ -85,20 +85,20 @@ public struct TupleEncoder: Sendable {
 
     /// Writes a double.
     @inlinable
-    public mutating func encode(_ value: Double) {
+    package mutating func encode(_ value: Double) {
         storage.append(TypeCode.double)
         appendBigEndian(value.orderedBits)
     }
 
     /// Writes a bool.
     @inlinable
-    public mutating func encode(_ value: Bool) {
+    package mutating func encode(_ value: Bool) {
         storage.append(value ? TypeCode.true : TypeCode.false)
     }
 
     /// Writes a string.
     @inlinable
-    public mutating func encode(_ value: String) {
+    package mutating func encode(_ value: String) {
         // Native strings have contiguous bytes. `withUTF8` would mutate the string, which counts references.
         let isDone: Void? = value.utf8.withContiguousStorageIfAvailable {
             appendEscaped(TypeCode.string, UnsafeRawBufferPointer($0))
@@ -110,12 +110,12 @@ public struct TupleEncoder: Sendable {
 
     /// Writes bytes.
     @inlinable
-    public mutating func encode(bytes: UnsafeRawBufferPointer) {
+    package mutating func encode(bytes: UnsafeRawBufferPointer) {
         appendEscaped(TypeCode.bytes, bytes)
     }
 
     /// Writes a UUID.
-    public mutating func encode(_ value: TupleUUID) {
+    package mutating func encode(_ value: TupleUUID) {
         storage.append(TypeCode.uuid)
         appendBigEndian(value.high)
         appendBigEndian(value.low)

@@ -28,12 +28,6 @@ extension TupleField {
     public func describe(into builder: inout TemplateBuilder) {
         builder.appendActual(self)
     }
-
-    /// Reads the field that an actual has matched.
-    @inlinable
-    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Self {
-        try decode(from: &decoder)
-    }
 }
 
 // MARK: Integers
@@ -80,25 +74,7 @@ extension UInt64: TupleField {}
 
 // MARK: Other scalars
 
-extension Double: TupleField {
-    /// The fields that a formal of this type matches.
-    public static var fieldType: FieldType { .double }
-
-    /// Appends the double.
-    @inlinable
-    public func encode(into encoder: inout TupleEncoder) {
-        encoder.encode(self)
-    }
-
-    /// Reads a double.
-    @inlinable
-    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Double {
-        try decoder.decodeDouble()
-    }
-}
-
-/// A `Float` is stored as the double of the same value; reading rounds the double to the nearest `Float`.
-extension Float: TupleField {
+extension TupleField where Self: BinaryFloatingPoint {
     /// The fields that a formal of this type matches: any double.
     public static var fieldType: FieldType { .double }
 
@@ -108,12 +84,15 @@ extension Float: TupleField {
         encoder.encode(Double(self))
     }
 
-    /// Reads a double and rounds it.
+    /// Reads a double; a shorter type takes the nearest of its values.
     @inlinable
-    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Float {
-        Float(try decoder.decodeDouble())
+    public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Self {
+        Self(try decoder.decodeDouble())
     }
 }
+
+extension Double: TupleField {}
+extension Float: TupleField {}
 
 extension Bool: TupleField {
     /// The fields that a formal of this type matches.
@@ -132,21 +111,23 @@ extension Bool: TupleField {
     }
 }
 
-extension String: TupleField {
+extension TupleField where Self: StringProtocol {
     /// The fields that a formal of this type matches.
     public static var fieldType: FieldType { .string }
 
+    /// Appends the string.
+    @inlinable
+    public func encode(into encoder: inout TupleEncoder) {
+        encoder.encode(String(self))
+    }
+}
+
+extension String: TupleField {
     /// Skips the field, which has the same bytes as this string.
     @inlinable
     public func matched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> String {
         try decoder.skipString()
         return self
-    }
-
-    /// Appends the string.
-    @inlinable
-    public func encode(into encoder: inout TupleEncoder) {
-        encoder.encode(self)
     }
 
     /// Reads a string.
@@ -157,14 +138,6 @@ extension String: TupleField {
 }
 
 extension Substring: TupleField {
-    /// The fields that a formal of this type matches.
-    public static var fieldType: FieldType { .string }
-
-    /// Appends the string.
-    public func encode(into encoder: inout TupleEncoder) {
-        encoder.encode(String(self))
-    }
-
     /// Reads a string.
     public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Substring {
         Substring(try decoder.decodeString())

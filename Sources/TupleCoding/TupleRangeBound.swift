@@ -47,66 +47,51 @@ extension String: TupleRangeBound {
 // MARK: Swift's ranges as elements of templates
 
 extension Range: TemplateElement, Matcher where Bound: TupleRangeBound {
+    /// A matched field is read as the type of the bounds.
+    public typealias Matched = Bound
+
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
         Bound.describe(lower: lowerBound, upper: upperBound, isClosed: false, into: &builder)
     }
-
-    /// Reads the matched field.
-    @inlinable
-    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bound {
-        try Bound.decode(from: &decoder)
-    }
 }
 
 extension ClosedRange: TemplateElement, Matcher where Bound: TupleRangeBound {
+    /// A matched field is read as the type of the bounds.
+    public typealias Matched = Bound
+
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
         Bound.describe(lower: lowerBound, upper: upperBound, isClosed: true, into: &builder)
     }
-
-    /// Reads the matched field.
-    @inlinable
-    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bound {
-        try Bound.decode(from: &decoder)
-    }
 }
 
 extension PartialRangeFrom: TemplateElement, Matcher where Bound: TupleRangeBound {
+    /// A matched field is read as the type of the bounds.
+    public typealias Matched = Bound
+
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
         Bound.describe(lower: lowerBound, upper: nil, isClosed: true, into: &builder)
     }
-
-    /// Reads the matched field.
-    @inlinable
-    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bound {
-        try Bound.decode(from: &decoder)
-    }
 }
 
 extension PartialRangeThrough: TemplateElement, Matcher where Bound: TupleRangeBound {
+    /// A matched field is read as the type of the bounds.
+    public typealias Matched = Bound
+
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
         Bound.describe(lower: nil, upper: upperBound, isClosed: true, into: &builder)
     }
-
-    /// Reads the matched field.
-    @inlinable
-    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bound {
-        try Bound.decode(from: &decoder)
-    }
 }
 
 extension PartialRangeUpTo: TemplateElement, Matcher where Bound: TupleRangeBound {
+    /// A matched field is read as the type of the bounds.
+    public typealias Matched = Bound
+
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
         Bound.describe(lower: nil, upper: upperBound, isClosed: false, into: &builder)
-    }
-
-    /// Reads the matched field.
-    @inlinable
-    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Bound {
-        try Bound.decode(from: &decoder)
     }
 }

@@ -50,4 +50,45 @@ struct AwaitableTests {
         waiting.cancel()
         await #expect(throws: SpaceError.self) { try await waiting.value }
     }
+
+    @Test func anItemOfAQueueEndsTheWaitAndStays() async throws {
+        let a = try SpaceTest.namespace("a")
+        let queue = a.queue("mail")
+        let space = root.space
+        #expect(try await space.first(of: [.item(of: queue)], timeout: .zero) == nil)
+        let other = try Agent(root, "a")
+        // An item that is put, one whose delay passes, and one that a killed worker had.
+        for way in 0..<3 {
+            if way == 2 {
+                try other.send("queue-take mail 1000")
+                #expect(try other.line() == "waiting")
+                #expect(try other.line() == "ok \"hello\"")
+            }
+            #expect(try await space.first(of: [.item(of: queue)], timeout: .zero) == nil)
+            let waiting = Task { try await space.first(of: [.tuple(["none"], in: a), .item(of: queue)]) }
+            #expect(try await eventually { try a.status().waiters.count == 2 })
+            switch way {
+            case 0: try queue.put("hello")
+            case 1: try queue.put("hello", delay: .milliseconds(30))
+            default: try other.kill()
+            }
+            #expect(try await waiting.value == 1)
+            #expect(try await eventually { try a.status().waiters.isEmpty })
+            if way == 0 { try queue.takeIfReady()?.complete() }
+        }
+        #expect(try queue.takeIfReady()?.value == "hello")
+    }
+
+    @Test func aPausedQueueHasNoItem() async throws {
+        let a = try SpaceTest.namespace("a")
+        let queue = a.queue("mail")
+        try queue.put("hello")
+        try queue.pause()
+        let space = root.space
+        #expect(try await space.first(of: [.item(of: queue)], timeout: .zero) == nil)
+        let waiting = Task { try await space.first(of: [.item(of: queue)]) }
+        #expect(try await eventually { try a.status().waiters.count == 1 })
+        try queue.resume()
+        #expect(try await waiting.value == 0)
+    }
 }

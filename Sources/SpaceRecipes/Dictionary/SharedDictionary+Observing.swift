@@ -112,7 +112,7 @@ extension SharedDictionary {
         let teller = try teller(key, options)
         let source = try namespace.changes(.collection(name))
         try teller.begin()
-        return DictionaryChanges(source: source, teller: teller)
+        return DictionaryChanges(source, toldBy: teller)
     }
 
     // MARK: Helpers

@@ -126,7 +126,7 @@ extension SharedOrderedSet {
         let source = try namespace.changes(.collection(name))
         let teller = teller(options)
         try teller.begin()
-        return CollectionChanges(source: source, teller: teller)
+        return CollectionChanges(source, toldBy: teller)
     }
 
     // MARK: Helpers

@@ -4,8 +4,8 @@ import TupleCoding
 /// A taker's wait for an item: it ends when the taker is served or the time has passed.
 ///
 /// The result is the place that holds the item, or `nil` if the time has passed. If a delayed item becomes due, or
-/// a time to run is over, during the wait, the waiting taker makes the item ready itself. If the wait ends with an error, an item that the taker was given
-/// returns, and that does not count as a delivery.
+/// a time to run is over, during the wait, the waiting taker makes the item ready itself. If the wait ends with an
+/// error, an item that the taker was given returns, and that does not count as a delivery.
 struct QueueWait: Steps {
     static let operation = "take an item from a queue"
 
@@ -67,19 +67,10 @@ struct QueueWait: Steps {
         return isHolding ? .done(place) : try sleep(place)
     }
 
-    /// Sleeps until the caller's deadline or the time at which there may be more to take, and in the latter case for one
-    /// tick at most.
-    ///
-    /// The sleep's clock stands still while the machine sleeps. The namespace's clock goes on, or may be set, so the
-    /// item can become due before the sleep ends.
+    /// Sleeps until the caller's deadline or the time at which there may be more to take.
     private mutating func sleep(_ place: Place) throws(SpaceError) -> Step<Place?> {
         due = try nextDue()
-        var end = deadline
-        if let due {
-            let remaining = Duration.milliseconds(max(0, due &- core.clock.milliseconds))
-            end = min(end ?? .distantFuture, .now.advanced(by: min(remaining, Ticking.interval)))
-        }
-        return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: end))
+        return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: core.sleepEnd(deadline, due: due)))
     }
 
     /// Looks whether the taker was served, or there is more to take sooner than at the time that limits the sleep.

@@ -42,6 +42,7 @@ extension WriteScope {
         item.state = item.readyTime > clock.milliseconds ? .delayed : .ready
         let next = try snapshot.nextTime(rows, .delayed) ?? .max
         try put(item, was: old, rows)
+        noteMoved(object: name)
         if item.state == .delayed, item.readyTime < next { try noteSooner(name) }
     }
 
@@ -194,6 +195,7 @@ extension WriteScope {
         guard var settings = try snapshot.queue(name)?.settings else { return }
         settings.pausedUntil = time
         try store(name, SharedObjectRow(kind: .queue, number: rows.number, details: settings.details))
+        noteMoved(object: name)
         try noteSooner(name)
         try serveTakers(of: name)
     }

@@ -57,9 +57,6 @@ public struct Changes: AsyncSequence, Sendable {
         package let source: ChangeSource
 
         /// The next change; `nil` after the namespace's end, and after cancellation.
-        public mutating func next() async throws(SpaceError) -> Change? { try await source.next() }
-
-        /// The next change; `nil` after the namespace's end, and after cancellation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> Change? {
             try await source.next()
         }

@@ -29,9 +29,6 @@ public struct SpaceChanges: AsyncSequence, Sendable {
         package let source: SpaceChangeSource
 
         /// The next change; `nil` after cancellation.
-        public mutating func next() async throws(SpaceError) -> SpaceChange? { try await source.next() }
-
-        /// The next change; `nil` after cancellation.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> SpaceChange? {
             try await source.next()
         }
