@@ -316,4 +316,34 @@ struct ClaimFormTests {
         #expect(try await jobs.take(matching: ["job", .any]) == ["job", 1])
         #expect(try jobs.verify() == [])
     }
+
+    /// From async code, a form with a time-out and a body is the awaited one, also if the body does not await.
+    @Test func awaitedClaimsHaveATimeOut() async throws {
+        let nothing = try await jobs.claim("job", any(Int.self), timeout: .milliseconds(1)) { _, id in id }
+        #expect(nothing == nil)
+        try jobs.write("job", 7)
+        let id = try await jobs.claim("job", any(Int.self), timeout: .seconds(60)) { _, id in id }
+        #expect(id == 7)
+        try jobs.write("job", 8)
+        let count = try await jobs.claim(matching: ["job", .any], timeout: .seconds(60)) { job in
+            await Task.yield()
+            return job.count
+        }
+        #expect(count == 2)
+        #expect(try jobs.count() == 0)
+        try jobs.write("job", 9)
+        await #expect(throws: Broken.self) {
+            try await jobs.claim("job", any(Int.self), timeout: .seconds(60)) { (_, _) throws -> Void in throw Broken()
+            }
+        }
+        #expect(try jobs.readAll() == [["job", 9]])
+        let waiting = Task { [jobs] in
+            try await jobs.claim("none", any(Int.self), timeout: .seconds(3600)) { _, id in id }
+        }
+        #expect(try await eventually { try jobs.status().waiters.count == 1 })
+        waiting.cancel()
+        let error = await #expect(throws: SpaceError.self) { try await waiting.value }
+        #expect(error?.code == .cancelled)
+        #expect(try await eventually { try jobs.status().waiters.isEmpty })
+    }
 }

@@ -232,6 +232,33 @@ struct HoldFormTests {
         #expect(await iterator.next() == .closed)
         withExtendedLifetime(other) {}
     }
+
+    // From async code, every form with a time-out is the awaited one, also if its body does not await.
+
+    @Test func awaitedLocksHaveATimeOut() async throws {
+        let lock = namespace.lock("a")
+        #expect(try await lock.withLock(timeout: .seconds(60)) { $0 } > 0)
+        try await lock.withLock(.shared, timeout: .seconds(60)) { _ in await Task.yield() }
+        let hold = try await lock.acquire()
+        let error = await #expect(throws: SpaceError.self) {
+            try await lock.withLock(timeout: .milliseconds(5)) { _ in Issue.record("the lock is held") }
+        }
+        #expect(error?.code == .timedOut)
+        try hold.release()
+        #expect(try namespace.status().holds == [])
+    }
+
+    @Test func awaitedPermitsHaveATimeOut() async throws {
+        let permits = namespace.semaphore("s", permits: 2)
+        #expect(try await permits.withPermits(2, timeout: .seconds(60)) { $0 } > 0)
+        let hold = try await permits.acquire(2)
+        let error = await #expect(throws: SpaceError.self) {
+            try await permits.withPermits(timeout: .milliseconds(5)) { _ in Issue.record("no permit is left") }
+        }
+        #expect(error?.code == .timedOut)
+        try hold.release()
+        #expect(try namespace.status().holds == [])
+    }
 }
 
 /// Counts how many threads are inside at a time.

@@ -31,9 +31,3 @@ public struct CollectionChangeSequence<Element: Sendable>: AsyncSequence, Sendab
     /// The next change; `nil` if none comes in time, after the end, and after cancellation.
     public func next(timeout: Duration) async throws(SpaceError) -> Element? { try await next(timeout) }
 }
-
-/// The changes of an ordered set, one after the other.
-public typealias CollectionChanges<Element: Codable & Sendable> = CollectionChangeSequence<CollectionChange<Element>>
-
-/// The changes of a dictionary, one after the other.
-public typealias DictionaryChanges<Value: Codable & Sendable> = CollectionChangeSequence<DictionaryChange<Value>>

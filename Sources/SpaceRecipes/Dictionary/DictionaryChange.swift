@@ -93,3 +93,6 @@ extension DictionaryChange.Event: Equatable where Value: Equatable {
         }
     }
 }
+
+/// The changes of a dictionary, one after the other.
+public typealias DictionaryChanges<Value: Codable & Sendable> = CollectionChangeSequence<DictionaryChange<Value>>

@@ -54,6 +54,7 @@ public struct SharedLock: Sendable {
     ///
     /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    @_disfavoredOverload
     public func withLock<Result>(
         _ mode: Mode = .exclusive,
         timeout: Duration,

@@ -61,6 +61,7 @@ public struct SharedSemaphore: Sendable {
     ///
     /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    @_disfavoredOverload
     public func withPermits<Result>(
         _ count: Int = 1,
         timeout: Duration,

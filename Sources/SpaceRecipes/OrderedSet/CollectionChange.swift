@@ -124,3 +124,6 @@ extension CollectionChange where Element: Codable & Sendable {
 
 extension CollectionChange.Event: Sendable where Element: Sendable {}
 extension CollectionChange: Sendable where Element: Sendable {}
+
+/// The changes of an ordered set, one after the other.
+public typealias CollectionChanges<Element: Codable & Sendable> = CollectionChangeSequence<CollectionChange<Element>>

@@ -44,6 +44,37 @@ extension Namespace {
     /// Claims a tuple that matches, runs `body` with its fields, and completes the claim; `nil` if the time-out passes
     /// first.
     ///
+    /// In all else this form is like the one without a time-out.
+    ///
+    /// - Parameters:
+    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - order: Which tuple comes first, if several match.
+    ///   - deadline: How long the claim lasts at most; `nil`: until `body` returns or the process ends.
+    ///   - timeout: How long to wait for a match; zero looks once.
+    ///   - body: The work. It runs where the caller runs; the time-out does not limit it.
+    /// - Returns: The result of `body`; `nil` if the time-out passes without a match.
+    /// - Throws: What `body` throws; `cancelled` if the task was cancelled while it waited; `claimLost` if the tuple
+    ///   returned at its deadline before `body` did.
+    nonisolated(nonsending) public func claim<each M: Matcher, Result>(
+        _ matcher: repeat each M,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        timeout: Duration,
+        _ body: (repeat (each M).Matched) async throws -> Result
+    ) async throws -> Result? {
+        let claim: Claim<repeat (each M).Matched>? = try await claim(
+            repeat each matcher,
+            order: order,
+            deadline: deadline,
+            timeout: timeout
+        )
+        guard let claim else { return nil }
+        return try await claim.run { () async throws -> Result in try await body(repeat each claim.fields) }
+    }
+
+    /// Claims a tuple that matches, runs `body` with its fields, and completes the claim; `nil` if the time-out passes
+    /// first.
+    ///
     /// The wait blocks the thread. In all else this form is like the one without a time-out.
     ///
     /// - Parameters:
@@ -55,6 +86,7 @@ extension Namespace {
     /// - Returns: The result of `body`; `nil` if the time-out passes without a match.
     /// - Throws: What `body` throws, and `claimLost` if the tuple returned at its deadline before `body` did.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    @_disfavoredOverload
     public func claim<each M: Matcher, Result>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
@@ -66,6 +98,23 @@ extension Namespace {
             return nil
         }
         return try claim.run { () throws -> Result in try body(repeat each claim.fields) }
+    }
+
+    /// Claims a tuple that matches, runs `body` with it, and completes the claim; `nil` if the time-out passes first.
+    ///
+    /// It works like the typed form, for templates that are values.
+    ///
+    /// - Throws: What `body` throws, `cancelled`, `claimLost`.
+    nonisolated(nonsending) public func claim<Result>(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration? = nil,
+        timeout: Duration,
+        _ body: (Tuple) async throws -> Result
+    ) async throws -> Result? {
+        let claim = try await claim(matching: template, order: order, deadline: deadline, timeout: timeout)
+        guard let claim else { return nil }
+        return try await claim.run { () async throws -> Result in try await body(claim.tuple) }
     }
 
     /// Claims a tuple as soon as there is one that matches, runs `body` with it, and completes the claim.
