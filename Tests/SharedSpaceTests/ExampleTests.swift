@@ -41,6 +41,9 @@ private func deploy(fencing: UInt64) async throws {}
 private func download(_ file: String) async throws {}
 private func schedule(until isOver: @Sendable () -> Bool, fencing: UInt64) async throws {}
 private func send(_ value: Value) async throws {}
+private func transfer() async throws {}
+private func listen() async throws -> String { "localhost:80" }
+private func serve(fencing: UInt64) async throws {}
 
 private struct Friend: Codable {
     var id: Int
@@ -62,6 +65,19 @@ private final class Examples {
         try await jobs.semaphore("downloads", permits: 4).withPermits { _ in try await download(file) }
         try await cluster.election("scheduler").lead { term in
             try await schedule(until: { Task.isCancelled }, fencing: term)
+        }
+    }
+
+    func holdingMore(_ jobs: Namespace, _ bank: Namespace, _ cluster: Namespace) async throws {
+        try await bank.withLocks(["account/7", "account/9"], timeout: .seconds(5)) { _ in try await transfer() }
+        try jobs.semaphore("downloads", permits: 4).setPermits(8)
+        token = try cluster.observe(.object("scheduler")) { change in
+            if change.kind == .hold { print("leads:", change.new ?? .null) }
+        }
+        try await cluster.election("scheduler").lead(as: "starting") { term in
+            let address = try await listen()
+            try cluster.election("scheduler").proclaim(address, term: term)
+            try await serve(fencing: term)
         }
     }
 

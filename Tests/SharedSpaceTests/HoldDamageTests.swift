@@ -104,6 +104,7 @@ import Testing
                 kind: .lock,
                 holder: .session(namespace.session),
                 since: 0,
+                pid: 1,
                 isHolding: true
             ).encoded
         }

@@ -416,7 +416,11 @@ struct WatchCommandTests {
         try withRoot { (runner) throws in
             try runner.space("set", "jobs", "--persistent", "progress", "0.5")
             let observers = try [
-                ("", #""?", all keys, all posts, all collections, all responders"#), ("user.name", "key user.name"),
+                (
+                    "",
+                    #""?", all keys, all posts, all collections, all responders, all that is held and counted"#
+                ),
+                ("user.name", "key user.name"),
             ]
             .map {
                 (words, filter) in

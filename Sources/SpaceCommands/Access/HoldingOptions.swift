@@ -48,15 +48,27 @@ struct HoldingOptions: ParsableArguments {
         grace: Duration = .seconds(5),
         _ acquire: (Namespace) throws(SpaceError) -> Hold
     ) throws {
+        try hold(kind, grace: grace) { (namespace) throws(SpaceError) in
+            let held = KeptHold(try acquire(namespace))
+            return ([held], [held.hold.fencing])
+        }
+    }
+
+    /// Runs the command while several things are held, whose fencing numbers it gets with spaces in between.
+    func hold(
+        _ kind: SharedObjectKind,
+        grace: Duration = .seconds(5),
+        all acquire: (Namespace) throws(SpaceError) -> (all: [KeptHold], fencing: [UInt64])
+    ) throws {
         let ending = try use(for: kind) { namespace in
-            let hold = try acquire(namespace)
+            let (holds, fencing) = try acquire(namespace)
             try Signals.check()
-            setenv(Self.variable, "\(hold.fencing)", 1)
+            setenv(Self.variable, fencing.map(String.init).joined(separator: " "), 1)
             let existence = Existence(space: try common.space(), name: namespace.name)
-            let right = CommandRight(grace: grace) { Self.isHeld(hold, existence) }
+            let right = CommandRight(grace: grace) { holds.allSatisfy { Self.isHeld($0.hold, existence) } }
             let ending = try tail.command.run(with: right)
             do throws(SpaceError) {
-                try hold.release()
+                for held in holds.reversed() { try held.hold.release() }
             } catch {
                 // The hold went with its namespace.
                 guard error.code == .namespaceDeleted else { throw error }

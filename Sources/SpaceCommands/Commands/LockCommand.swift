@@ -13,12 +13,15 @@ struct LockCommand: ParsableCommand {
             lock was not free in time. If this process dies CMD is killed, with all that it has started, and the next in the \
             queue holds the lock. SIGINT, SIGTERM and SIGHUP are passed on to CMD; when CMD ends after one, what it has left is \
             killed. If CMD ends by itself, what it leaves behind goes on. CMD finds the fencing number, which is greater \
-            for every later holder, in $\(HoldingOptions.variable).
+            for every later holder, in $\(HoldingOptions.variable). With --also, CMD runs while all the locks are held, and finds \
+            their numbers with spaces in between; they are acquired in the order of their names, so that no two commands wait \
+            for each other in a circle.
 
             EXAMPLES:
               space lock jobs deploy -- ./deploy
               space lock jobs --wait 0 -E 9 deploy -- ./deploy
               space lock jobs --shared data -- ./report
+              space lock bank account-7 --also account-9 -- ./transfer
             """
     )
 
@@ -27,9 +30,16 @@ struct LockCommand: ParsableCommand {
     @Flag(help: "Share it with other holders that do; wait while it is held exclusively.")
     var shared = false
 
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp("Another lock to hold at the same time; it may come several times.", valueName: "name")
+    )
+    var also: [String] = []
+
     func validate() throws { try holding.tail.require() }
 
     func run() throws {
+        if !also.isEmpty { return try holdAll() }
         try holding.hold(.lock) { namespace throws(SpaceError) in
             try namespace.lock(holding.name).acquireBlocking(
                 shared ? .shared : .exclusive,
@@ -37,5 +47,19 @@ struct LockCommand: ParsableCommand {
                 interruption: Signals.interruption
             )
         }
+    }
+
+    private func holdAll() throws {
+        try holding.hold(
+            .lock,
+            all: { (namespace) throws(SpaceError) in
+                try namespace.acquireBlocking(
+                    [holding.name] + also,
+                    shared ? .shared : .exclusive,
+                    timeout: holding.timeout,
+                    interruption: Signals.interruption
+                )
+            }
+        )
     }
 }

@@ -5,27 +5,53 @@ import SharedSpace
 struct SemaphoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "semaphore",
-        abstract: "Hold permits of a named semaphore while a command runs.",
-        usage: "space semaphore [<options>] <ns> <name> --permits <n> -- <cmd> ...",
+        abstract: "Hold permits of a named semaphore while a command runs, or set how many there are.",
+        usage: """
+            space semaphore [<options>] <ns> <name> --permits <n> -- <cmd> ...
+            space semaphore [<options>] <ns> <name> --set <n>
+            space semaphore [<options>] <ns> <name> --unset
+            """,
         discussion: """
             At most --permits permits are held at a time; all that use the name must say the same number. Otherwise like 'space lock'.
 
+            --set changes the number while the semaphore is in use: from now on it counts for all, whatever --permits says. If it is \
+            smaller, holders keep what they have, and the next wait until few enough are held. --unset takes it back; the status \
+            is 1 when there was none.
+
             EXAMPLES:
               space semaphore jobs downloads --permits 4 -- curl -O "$url"
+              space semaphore jobs downloads --set 8
             """
     )
 
     @OptionGroup var holding: HoldingOptions
 
     @Option(help: "How many permits there are.")
-    var permits: Int
+    var permits: Int?
 
     @Option(help: "How many are held.")
     var count = 1
 
-    func validate() throws { try holding.tail.require() }
+    @Option(name: .customLong("set"), help: ArgumentHelp("Set how many permits there are, for all.", valueName: "n"))
+    var new: Int?
+
+    @Flag(help: "Take back the number that was set.")
+    var unset = false
+
+    func validate() throws {
+        guard new != nil || unset else {
+            try holding.tail.require()
+            if permits == nil { throw ValidationError("say how many there are: --permits N") }
+            return
+        }
+        if new != nil, unset { throw ValidationError("--set and --unset exclude each other") }
+        if !holding.tail.isMissing || permits != nil {
+            throw ValidationError("\(unset ? "--unset" : "--set") takes no command and no --permits")
+        }
+    }
 
     func run() throws {
+        guard let permits else { return try change() }
         try holding.hold(.semaphore) { namespace throws(SpaceError) in
             try namespace.semaphore(holding.name, permits: permits).acquireBlocking(
                 count,
@@ -33,5 +59,12 @@ struct SemaphoreCommand: ParsableCommand {
                 interruption: Signals.interruption
             )
         }
+    }
+
+    private func change() throws {
+        let wasSet = try holding.use(for: .semaphore) { namespace in
+            try namespace.semaphore(holding.name, permits: 1).setPermits(new)
+        }
+        if unset, !wasSet { throw holding.status.nothingObtained }
     }
 }

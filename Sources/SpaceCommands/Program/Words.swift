@@ -33,7 +33,8 @@ enum Words {
     static func form(of option: String) -> Form {
         switch option {
         case "--root", "--timeout", "--owner", "--pid", "--field", "--max", "--expires", "--if-equals", "--format",
-            "--key", "--keys", "--post", "--posts", "--responder", "--collection", "--events", "--from",
+            "--key", "--keys", "--post", "--posts", "--responder", "--object", "--also", "--set", "--proclaim",
+            "--collection", "--events", "--from",
             "--subscription", "--life", "--deadline",
             "--after",
             "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries",

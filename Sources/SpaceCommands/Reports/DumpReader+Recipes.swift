@@ -38,11 +38,12 @@ extension DumpReader {
         )
     }
 
-    /// A line of kind `counter`, `latch` or `rate`.
+    /// A line of kind `counter`, `latch`, `rate` or `semaphore`.
     mutating func takeState(_ line: DumpLine, _ kind: String) throws {
         let state: ObjectStateDump.State =
             switch kind {
             case "counter": .counter(try line.integer("value"))
+            case "semaphore": .semaphore(permits: try line.integer("permits"))
             case "latch": .latch(count: try line.integer("count"), left: try line.integer("left"))
             default:
                 .rateLimit(

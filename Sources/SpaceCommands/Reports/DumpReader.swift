@@ -61,7 +61,7 @@ struct DumpReader {
         case "element": try takeElement(line)
         case "queue": try takeQueue(line)
         case "item": try takeItem(line)
-        case "counter", "latch", "rate": try takeState(line, kind)
+        case "counter", "latch", "rate", "semaphore": try takeState(line, kind)
         case "owner", "waiter", "watcher", "change", "hold", "responder", "request":
             // Which processes used the namespace then, and what happened in it: there is nothing to write.
             break

@@ -47,6 +47,10 @@ extension DumpReport {
                 object.add("nanoseconds", nanoseconds)
                 let pairs = moments.map { Value.array([.int(Int($0.time)), .int($0.count)]) }
                 object.add("moments", json: Value.array(pairs).json)
+            case .semaphore(let permits):
+                object = line("semaphore")
+                object.add("name", dump.name)
+                object.add("permits", permits)
             }
             try print(object.line)
         }
@@ -66,11 +70,13 @@ extension DumpReport {
                 ]
             }
         }
-        try section("counters, latches, rate limits", ["NAME", "STATE"], inspection.recipes.states, print) { dump in
+        try section("counters, latches, rate limits, set permits", ["NAME", "STATE"], inspection.recipes.states, print)
+        { dump in
             let state =
                 switch dump.state {
                 case .counter(let number): "counts \(number)"
                 case .latch(let count, let left): left == 0 ? "open" : "\(left) of \(count) left"
+                case .semaphore(let permits): PeopleText.count(permits, "permit")
                 case .rateLimit(let limit, let nanoseconds, let moments):
                     "\(limit) in \(Duration.nanoseconds(nanoseconds)), "
                         + (moments.last.map { "the last at \(PeopleText.relative($0.time, to: now))" }

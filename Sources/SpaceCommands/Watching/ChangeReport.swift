@@ -24,7 +24,7 @@ enum ChangeReport {
         if let tuple = change.tuple { object.add("tuple", json: tuple.json) }
         if let key = change.key {
             let isPost = change.kind == .post
-            object.add(isPost || change.kind == .respond ? "name" : "key", key)
+            object.add(isPost || change.kind == .respond || change.kind.isOfObject ? "name" : "key", key)
             if let edit = change.edit { object.add(edit) }
             if let old = change.old { object.add("old", json: old.json) }
             if let new = change.new { object.add(isPost ? "value" : "new", json: new.json) }

@@ -26,6 +26,11 @@ struct WatchChoice: ParsableArguments {
     var responder: String?
 
     @Option(
+        help: ArgumentHelp("The lock, semaphore, election, counter or latch of this name.", valueName: "name")
+    )
+    var object: String?
+
+    @Option(
         help: ArgumentHelp("Notifications whose names match, as the shell matches: 'build.*'.", valueName: "pattern")
     )
     var posts: String?
@@ -48,6 +53,7 @@ struct WatchChoice: ParsableArguments {
         if key == "" { throw ValidationError("--key needs a cell's name") }
         if post == "" { throw ValidationError("--post needs a name") }
         if responder == "" { throw ValidationError("--responder needs a name") }
+        if object == "" { throw ValidationError("--object needs a name") }
         if posts == "" { throw ValidationError("--posts needs a pattern") }
         if posts != nil, post != nil || pid != nil { throw ValidationError("--posts excludes --post and --pid") }
         if collection == "" { throw ValidationError("--collection needs a name") }
@@ -61,7 +67,7 @@ struct WatchChoice: ParsableArguments {
     /// Whether an option names what is wanted.
     private var namesSome: Bool {
         key != nil || keys != nil || allKeys || post != nil || posts != nil || pid != nil || collection != nil
-            || responder != nil
+            || responder != nil || object != nil
     }
 
     /// The filter of the options and the template.
@@ -78,7 +84,10 @@ struct WatchChoice: ParsableArguments {
         let ofCells: Set<Change.Kind> = [.set, .unset]
         let ofOthers: Set<Change.Kind> = [.post, .gap, .gone, .respond]
         let ofCollections = Set(Change.Kind.allCases.filter(\.isOfCollection))
-        let ofTuples = Set(Change.Kind.allCases).subtracting(ofCells).subtracting(ofOthers).subtracting(ofCollections)
+        let ofObjects = Set(Change.Kind.allCases.filter(\.isOfObject))
+        let ofTuples = [ofCells, ofOthers, ofCollections, ofObjects].reduce(Set(Change.Kind.allCases)) {
+            $0.subtracting($1)
+        }
         return ChangeFilter(
             tuples: template ?? (isNamed(ofTuples) ? .any : nil),
             // A dictionary's entries are cells: if a collection is named, an event of cells does not mean all cells.
@@ -88,6 +97,7 @@ struct WatchChoice: ParsableArguments {
                 ?? posts.map { .matching($0) } ?? (isNamed([.post]) ? .all : .none),
             collections: collection.map { .named($0) } ?? (isNamed(ofCollections) ? .all : .none),
             responders: responder.map { .named($0) } ?? (isNamed([.respond]) ? .all : .none),
+            objects: object.map { .named($0) } ?? (isNamed(ofObjects) ? .all : .none),
             kinds: kinds
         )
     }

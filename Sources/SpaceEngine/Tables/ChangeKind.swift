@@ -42,6 +42,14 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case discard
     /// The responders to a name have changed: one has come, has gone, or has replaced the one with its key.
     case respond = 40
+    /// A lock, permits of a semaphore or leadership came to a holder.
+    case hold
+    /// A holder released a lock, permits or leadership, or has ended.
+    case release
+    /// A leader proclaimed a value.
+    case proclaim
+    /// The number of a counter, or the counts that remain of a latch, changed.
+    case count
 
     /// The event's name, as the commands print it.
     public var description: String {
@@ -67,6 +75,18 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
         case .reset: "reset"
         case .discard: "discard"
         case .respond: "respond"
+        case .hold: "hold"
+        case .release: "release"
+        case .proclaim: "proclaim"
+        case .count: "count"
+        }
+    }
+
+    /// Whether this kind of change happens to what is held or counted by name.
+    package var isOfObject: Bool {
+        switch self {
+        case .hold, .release, .proclaim, .count: true
+        default: false
         }
     }
 

@@ -7,6 +7,8 @@ package struct ObjectStateDump: Sendable {
         case counter(Int)
         case latch(count: Int, left: Int)
         case rateLimit(limit: Int, nanoseconds: Int, moments: [Moment])
+        /// A semaphore whose number of permits was set.
+        case semaphore(permits: Int)
     }
 
     /// A reserved moment of a rate limit.
@@ -32,6 +34,7 @@ package struct ObjectStateDump: Sendable {
         case .counter: .counter
         case .latch: .latch
         case .rateLimit: .rateLimit
+        case .semaphore: .semaphore
         }
     }
 }
@@ -43,6 +46,7 @@ extension ObjectStateDump.State {
         switch (object.kind, object.details) {
         case (.counter, .int(let number)): self = .counter(number)
         case (.latch, _) where numbers.count == 2: self = .latch(count: numbers[0], left: numbers[1])
+        case (.semaphore, .int(let permits)): self = .semaphore(permits: permits)
         case (.rateLimit, let details):
             guard let moments = RateMoments(details, Int(clock.milliseconds) * RateMoments.tick) else { return nil }
             self = .rateLimit(
@@ -70,6 +74,7 @@ extension ObjectStateDump.State {
         switch self {
         case .counter: true
         case .latch(let count, let left): count >= 0 && (0...count).contains(left)
+        case .semaphore(let permits): (1...Int(UInt32.max)).contains(permits)
         case .rateLimit(let limit, let nanoseconds, let moments):
             limit > 0 && nanoseconds > 0 && .nanoseconds(nanoseconds) <= RateLimit.longestInterval
                 && moments.count <= RateMoments.most && Self.areWithin(limit, moments.map(\.count))

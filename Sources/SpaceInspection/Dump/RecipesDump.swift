@@ -3,7 +3,7 @@ import TupleCoding
 
 /// The state that recipes keep beyond the processes that use them, in a dump.
 ///
-/// It has the items of work queues, and the state of counters, latches and rate limits. Holds, and places of waiters,
+/// It has the items of work queues, and the state of counters, latches and rate limits, and set numbers of permits. Holds, and places of waiters,
 /// belong to processes and are not part of it: an item that a worker had taken is dumped as a waiting item.
 package struct RecipesDump: Sendable {
     package var queues: [QueueDump]
@@ -20,7 +20,7 @@ package struct RecipesDump: Sendable {
 // MARK: Dumping
 
 extension Snapshot {
-    /// All work queues, counters, latches and rate limits, ordered by name.
+    /// All work queues, counters, latches, rate limits and set numbers of permits, ordered by name.
     func recipesDump() throws(SpaceError) -> RecipesDump {
         var dump = RecipesDump()
         try forEachObject { (name, object) throws(SpaceError) in
@@ -68,7 +68,7 @@ extension Snapshot {
 
 extension SharedObjectKind {
     /// Whether the whole state of such an object is in its details.
-    var isState: Bool { self == .counter || self == .latch || self == .rateLimit }
+    var isState: Bool { [.counter, .latch, .rateLimit, .semaphore].contains(self) }
 }
 
 // MARK: Loading
@@ -126,6 +126,10 @@ extension RecipesDump {
     }
 
     private func load(_ dump: ObjectStateDump, _ namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
+        if case .semaphore(let permits) = dump.state {
+            try scope.setPermits(permits, of: dump.name)
+            return
+        }
         let details: Value
         /// How many of the numbers define the counter, latch or rate limit, and so are the same for all processes that
         /// use it.
@@ -133,6 +137,7 @@ extension RecipesDump {
         switch dump.state {
         case .counter(let number): (details, fixed) = (.int(number), 0)
         case .latch(let count, let left): (details, fixed) = (.array([.int(count), .int(left)]), 1)
+        case .semaphore(let permits): (details, fixed) = (.int(permits), 0)
         case .rateLimit(let limit, let nanoseconds, let dumped):
             let moments = dumped.map {
                 RateMoments.Moment(time: scope.clock.moment(ofLoaded: $0.time) * RateMoments.tick, count: $0.count)

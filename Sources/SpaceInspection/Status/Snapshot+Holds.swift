@@ -48,6 +48,7 @@ extension Snapshot {
         var parties: [PlaceRow] = []
         var isFirst = true
         var kind = SharedObjectKind.lock
+        var hasSetPermits = false
         func endName() {
             if let name, !PartyRules.complete(parties).isEmpty {
                 damage.append("enough wait at the barrier \(name.quotedForPeople)")
@@ -65,8 +66,12 @@ extension Snapshot {
             if row.kind != kind {
                 damage.append("\(subject) is \(row.kind.phrase) among others that are \(kind.phrase)")
             }
-            if isFirst, let object = try object(rowName), object.kind != row.kind {
-                damage.append("\(subject) has the name of \(object.kind.phrase)")
+            if isFirst {
+                let object = try object(rowName)
+                if let object, object.kind != row.kind {
+                    damage.append("\(subject) has the name of \(object.kind.phrase)")
+                }
+                hasSetPermits = object?.kind == .semaphore
             }
             isFirst = false
             if row.kind == .barrier, !row.isHolding { parties.append(row) }
@@ -76,7 +81,8 @@ extension Snapshot {
                 case .responder, .request: true
                 default: front.admits(row)
                 }
-            if mayHold != row.isHolding {
+            // Holders keep what they have when the number of permits is set to a smaller one.
+            if mayHold != row.isHolding, !(hasSetPermits && row.isHolding) {
                 damage.append("\(subject) \(row.isHolding ? "holds out of turn" : "waits, and could hold")")
             }
         }

@@ -23,13 +23,15 @@ public struct Election: Sendable {
     }
 
     private func request(_ value: Value) throws(SpaceError) -> PlaceRequest {
-        try namespace.core.attempt("acquire an election") { () throws(SpaceError) in
-            let size = try value.uncheckedElement().count
-            guard size <= Limits.candidateBytes else {
-                throw .tooLarge("a candidate's value", bytes: size, most: Limits.candidateBytes, ": a name, an address")
-            }
-        }
+        try namespace.core.attempt("acquire an election") { () throws(SpaceError) in try Self.check(value) }
         return PlaceRequest(name: name, kind: .election, rules: TurnRules(), details: value)
+    }
+
+    private static func check(_ value: Value) throws(SpaceError) {
+        let size = try value.uncheckedElement().count
+        guard size <= Limits.candidateBytes else {
+            throw .tooLarge("a candidate's value", bytes: size, most: Limits.candidateBytes, ": a name, an address")
+        }
     }
 
     /// Stands for leadership, runs `body` as leader, and resigns when `body` ends.
@@ -116,6 +118,33 @@ public struct Election: Sendable {
         try namespace.attempt("look who leads") { (core) throws(SpaceError) in
             guard let row = try core.firstLivingHolder(name, .election) else { return nil }
             return Leader(term: row.ticket, value: row.details, pid: core.pid(of: row.holder))
+        }
+    }
+
+    /// Replaces the value of the present leader, which other processes see, while its term lasts.
+    ///
+    /// Watchers are told: ``ChangeKind/proclaim``.
+    ///
+    /// ```swift
+    /// try await election.lead { term in
+    ///     let server = try await listen()
+    ///     try election.proclaim(server.address, term: term)
+    ///     try await server.run()
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - content: The value: any `Codable`, up to ``Limits/candidateBytes`` encoded.
+    ///   - term: The number of the caller's term.
+    /// - Throws: `holdLost` if the term is over; `tooLarge`, `badData` for the value; and the errors of every write.
+    public func proclaim(_ content: some Encodable, term: UInt64) throws(SpaceError) {
+        try namespace.attempt("proclaim a leader's value") { (core) throws(SpaceError) in
+            let value = try Value(checking: content)
+            try Self.check(value)
+            let row = try core.write(.removing) { scope throws(SpaceError) in
+                try scope.proclaim(value, term, of: name)
+            }
+            if row == nil { throw .lost(Place(name: name, kind: .election, ticket: term, rules: TurnRules())) }
         }
     }
 

@@ -9,7 +9,7 @@ public struct SharedCounter: Sendable {
     private let state: ObjectState
 
     init(_ name: String, in namespace: Namespace) {
-        state = ObjectState(namespace: namespace, name: name, kind: .counter)
+        state = ObjectState(namespace: namespace, name: name, kind: .counter) { $0 }
     }
 
     /// The counter's name in the namespace.

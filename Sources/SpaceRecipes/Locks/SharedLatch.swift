@@ -15,7 +15,9 @@ public struct SharedLatch: Sendable {
     public let count: Int
 
     init(_ name: String, count: Int, in namespace: Namespace) {
-        state = ObjectState(namespace: namespace, name: name, kind: .latch)
+        state = ObjectState(namespace: namespace, name: name, kind: .latch) { value in
+            if case .array(let numbers) = value, let left = numbers.last { left } else { .null }
+        }
         self.count = count
     }
 

@@ -7,7 +7,8 @@ import TupleCoding
 /// ```
 ///
 /// It is fair, as ``SharedLock`` is: a waiter for many permits is not overtaken by waiters for few. If a process dies,
-/// its permits are free again. All processes that use the name at the same time must give the same number of permits.
+/// its permits are free again. All processes that use the name at the same time must give the same number of permits,
+/// unless one was set for all of them: ``setPermits(_:)``.
 public struct SharedSemaphore: Sendable {
     private let namespace: Namespace
     /// The semaphore's name in the namespace.
@@ -23,12 +24,9 @@ public struct SharedSemaphore: Sendable {
 
     private func request(_ count: Int) throws(SpaceError) -> PlaceRequest {
         try namespace.core.attempt("acquire a semaphore") { () throws(SpaceError) in
-            guard (1...Int(UInt32.max)).contains(permits) else {
-                throw .badNumber("there can't be \(permits) permits", advice: "a semaphore has 1 to \(UInt32.max)")
-            }
-            guard (1...permits).contains(count) else {
-                let reason = "\(count) of \(permits) permits are never to be had"
-                throw .badNumber(reason, advice: "ask for at least one, and no more than there are")
+            try Self.check(permits: permits)
+            guard (1...Int(UInt32.max)).contains(count) else {
+                throw .badNumber("\(count) is no number of permits", advice: "ask for at least one")
             }
             return PlaceRequest(
                 name: name,
@@ -38,6 +36,32 @@ public struct SharedSemaphore: Sendable {
                 details: .int(permits),
                 unit: "permits"
             )
+        }
+    }
+
+    /// Sets the number of permits for all processes, also while the semaphore is in use.
+    ///
+    /// From now on this number counts, whatever number the processes give. If it is smaller than before, holders keep what
+    /// they have, and waiters are served once few enough are held. A waiter for more permits than there are now waits
+    /// until the number rises again. The number stays in the namespace until it is taken back.
+    ///
+    /// - Parameter number: The number, from 1 to 2³²−1; `nil` takes it back: then the number that the processes give
+    ///   counts again for those who come while no process uses the semaphore.
+    /// - Returns: Whether a number had been set before.
+    /// - Throws: `invalidArgument` for another number; `typeMismatch` if the name belongs to another kind of object; and the
+    ///   errors of every write.
+    @discardableResult
+    public func setPermits(_ number: Int?) throws(SpaceError) -> Bool {
+        try namespace.attempt("set the permits of a semaphore") { (core) throws(SpaceError) in
+            try Limits.check(objectName: name)
+            if let number { try Self.check(permits: number) }
+            return try core.write(.adding) { scope throws(SpaceError) in try scope.setPermits(number, of: name) }
+        }
+    }
+
+    private static func check(permits: Int) throws(SpaceError) {
+        guard (1...Int(UInt32.max)).contains(permits) else {
+            throw .badNumber("there can't be \(permits) permits", advice: "a semaphore has 1 to \(UInt32.max)")
         }
     }
 

@@ -9,6 +9,7 @@ package struct TurnRules: QueueRules {
         in scope: WriteScope
     ) throws(SpaceError) -> PlaceRow? {
         // A new row changes nothing for the rows before it, so the name need not be settled.
+        let request = try scope.withSetPermits(request)
         let keys = PlaceKeys(request.name)
         var front = TurnFront()
         var row = try scope.newPlace(request, keys, holder: holder) { front.admits($0) }

@@ -8,11 +8,19 @@ package struct ObjectState: Sendable {
     package let namespace: Namespace
     package let name: String
     package let kind: SharedObjectKind
+    /// What watchers are told of the value, or `nil` if its changes are not told.
+    private let told: (@Sendable (Value) -> Value)?
 
-    package init(namespace: Namespace, name: String, kind: SharedObjectKind) {
+    package init(
+        namespace: Namespace,
+        name: String,
+        kind: SharedObjectKind,
+        told: (@Sendable (Value) -> Value)? = nil
+    ) {
         self.namespace = namespace
         self.name = name
         self.kind = kind
+        self.told = told
     }
 
     /// What `body` makes of the value, which is `nil` if no process has made it yet.
@@ -60,6 +68,7 @@ package struct ObjectState: Sendable {
                 try scope.removeObject(name)
             }
             scope.noteMoved(object: name)
+            if let told { try scope.note(.count, object: name, old: (row?.details).map(told), new: value.map(told)) }
             return result
         }
     }

@@ -2,10 +2,12 @@ import TupleCoding
 
 /// The keys of a name's rows in `holds`.
 package struct PlaceKeys {
+    let name: String
     /// The bytes with which all keys of the name begin.
     let prefix: [UInt8]
 
     package init(_ name: String) {
+        self.name = name
         var encoder = TupleEncoder()
         encoder.encode(name)
         prefix = encoder.bytes

@@ -13,9 +13,10 @@ import TupleCoding
 ///     4  weight: how many permits
 ///     8  holder (`ClaimHolder`)
 ///     16 since, milliseconds since 1970
-///     24 details of the kind (the number of permits, a candidate's value), one encoded element
+///     24 process
+///     28 details of the kind (the number of permits, a candidate's value), one encoded element
 package struct PlaceRow: EncodedTableRow, Equatable {
-    private static let headerSize = 24
+    private static let headerSize = 28
 
     /// A number given out once; later ones are greater, so each holder's ticket is greater than those of all earlier
     /// holders.
@@ -29,6 +30,8 @@ package struct PlaceRow: EncodedTableRow, Equatable {
     package let weight: UInt32
     package let holder: ClaimHolder
     package let since: Int64
+    /// The process that made the row.
+    package let pid: Int32
     package var details: Value
 
     package init(
@@ -36,6 +39,7 @@ package struct PlaceRow: EncodedTableRow, Equatable {
         kind: SharedObjectKind,
         holder: ClaimHolder,
         since: Int64,
+        pid: Int32,
         isHolding: Bool,
         isShared: Bool = false,
         weight: UInt32 = 1,
@@ -48,6 +52,7 @@ package struct PlaceRow: EncodedTableRow, Equatable {
         self.weight = weight
         self.holder = holder
         self.since = since
+        self.pid = pid
         self.details = details
     }
 
@@ -66,6 +71,7 @@ package struct PlaceRow: EncodedTableRow, Equatable {
         weight = bytes.little(4)
         holder = ClaimHolder(raw: bytes.little(8))
         since = bytes.little(16)
+        pid = bytes.little(24)
         self.details = details
     }
 
@@ -76,6 +82,7 @@ package struct PlaceRow: EncodedTableRow, Equatable {
         withUnsafeBytes(of: weight.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: holder.raw.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: since.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: pid.littleEndian) { bytes.append(contentsOf: $0) }
         return bytes + details.knownElement
     }
 

@@ -46,6 +46,7 @@ extension WriteScope {
             kind: request.kind,
             holder: holder,
             since: time,
+            pid: process,
             isHolding: false,
             isShared: request.isShared,
             weight: request.weight,
@@ -58,6 +59,7 @@ extension WriteScope {
         counters.nextClaim += 1
         counters.holds += 1
         try put(row, keys)
+        if row.isHolding { try noteHeld(.hold, row, of: keys.name) }
     }
 
     /// Makes a waiting place hold, and wakes its process.
@@ -66,6 +68,7 @@ extension WriteScope {
         row.isHolding = true
         try put(row, keys)
         noteMoved(hold: row.ticket)
+        try noteHeld(.hold, row, of: keys.name)
     }
 
     /// Ends a place, and settles its name; returns the row as it was, or `nil` if it was gone already.
@@ -91,6 +94,7 @@ extension WriteScope {
         noteUpkeep()
         // Processes that watch whether the place still exists look now.
         noteMoved(hold: ticket)
+        if row.isHolding { try noteHeld(.release, row, of: name) }
         try rules.hasEnded(row, of: name, in: self)
         return row
     }

@@ -58,6 +58,7 @@ package struct RequestRow {
             kind: .request,
             holder: .session(session),
             since: since,
+            pid: pid,
             isHolding: true,
             details: details
         )

@@ -25,6 +25,7 @@ package struct ResponderRow {
             kind: .responder,
             holder: .session(session),
             since: since,
+            pid: pid,
             isHolding: true,
             details: details
         )

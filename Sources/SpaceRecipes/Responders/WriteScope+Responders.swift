@@ -71,16 +71,7 @@ extension WriteScope {
 
     /// Notes for watchers that a responder has gone, has come, or has replaced another.
     fileprivate func note(_ name: String, gone: String?, come: String?) throws(SpaceError) {
-        func withElement<R>(
-            _ key: String?,
-            _ body: (UnsafeRawBufferPointer?) throws(SpaceError) -> R
-        ) throws(SpaceError) -> R {
-            guard let key else { return try body(nil) }
-            return try Value.string(key).knownElement.withBytes { (bytes) throws(SpaceError) in try body(bytes) }
-        }
-        try withElement(gone) { (old) throws(SpaceError) in
-            try withElement(come) { (new) throws(SpaceError) in try note(.respond, name: name, old: old, new: new) }
-        }
+        try note(.respond, object: name, old: gone.map { .string($0) }, new: come.map { .string($0) })
     }
 
     func noteAwaited(_ awaited: Awaited) { noteMoved(hold: awaited.ticket) }

@@ -26,6 +26,7 @@ extension ChangeFilter {
                 return row.old.flatMap { try? Value(encodedElement: $0) } == .int(id)
             }
         case .respond: return responders.include(row.name)
+        case let kind where kind.isOfObject: return objects.include(row.name)
         case let kind where kind.isOfCollection: return collections.include(row.name)
         default:
             guard let tuples, let tuple = row.tuple else { return false }

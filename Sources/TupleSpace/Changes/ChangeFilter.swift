@@ -14,10 +14,12 @@ public struct ChangeFilter: Sendable {
     public var collections: Collections
     /// The names to whose responders something happens: they come, go and are replaced.
     public var responders: Collections
+    /// What is held and counted by name: locks, semaphores, elections, counters and latches.
+    public var objects: Collections
     /// The kinds of change; `nil` for all kinds.
     public var kinds: Set<Change.Kind>?
 
-    /// A choice of ordered sets and dictionaries, or of the names that responders answer to.
+    /// A choice of ordered sets and dictionaries, of the names that responders answer to, or of what is held and counted.
     ///
     /// The entries of a dictionary are cells, so `all` does not include them: choose all cells too.
     public enum Collections: Sendable, Hashable {
@@ -25,7 +27,7 @@ public struct ChangeFilter: Sendable {
         case none
         /// All.
         case all
-        /// The collection with a name, or the responders to a name.
+        /// The one with a name, or the responders to a name.
         case named(String)
     }
 
@@ -69,6 +71,7 @@ public struct ChangeFilter: Sendable {
         notifications: Notifications = .none,
         collections: Collections = .none,
         responders: Collections = .none,
+        objects: Collections = .none,
         kinds: Set<Change.Kind>? = nil
     ) {
         self.tuples = tuples
@@ -76,6 +79,7 @@ public struct ChangeFilter: Sendable {
         self.notifications = notifications
         self.collections = collections
         self.responders = responders
+        self.objects = objects
         self.kinds = kinds
     }
 
@@ -108,6 +112,11 @@ public struct ChangeFilter: Sendable {
         case .none: break
         case .all: parts.append("all responders")
         case .named(let name): parts.append("responders to \(name)")
+        }
+        switch objects {
+        case .none: break
+        case .all: parts.append("all that is held and counted")
+        case .named(let name): parts.append("object \(name)")
         }
         if let kinds { parts.append(kinds.map(\.description).sorted().joined(separator: ",")) }
         return parts.joined(separator: ", ")

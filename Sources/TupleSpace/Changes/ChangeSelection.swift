@@ -26,7 +26,7 @@ extension ChangeFilter: ChangeSelection {
 extension ChangeSelection where Self == ChangeFilter {
     /// All changes.
     public static var everything: ChangeFilter {
-        ChangeFilter(tuples: .any, cells: .all, notifications: .all, collections: .all, responders: .all)
+        ChangeFilter(tuples: .any, cells: .all, notifications: .all, collections: .all, responders: .all, objects: .all)
     }
 
     /// The changes of a cell, or with a path (`"user.name"`) of a part of its value.
@@ -62,6 +62,18 @@ extension ChangeSelection where Self == ChangeFilter {
 
     /// The changes of the ordered set, or of the dictionary, with a name.
     public static func collection(_ name: String) -> ChangeFilter { ChangeFilter(collections: .named(name)) }
+
+    /// Who holds the lock, the permits or the leadership with a name, or what the counter or latch with it says; `nil` for
+    /// all names.
+    ///
+    /// ``Change/key`` is the name. A change of the kind ``ChangeKind/hold`` has in ``Change/new`` an object with the
+    /// `kind` (`"lock"`, `"semaphore"`, `"election"`), the `fencing` number and the `pid` of the new holder, and
+    /// `shared`, `permits` or the candidate's `value` (unless it is nested as deep as values may be); ``ChangeKind/release`` has it in
+    /// ``Change/old``, also when the holder's process has ended. ``ChangeKind/proclaim`` has both. ``ChangeKind/count``
+    /// has the number before and after, or `nil` where there was or is none.
+    public static func object(_ name: String? = nil) -> ChangeFilter {
+        ChangeFilter(objects: name.map { .named($0) } ?? .all)
+    }
 
     /// The coming, going and replacing of the responders to a name; `nil` for all names.
     ///

@@ -3,11 +3,12 @@ import TupleCoding
 extension JournalRow {
     /// Copies the change out of the page.
     ///
-    /// Unless `withValues` is true, the values of cells and notifications are not decoded; the keys of responders are.
+    /// Unless `withValues` is true, the values of cells and notifications are not decoded; those of responders and
+    /// of what is held and counted are.
     package func change(withValues: Bool = true) throws(TupleCodingError) -> Change {
         let isTuple = id != 0
         if kind.isOfCollection { return try collectionChange() }
-        let withValues = withValues || kind == .respond
+        let withValues = withValues || kind == .respond || kind.isOfObject
         // A notification's old value is its sender's number.
         let wanted = withValues || kind == .post ? old : nil
         let old = try wanted.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }

@@ -13,10 +13,9 @@ struct ObserverIndex: Sendable {
     private var posts: [Name: List] = [:]
     /// Lists by the fields that a template binds, then by the hash of their values.
     private var templates: [UInt64: [UInt64: List]] = [:]
-    private var collections: [Name: List] = [:]
-    private var everyCollection: List = []
-    private var responders: [Name: List] = [:]
-    private var everyResponder: List = []
+    private var collections = NamedLists()
+    private var responders = NamedLists()
+    private var objects = NamedLists()
     private var everyCell: List = []
     private var everyPost: List = []
     private var everyTuple: List = []
@@ -57,16 +56,9 @@ struct ObserverIndex: Sendable {
         case .named(let name), .sent(_, named: let name?): update(&posts, Name(name))
         case .sent(_, named: nil): change(&everyPost)
         }
-        switch filter.collections {
-        case .none: break
-        case .all: change(&everyCollection)
-        case .named(let name): update(&collections, Name(name))
-        }
-        switch filter.responders {
-        case .none: break
-        case .all: change(&everyResponder)
-        case .named(let name): update(&responders, Name(name))
-        }
+        collections.update(filter.collections, change)
+        responders.update(filter.responders, change)
+        objects.update(filter.objects, change)
         guard let template = filter.tuples else { return }
         let interest = Interest(template, isTaking: false)
         guard interest.isHashed else { return change(&everyTuple) }
@@ -80,19 +72,16 @@ struct ObserverIndex: Sendable {
         case .set, .unset:
             everyCell.forEach(body)
             if !keys.isEmpty { keys[Self.firstComponent(row.name)]?.forEach(body) }
-            guard !collections.isEmpty, let name = row.dictionary else { return }
-            for observer in collections[Name(utf8: name)] ?? [] where !Self.isFound(observer, byKey: row.name) {
+            guard collections.hasNames, let name = row.dictionary else { return }
+            for observer in collections.named(name) where !Self.isFound(observer, byKey: row.name) {
                 body(observer)
             }
         case .post:
             everyPost.forEach(body)
             if !posts.isEmpty { posts[Name(utf8: row.name)]?.forEach(body) }
-        case .respond:
-            everyResponder.forEach(body)
-            if !responders.isEmpty { responders[Name(utf8: row.name)]?.forEach(body) }
-        case let kind where kind.isOfCollection:
-            everyCollection.forEach(body)
-            if !collections.isEmpty { collections[Name(utf8: row.name)]?.forEach(body) }
+        case .respond: responders.forEach(row.name, body)
+        case let kind where kind.isOfObject: objects.forEach(row.name, body)
+        case let kind where kind.isOfCollection: collections.forEach(row.name, body)
         default:
             everyTuple.forEach(body)
             guard !templates.isEmpty, let tuple = row.tuple else { return }
@@ -119,5 +108,30 @@ extension Interest {
             }
         default: break
         }
+    }
+}
+
+/// Observers of things that have names: of one, or of all.
+private struct NamedLists {
+    private var lists: [Name: [Observer]] = [:]
+    private var every: [Observer] = []
+
+    var hasNames: Bool { !lists.isEmpty }
+
+    mutating func update(_ choice: ChangeFilter.Collections, _ change: (inout [Observer]) -> Void) {
+        switch choice {
+        case .none: break
+        case .all: change(&every)
+        case .named(let name):
+            change(&lists[Name(name), default: []])
+            if lists[Name(name)]?.isEmpty ?? false { lists[Name(name)] = nil }
+        }
+    }
+
+    func named(_ name: some Collection<UInt8>) -> [Observer] { lists[Name(utf8: name)] ?? [] }
+
+    func forEach(_ name: UnsafeRawBufferPointer, _ body: (Observer) -> Void) {
+        every.forEach(body)
+        if hasNames { named(name).forEach(body) }
     }
 }
