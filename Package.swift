@@ -16,7 +16,18 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
+
+/// A program that an article shows.
+func example(_ name: String) -> Target {
+    .executableTarget(
+        name: "example-\(name)",
+        dependencies: ["SharedSpace", "SharedSpaceServices", lifecycle, logging],
+        path: "Tests/service-examples/\(name)",
+        swiftSettings: [.swiftLanguageMode(.v6)]
+    )
+}
 
 /// The tuple coding and the commands' insides are products for their fuzzers alone, which are a package of their own.
 let fuzzed: [Product] =
@@ -31,6 +42,7 @@ let package = Package(
     name: "SharedSpace",
     products: [
         .library(name: "SharedSpace", targets: ["SharedSpace"]),
+        .library(name: "SharedSpaceServices", targets: ["SharedSpaceServices"]),
         .executable(name: "space", targets: ["space"]),
         .executable(name: "space-dump", targets: ["space-dump"]),
     ] + fuzzed,
@@ -39,6 +51,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
@@ -80,6 +93,13 @@ let package = Package(
         .target(
             name: "SharedSpace",
             dependencies: ["SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding"],
+            swiftSettings: settings
+        ),
+
+        // What services want besides: a product of its own, so that the library needs no Foundation and no more packages.
+        .target(
+            name: "SharedSpaceServices",
+            dependencies: ["SharedSpace", "SpaceRecipes", lifecycle, metrics],
             swiftSettings: settings
         ),
 
@@ -147,6 +167,16 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(name: "space-without-calls", path: "Tests/space-without-calls"),
+        example("intake"), example("workers"), example("planner"),
+        .testTarget(
+            name: "SharedSpaceServicesTests",
+            dependencies: [
+                "SharedSpace", "SharedSpaceServices", "SpaceTestSupport", "SpaceTesting", "example-intake",
+                "example-workers", "example-planner", lifecycle, metrics, logging, system,
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "SpaceSystemTests",
             dependencies: ["SpaceSystem", "CSpaceShims", "space-system-probe", system, atomics],

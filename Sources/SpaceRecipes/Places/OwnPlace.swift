@@ -13,6 +13,9 @@ package final class OwnPlace: Sendable {
         self.namespace = namespace
     }
 
+    /// Whether it was released with this value.
+    var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
+
     package func isHeld() throws(SpaceError) -> Bool {
         guard !hasEnded.load(ordering: .acquiring) else { return false }
         return try namespace.core.attempt("look at \(place.kind.phrase)") { () throws(SpaceError) in

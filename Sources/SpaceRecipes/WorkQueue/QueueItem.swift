@@ -58,6 +58,9 @@ public struct QueueItem: ~Copyable, Sendable {
             }) ?? true
     }
 
+    /// Whether it was completed, released, set aside or detached with this value.
+    var hasEnded: Bool { state.isEnded }
+
     /// Completes the item: it is gone for good, and the next item of its group may be taken.
     ///
     /// - Throws: `holdLost` if the item had returned already; `invalidArgument` if it was ended before;

@@ -141,7 +141,8 @@ extension WorkQueue {
     /// ```
     ///
     /// If the task is cancelled, the call returns without an error. An item that `body` leaves with a
-    /// `CancellationError` then returns at once.
+    /// `CancellationError` then returns at once. An item that `body` has ended itself, for example with
+    /// ``QueueItem/complete(_:)``, stays as it ended.
     ///
     /// - Parameters:
     ///   - timeout: The time to wait for the next item, or `nil` to wait indefinitely.
@@ -158,10 +159,26 @@ extension WorkQueue {
         _ body: (borrowing QueueItem) async throws -> Void,
         onFailure: (any Error, QueuedItem) -> FailureDecision = { _, _ in .retry() }
     ) async throws {
-        while !Task.isCancelled, let item = try await next(timeout: timeout, ttr: ttr) {
+        try await work(
+            taking: { () async throws(SpaceError) in
+                Task.isCancelled ? nil : try await next(timeout: timeout, ttr: ttr)
+            },
+            body,
+            onFailure: onFailure
+        )
+    }
+
+    /// Works on the items that `next` takes, until it has none.
+    nonisolated(nonsending) package func work(
+        taking next: () async throws(SpaceError) -> QueueItem?,
+        _ body: (borrowing QueueItem) async throws -> Void,
+        onFailure: (any Error, QueuedItem) -> FailureDecision
+    ) async throws {
+        while let item = try await next() {
             do {
                 try await body(item)
             } catch {
+                if item.hasEnded { continue }
                 if error is CancellationError, Task.isCancelled {
                     try? item.release()
                     return
@@ -169,6 +186,7 @@ extension WorkQueue {
                 try item.settle(error, onFailure(error, item.facts))
                 continue
             }
+            if item.hasEnded { continue }
             do throws(SpaceError) {
                 try item.complete()
             } catch {
@@ -179,7 +197,7 @@ extension WorkQueue {
     }
 
     /// The next item to work on; `nil` if the time has passed or the task is cancelled.
-    private func next(timeout: Duration?, ttr: Duration?) async throws(SpaceError) -> QueueItem? {
+    package func next(timeout: Duration?, ttr: Duration?) async throws(SpaceError) -> QueueItem? {
         while true {
             do throws(SpaceError) {
                 return try await take(timeout: timeout, ttr: ttr)

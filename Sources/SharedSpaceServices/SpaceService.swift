@@ -1,0 +1,124 @@
+public import ServiceLifecycle
+public import SharedSpace
+import SpaceRecipes
+
+/// A service that works in a namespace until the service group shuts down.
+///
+/// ```swift
+/// let intake = SpaceService {
+///     for try await change in try shop.changes(matching: ["order", .any]) { try await take(change) }
+/// }
+/// try await ServiceGroup(services: [intake], gracefulShutdownSignals: [.sigterm], logger: logger).run()
+/// ```
+///
+/// When the group begins its graceful shutdown, the task of the body is cancelled: what waits in a namespace ends then,
+/// and the service ends without an error. For work that should be finished first, use
+/// ``SharedSpace/WorkQueue/worker(concurrency:ttr:_:onFailure:)``.
+public struct SpaceService: Service {
+    private let body: @Sendable () async throws -> Void
+
+    /// Makes a service of a body.
+    ///
+    /// - Parameter body: The work. What it throws ends the service, except `cancelled` and `CancellationError` after
+    ///   its task was cancelled.
+    public init(_ body: @escaping @Sendable () async throws -> Void) { self.body = body }
+
+    /// Runs the body until it returns or the group shuts down.
+    public func run() async throws {
+        let body = body
+        try await cancelWhenGracefulShutdown {
+            do {
+                try await body()
+            } catch  where Task.isCancelled && Self.isCancellation(error) {}
+        }
+    }
+
+    private static func isCancellation(_ error: any Error) -> Bool {
+        error is CancellationError || (error as? SpaceError)?.code == .cancelled
+    }
+}
+
+extension WorkQueue {
+    /// A service that works on the queue's items.
+    ///
+    /// At graceful shutdown it takes no more items, and finishes those that it has. An item that is not finished when
+    /// the group's time for that is over, or when the process is killed, returns to the queue.
+    ///
+    /// - Parameters:
+    ///   - concurrency: How many items are worked on at the same time.
+    ///   - ttr: The time to run, as in ``work(timeout:ttr:_:onFailure:)``.
+    ///   - body: The work on one item, in a task.
+    ///   - onFailure: What becomes of an item whose work has failed; by default it returns after a growing delay.
+    /// - Returns: The service; what `onFailure` decides to stop at ends it.
+    public func worker(
+        concurrency: Int = 1,
+        ttr: Duration? = nil,
+        _ body: @escaping @Sendable (borrowing QueueItem) async throws -> Void,
+        onFailure: @escaping @Sendable (any Error, QueuedItem) -> FailureDecision = { _, _ in .retry() }
+    ) -> some Service {
+        QueueWorker(queue: self, concurrency: concurrency, ttr: ttr, body: body, onFailure: onFailure)
+    }
+}
+
+private struct QueueWorker: Service {
+    let queue: WorkQueue
+    let concurrency: Int
+    let ttr: Duration?
+    let body: @Sendable (borrowing QueueItem) async throws -> Void
+    let onFailure: @Sendable (any Error, QueuedItem) -> FailureDecision
+
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<max(1, concurrency) { group.addTask { try await work() } }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Works on one item after the other; only the wait for the next one ends at a graceful shutdown.
+    private func work() async throws {
+        let (queue, ttr) = (queue, ttr)
+        try await queue.work(
+            taking: { () async throws(SpaceError) -> QueueItem? in
+                do {
+                    let held = try await cancelWhenGracefulShutdown { () async throws -> HeldItem? in
+                        guard !Task.isShuttingDownGracefully, let item = try await queue.next(timeout: nil, ttr: ttr)
+                        else { return nil }
+                        return item.detach()
+                    }
+                    return try held?.attach()
+                } catch let error as SpaceError {
+                    throw error
+                } catch {
+                    return nil
+                }
+            },
+            body,
+            onFailure: onFailure
+        )
+    }
+}
+
+extension Election {
+    /// A service that stands for leadership, leads, and stands again when it has lost it, until the group shuts down.
+    ///
+    /// - Parameters:
+    ///   - value: What other processes see while this one leads; see ``lead(as:timeout:_:)``.
+    ///   - body: The leader's work; it gets the number of the term. Its task is cancelled when leadership is lost, and at
+    ///     graceful shutdown. If it returns, this process resigns and stands again.
+    /// - Returns: The service; what `body` throws ends it.
+    public func candidate(
+        as value: Value = .null,
+        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Void
+    ) -> some Service {
+        let election = self
+        return SpaceService {
+            while !Task.isCancelled {
+                do {
+                    try await election.lead(as: value, body)
+                } catch let error as SpaceError where error.code == .holdLost {
+                    continue
+                }
+            }
+        }
+    }
+}
