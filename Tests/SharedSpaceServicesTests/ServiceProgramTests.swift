@@ -111,6 +111,18 @@ struct ServiceProgramTests {
         #expect(try shop.verify() == [])
     }
 
+    /// The two programs of the README.
+    @Test func aProducerAndAWorker() throws {
+        let jobs = try SpaceTest.namespace("jobs")
+        let worker = try start("worker") { try jobs.status().waiters.count == 1 }
+        let producer = try runner.start("example-producer", ["cat.png", "elk.jpeg"]).finish()
+        #expect(producer.ending == .exited(0), "\(producer.errors)")
+        #expect(producer.lines == ["job 0: 7 bytes", "job 1: 8 bytes"])
+        worker.signal(SIGTERM)
+        #expect(try worker.wait() == .signalled(SIGTERM))
+        #expect(try jobs.count() == 0)
+    }
+
     @Test func theNextPlannerGoesOn() throws {
         try shop.set("plan", ["width": 5])
         let first = try start("planner") { try shop.election("planner").leader() != nil }

@@ -1,10 +1,70 @@
 import SharedSpace
+import SpaceTestSupport
+import SpaceTesting
 import Testing
 
-/// The examples of the articles on observing and on responders, compiled, and compared with what the articles say.
-@Suite struct ObservingExampleTests {
-    @Test("An article shows the examples that are compiled here", arguments: ["Observing", "Responders"])
-    func examples(_ article: String) throws { try ExampleTests.check(article, against: #filePath) }
+/// The examples of "Observing" and "Responders", each of them run.
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
+struct ObservingExamples {
+    private let examples: Examples
+    let jobs: Namespace
+
+    init() throws {
+        jobs = try SpaceTest.namespace("jobs")
+        examples = Examples(try SpaceTest.root().space)
+    }
+
+    @Test func observing() async throws {
+        try examples.observing(jobs)
+        #expect(jobs.observations.count == 5 && examples.bag.count == 4)
+        try await examples.settling(jobs)
+        examples.end()
+        #expect(jobs.observations.isEmpty)
+    }
+
+    @MainActor @Test func forAnObject() async throws {
+        let (screen, bag) = (Screen(), ObservationBag())
+        try screen.observing(jobs)
+        #expect(jobs.observations.isEmpty)
+        let done = try jobs.changes(.notification("done"))
+        try screen.posting(jobs, Job(), screen, bag)
+        #expect(try await done.next(timeout: .seconds(60))?.sender === screen)
+        #expect(bag.count == 2)
+        bag.stopObserving()
+    }
+
+    @Test func aCoarseObserver() async throws {
+        let index = Index()
+        try jobs.addObserver(index)
+        try jobs.set("k", 1)
+        try await jobs.settled()
+        #expect(jobs.observations.map(\.isCoarse) == [true])
+        withExtendedLifetime(index) {}
+    }
+
+    @Test func answering() async throws {
+        try await examples.asking(jobs)
+        try examples.watching(jobs)
+        let calculator = Calculator()
+        try calculator.responding(jobs)
+        let sum: Int = try await jobs.request("add", 1, 2)
+        #expect(sum == 3)
+        withExtendedLifetime(calculator) {}
+        try await jobs.settled()
+        examples.end()
+    }
+
+    @Test func theStack() async throws {
+        try await examples.responding()
+        let greeting: String = try await jobs.request("greet", "Ada")
+        #expect(greeting == "Hello, ADA!")
+        let calculator = Calculator()
+        try calculator.responding(jobs)
+        let polite: String = try await jobs.request("greet", "Ada")
+        #expect(polite == "Hello, DEAR ADA!")
+        withExtendedLifetime(calculator) {}
+        examples.end()
+    }
 }
 
 private struct Job: Codable {}
@@ -47,12 +107,22 @@ private final class Index: SpaceObserver {
     }
 }
 
-/// Examples that are never run; it is enough that they compile.
-private final class Examples {
+private final class Examples: @unchecked Sendable {
+    private let space: SharedSpace.Space
     var base: ResponderToken?
     var louder: ResponderToken?
     var token: ObservationToken?
     let bag = ObservationBag()
+
+    init(_ space: SharedSpace.Space) { self.space = space }
+
+    /// Stands for the space's default root.
+    private func Space() throws -> SharedSpace.Space { space }
+
+    func end() {
+        (base, louder, token) = (nil, nil, nil)
+        bag.stopObserving()
+    }
 
     func observing(_ jobs: Namespace) throws {
         self.token = try jobs.observe("progress", options: [.initial, .new]) { change in print(change.new ?? "not set")
