@@ -211,9 +211,9 @@ let package = Package(
         .testTarget(
             name: "SpaceCommandsTests",
             dependencies: [
-                "SharedSpace", "SpaceCommands", "SpaceTestSupport", "SpaceTesting", "TupleCoding", "space",
-                "space-dump",
-                "space-test-agent", "space-without-calls", system, subprocess,
+                "SharedSpace", "SpaceCommands", "SpaceSystem", "SpaceTestSupport", "SpaceTesting", "TupleCoding",
+                "space",
+                "space-dump", "space-test-agent", "space-without-calls", system, subprocess, argumentParser,
             ],
             swiftSettings: settings
         ),

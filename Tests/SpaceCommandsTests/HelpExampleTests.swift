@@ -1,0 +1,64 @@
+import ArgumentParser
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+@testable import SpaceCommands
+
+/// The examples in the help of every command are lines that the command takes.
+@Suite("Examples in the help", .blocking, .timeLimit(.minutes(5)))
+struct HelpExampleTests {
+    private static let examples: [String] = {
+        let commands = [SpaceCommand.self, DumpCommand.self] + SpaceCommand.configuration.subcommands
+        return commands.flatMap { command in
+            let lines = command.configuration.discussion.split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.drop { !$0.hasPrefix("EXAMPLE") }.dropFirst().prefix { $0.hasPrefix("  ") }.map(String.init)
+        }
+    }()
+
+    /// A shell splits each line into words, and runs what is called `space` and `space-dump`: programs that write their
+    /// words down.
+    @Test("Each example parses") func parse() throws {
+        #expect(Self.examples.count > 90)
+        let root = try TemporaryRoot()
+        let runner = CommandRunner(root: root.path)
+        let prepared = try runner.shell(
+            """
+            mkdir \(root.path)/bin && cd \(root.path)/bin
+            for name in space space-dump; do
+                printf '#!/bin/sh\\nfor word in "%s" "$@"; do printf "%%s\\\\036" "$word"; done >> %s; printf "\\\\035" >> %s; exit 1\\n' \
+                    $name $PWD/words $PWD/words > $name
+                chmod +x $name
+            done
+            """
+        )
+        #expect(prepared.ending == .exited(0), "\(prepared.errors)")
+        for example in Self.examples {
+            let seen = try runner.shell(
+                """
+                cd \(root.path)/bin; : > words; PATH=$PWD:/usr/bin:/bin; id=7 seq=7 life=0123456789abcdef server=1 name=n f=f
+                ( \(example)
+                wait ) > /dev/null 2>&1 < /dev/null
+                cat words
+                """
+            )
+            let calls = seen.output.split(separator: "\u{1D}").map {
+                $0.split(separator: "\u{1E}", omittingEmptySubsequences: false).dropLast().map(String.init)
+            }
+            #expect(!calls.isEmpty, "\(example)")
+            for call in calls {
+                #expect(throws: Never.self, "\(example): \(call)") { try Self.parse(call) }
+            }
+        }
+        withExtendedLifetime(root) {}
+    }
+
+    private static func parse(_ call: [String]) throws {
+        let words = Array(call.dropFirst())
+        if call.first == "space" {
+            _ = try SpaceCommand.parseAsRoot(try Words.arranged(words, for: .space))
+        } else {
+            _ = try DumpCommand.parseAsRoot(try Words.arranged(words, for: .dump))
+        }
+    }
+}
