@@ -114,15 +114,15 @@ extension Bool: TupleField {
 extension TupleField where Self: StringProtocol {
     /// The fields that a formal of this type matches.
     public static var fieldType: FieldType { .string }
-
-    /// Appends the string.
-    @inlinable
-    public func encode(into encoder: inout TupleEncoder) {
-        encoder.encode(String(self))
-    }
 }
 
 extension String: TupleField {
+    /// Appends the string.
+    @inlinable
+    public func encode(into encoder: inout TupleEncoder) {
+        encoder.encode(self)
+    }
+
     /// Skips the field, which has the same bytes as this string.
     @inlinable
     public func matched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> String {
@@ -138,6 +138,11 @@ extension String: TupleField {
 }
 
 extension Substring: TupleField {
+    /// Appends the string.
+    public func encode(into encoder: inout TupleEncoder) {
+        encoder.encode(String(self))
+    }
+
     /// Reads a string.
     public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Substring {
         Substring(try decoder.decodeString())

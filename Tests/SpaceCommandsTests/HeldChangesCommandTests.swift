@@ -53,6 +53,9 @@ struct HeldChangesCommandTests {
             #expect(none.ending == .exited(9) && none.output == "", "\(none)")
             let twice = try runner.space("lock", "jobs", "a", "--also", "a", "--", "true")
             #expect(twice.ending == .exited(64) && twice.errors.contains("named twice"), "\(twice)")
+            let long = String(repeating: "x", count: 300)
+            #expect(try runner.space("lock", "jobs", "a", "--also", long, "--", "true").ending == .exited(65))
+            #expect(try runner.space("lock", "jobs", long, "--also", "a", "--", "true").ending == .exited(65))
         }
     }
 

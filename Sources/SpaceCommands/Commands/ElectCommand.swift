@@ -85,7 +85,7 @@ struct ElectCommand: ParsableCommand {
     private func tell(_ json: String) throws {
         guard let text = getenv(HoldingOptions.variable).map({ String(cString: $0) }), let term = UInt64(text) else {
             throw CommandFailure.usage(
-                "--proclaim is for the command of 'space elect': $\(HoldingOptions.variable) is not set"
+                "--proclaim is for the command of 'space elect': $\(HoldingOptions.variable) is not set, or no number"
             )
         }
         let value = try JSONText.value(json, what: "--proclaim")

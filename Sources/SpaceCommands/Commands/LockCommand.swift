@@ -50,6 +50,8 @@ struct LockCommand: ParsableCommand {
     }
 
     private func holdAll() throws {
+        let access = try NamespaceAccess(holding.common, holding.namespace)
+        for name in also { try access.check(name, of: .lock) }
         try holding.hold(
             .lock,
             all: { (namespace) throws(SpaceError) in
