@@ -10,8 +10,9 @@ import Testing
 struct HelpExampleTests {
     private static let examples: [String] = {
         let commands = [SpaceCommand.self, DumpCommand.self] + SpaceCommand.configuration.subcommands
-        return commands.flatMap { command in
-            let lines = command.configuration.discussion.split(separator: "\n", omittingEmptySubsequences: false)
+        let texts = commands.map { $0.configuration.discussion } + HelpTopic.allCases.map(\.text)
+        return texts.flatMap { text in
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
             return lines.drop { !$0.hasPrefix("EXAMPLE") }.dropFirst().prefix { $0.hasPrefix("  ") }.map(String.init)
         }
     }()

@@ -27,6 +27,15 @@ struct HelpTests {
         #expect(result.output.contains("--root"))
     }
 
+    @Test("The topics are shown, and no command of that name", arguments: HelpTopic.allCases)
+    func topics(_ topic: HelpTopic) throws {
+        let result = try runner.space("help", topic.rawValue)
+        #expect(result.ending == .exited(0))
+        #expect(result.errors == "" && result.output == topic.text + "\n")
+        #expect(try !runner.space("--help").output.contains("help-topic"))
+        #expect(topic.text.split(separator: "\n").allSatisfy { $0.count <= 132 })
+    }
+
     @Test("The inspector has help too")
     func dumpHelp() throws {
         let result = try runner.dump("--help")

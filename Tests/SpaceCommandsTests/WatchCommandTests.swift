@@ -61,7 +61,7 @@ struct WatchCommandTests {
         "The kinds of changes can be chosen",
         arguments: [
             ([#"["a","?"]"#], [#"write tuple=["a",1]"#]),
-            (["--key", "k.x"], [#"set key="k" new={"x":1,"y":1}"#]),
+            (["--key", "k.x"], [#"set key="k.x" new=1"#]),
             (
                 ["--keys", "?"],
                 [#"set key="k" new={"x":1,"y":1}"#, #"set key="k" old={"x":1,"y":1} new={"x":1,"y":2}"#]

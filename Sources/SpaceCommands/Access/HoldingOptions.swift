@@ -40,6 +40,13 @@ struct HoldingOptions: ParsableArguments {
         }
     }
 
+    /// Runs the command, if there is one, once what was waited for has come; it ends with the command's status.
+    func runCommand() throws {
+        if tail.isMissing { return }
+        try Signals.check()
+        try tail.command.run().checkSuccess()
+    }
+
     /// Runs the command while something is held, and ends with the command's status.
     ///
     /// `grace`: How long the command may go on after SIGTERM if it loses what is held.

@@ -1,3 +1,4 @@
+import Glibc
 import SharedSpace
 import SpaceSystem
 
@@ -27,8 +28,30 @@ struct NamespaceAccess {
     /// Opens the namespace, or creates it, for the owner that the options name.
     ///
     /// - Throws: `CommandFailure` (usage) if the namespace would be created without an owner.
-    func open(creating creation: CreationOptions, owner: OwnerOptions) throws -> Namespace {
-        try open(for: try owner.choice(), creates: true, options: creation.options)
+    func open(
+        creating creation: CreationOptions,
+        bounds: CreationBounds? = nil,
+        owner: OwnerOptions
+    ) throws -> Namespace {
+        let choice = try owner.choice()
+        // People at a terminal are told of a namespace that they did not mean to make, and of its end.
+        let tells =
+            creation.create && isatty(STDERR_FILENO) != 0
+            && !((try? Existence(space: space, name: name).isThere()) ?? true)
+        let namespace = try open(for: choice, creates: creation.create, options: creation.options(bounds))
+        if tells { Messages.print("space: created the namespace \(name.quotedForPeople)\(Self.end(choice, creation))") }
+        return namespace
+    }
+
+    /// When a namespace that was created for an owner goes.
+    private static func end(_ choice: OwnerOptions.Choice, _ creation: CreationOptions) -> String {
+        if creation.persistent { return ", which stays until it is deleted" }
+        switch choice {
+        case .process(let pid), .parent(let pid):
+            let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
+            return "; it goes when process \(pid)\(command) has ended"
+        case .nobody, .parentGone: return ""
+        }
     }
 
     /// Opens an existing namespace, for the owner that the options name; without options it enrols no process.
@@ -97,9 +120,10 @@ struct NamespaceAccess {
     func use<Result>(
         for owner: OwnerOptions,
         creating creation: CreationOptions,
+        bounds: CreationBounds? = nil,
         _ body: (Namespace) throws -> Result
     ) throws -> Result {
-        try Self.use(try open(creating: creation, owner: owner), body)
+        try Self.use(try open(creating: creation, bounds: bounds, owner: owner), body)
     }
 
     /// Looks for something in an existing namespace, once or until it is there.

@@ -1,18 +1,23 @@
 import ArgumentParser
 import SharedSpace
 
-/// The command `space latch NS NAME --count N`.
+/// The command `space latch NS NAME --count N [-- CMD…]`.
 struct LatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "latch",
-        abstract: "Wait until a latch is open, or count it down.",
+        abstract: "Wait until a latch is open and run a command, or count it down.",
+        usage: """
+            space latch [<options>] <ns> <name> --count <n> [-- <cmd> ...]
+            space latch [<options>] <ns> <name> --count <n> --down
+            space latch [<options>] <ns> <name> --count <n> --remove
+            """,
         discussion: """
             A latch opens for good once it was counted down as often as --count says. Without --down it waits until it is open, \
-            without limit unless --wait; 1 when the time has passed. With --down it prints how many counts are left.
+            without limit unless --wait; 1 when the time has passed. With CMD it then runs CMD, whose status it passes on. With --down it prints how many counts are left.
 
             EXAMPLES:
               space latch services ready --count 3 --down
-              space latch services ready --count 3 --wait 1m && start
+              space latch services ready --count 3 --wait 1m -- ./start
             """
     )
 
@@ -27,6 +32,13 @@ struct LatchCommand: ParsableCommand {
     @Flag(help: "Remove it: the next count begins anew.")
     var remove = false
 
+    func validate() throws {
+        if down, remove { throw ValidationError("--down and --remove exclude each other") }
+        if down || remove, !holding.tail.isMissing {
+            throw ValidationError("\(down ? "--down" : "--remove") runs no command")
+        }
+    }
+
     func run() throws {
         let rest = try holding.use(for: .latch) { namespace -> Int? in
             let latch = namespace.latch(holding.name, count: count)
@@ -39,7 +51,7 @@ struct LatchCommand: ParsableCommand {
             if !isOpen { throw holding.status.nothingObtained }
             return nil
         }
-        guard let rest else { return }
+        guard let rest else { return try holding.runCommand() }
         try Output.print(line: "\(rest)")
     }
 }

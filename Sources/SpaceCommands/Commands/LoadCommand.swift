@@ -22,6 +22,7 @@ struct LoadCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
+    @OptionGroup var bounds: CreationBounds
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -44,10 +45,10 @@ struct LoadCommand: ParsableCommand {
     /// A namespace that exists may have another mode and history than the dump; only an option insists on them.
     private func open(_ access: NamespaceAccess, as dump: DumpReader) throws -> Namespace {
         let owner = try owner.choice()
-        var options = creation.options
+        var options = creation.options(bounds)
         do {
             return try access.open(for: owner, creates: false, options: options)
-        } catch let error as SpaceError where error.code == .namespaceNotFound {
+        } catch let error as SpaceError where error.code == .namespaceNotFound && creation.create {
             options.mode = options.mode ?? dump.mode
             options.history = options.history ?? dump.history
             return try access.open(for: owner, creates: true, options: options)

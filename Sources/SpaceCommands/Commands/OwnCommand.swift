@@ -23,6 +23,7 @@ struct OwnCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
+    @OptionGroup var bounds: CreationBounds
 
     @Option(help: ArgumentHelp("The process to make an owner.", valueName: "pid"))
     var pid: String?
@@ -52,7 +53,12 @@ struct OwnCommand: ParsableCommand {
         // If the parent has exited, or is hidden, there is no process to enrol, also if the namespace exists.
         guard request.enrolled != nil else { throw OwnerOptions.refusal(namespace, choice) }
         try NamespaceAccess.use(
-            try access.space.open(namespace, owner: request, creates: true, options: creation.options)
+            try access.space.open(
+                namespace,
+                owner: request,
+                creates: creation.create,
+                options: creation.options(bounds)
+            )
         ) { _ in }
     }
 
@@ -62,7 +68,12 @@ struct OwnCommand: ParsableCommand {
     /// file, and the PID and its start time stay the same.
     private func become(_ command: [String], owning access: NamespaceAccess) throws {
         let request = try OwnerOptions.Choice.process(getpid()).request()
-        let opened = try access.space.open(namespace, owner: request, creates: true, options: creation.options)
+        let opened = try access.space.open(
+            namespace,
+            owner: request,
+            creates: creation.create,
+            options: creation.options(bounds)
+        )
         try NamespaceAccess.use(opened) { _ in }
         try Signals.check()
         setenv(OwnerOptions.variable, "\(getpid())", 1)

@@ -17,6 +17,7 @@ struct PostCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
+    @OptionGroup var values: ValueOptions
     @OptionGroup var arguments: JSONArguments
 
     @Argument(help: .namespace, completion: .namespaces)
@@ -29,8 +30,8 @@ struct PostCommand: ParsableCommand {
     var value: String?
 
     func run() throws {
-        let values = try arguments.resolved()
-        let value = try value.map { try JSONText.value($0, what: "the value", arguments: values) } ?? .null
+        let named = try arguments.resolved()
+        let value = try value.map { try values.value($0, what: "the value", arguments: named) } ?? .null
         try NamespaceAccess(common, namespace).use { try $0.post(name, value: value) }
     }
 }

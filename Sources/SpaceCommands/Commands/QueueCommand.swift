@@ -57,6 +57,7 @@ struct QueueCommand: ParsableCommand {
     @OptionGroup var creation: CreationOptions
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var status: StatusOptions
+    @OptionGroup var values: ValueOptions
     @OptionGroup var arguments: JSONArguments
 
     @Option(help: "Higher comes first.")
@@ -177,8 +178,8 @@ struct QueueCommand: ParsableCommand {
     }
 
     private func put() throws -> [UInt64] {
-        let values = try arguments.resolved()
-        let items = try words.map { try JSONText.value($0, what: "the item", arguments: values) }
+        let named = try arguments.resolved()
+        let items = try words.map { try values.value($0, what: "the item", arguments: named) }
         let delay = delay?.duration ?? .zero
         let access = try NamespaceAccess(common, namespace)
         return try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { opened in

@@ -31,8 +31,6 @@ struct RateCommand: ParsableCommand {
                 .acquireBlocking(1, timeout: holding.timeout, interruption: Signals.interruption)
         }
         if !isFree { throw holding.status.nothingObtained }
-        if holding.tail.isMissing { return }
-        try Signals.check()
-        try holding.tail.command.run().checkSuccess()
+        try holding.runCommand()
     }
 }

@@ -28,6 +28,7 @@ struct RequestCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var waiting: WaitOptions
     @OptionGroup var status: StatusOptions
+    @OptionGroup var values: ValueOptions
     @OptionGroup var arguments: JSONArguments
     @OptionGroup var printing: RawOptions
 
@@ -63,8 +64,8 @@ struct RequestCommand: ParsableCommand {
         guard let namespace, let name else { return }
         let access = try NamespaceAccess(common, namespace)
         try access.check(name, of: .responder)
-        let values = try arguments.resolved()
-        let value = try value.map { try JSONText.value($0, what: "the value", arguments: values) } ?? .null
+        let named = try arguments.resolved()
+        let value = try value.map { try values.value($0, what: "the value", arguments: named) } ?? .null
         let reply: Value?
         do {
             reply = try access.obtain(waiting.wait) { namespace, remaining in
@@ -85,8 +86,8 @@ struct RequestCommand: ParsableCommand {
             )
         }
         let access = try NamespaceAccess(common, name)
-        let values = try arguments.resolved()
-        let value = try namespace.map { try JSONText.value($0, what: "the value", arguments: values) }
+        let named = try arguments.resolved()
+        let value = try namespace.map { try values.value($0, what: "the value", arguments: named) }
         let reply: Value
         do {
             reply = try access.use { namespace in

@@ -13,6 +13,7 @@ struct SetCommand: ParsableCommand {
 
             EXAMPLES:
               space set jobs progress 0.5
+              space set jobs --string title "$title"
               space set jobs --if-absent leader "$$"
               space set jobs --if-equals '"idle"' state '"busy"'
               space set jobs --expires 30s lease '"worker 7"'
@@ -24,8 +25,10 @@ struct SetCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
+    @OptionGroup var bounds: CreationBounds
     @OptionGroup var status: StatusOptions
     @OptionGroup var end: EndOptions
+    @OptionGroup var values: ValueOptions
     @OptionGroup var arguments: JSONArguments
 
     @Option(
@@ -51,11 +54,12 @@ struct SetCommand: ParsableCommand {
     }
 
     func run() throws {
-        let values = try arguments.resolved()
-        let value = try JSONText.value(value, what: "the value", arguments: values)
-        let expected = try expected.map { try JSONText.value($0, what: "the value of --if-equals", arguments: values) }
+        let named = try arguments.resolved()
+        let value = try values.value(value, what: "the value", arguments: named)
+        let expected = try expected.map { try values.value($0, what: "the value of --if-equals", arguments: named) }
         let (expires, lifetime) = (end.expires?.duration, try end.lifetime(owner))
-        let isSet = try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
+        let isSet = try NamespaceAccess(common, namespace).use(for: owner, creating: creation, bounds: bounds) {
+            namespace in
             if let expected {
                 return try namespace.set(
                     key,

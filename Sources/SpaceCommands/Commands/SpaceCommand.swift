@@ -12,6 +12,8 @@ struct SpaceCommand: ParsableCommand {
 
             A script begins with: export SHARED_SPACE_OWNER=$$
 
+            More help: space help templates, space help durations, space help environment.
+
             EXIT STATUS:
               0   done
               1   nothing matched, not obtained, compare failed, or time passed
@@ -24,7 +26,7 @@ struct SpaceCommand: ParsableCommand {
               76  a responder failed
               77  permission
             """,
-        subcommands: [],
+        subcommands: [HelpTopicCommand.self],
         groupedSubcommands: [
             CommandGroup(
                 name: "Tuples",

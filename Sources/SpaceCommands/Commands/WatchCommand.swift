@@ -15,7 +15,7 @@ struct WatchCommand: ParsableCommand {
             The first line is {"event":"ready","seq":N,"life":L}: every change after N is told, and L names this life of the \
             namespace, from its creation to its deletion. Then a line for each change:
               {"seq":7,"time":…,"pid":…,"event":"write","id":3,"tuple":[…]}
-            'set' and 'unset' carry key, old and new, 'post' name and value, 'respond' name and the keys of the responder that came (new) \
+            'set' and 'unset' carry key, old and new (with --key of a part, of that part), 'post' name and value, 'respond' name and the keys of the responder that came (new) \
             and of the one that went (old), 'hold', 'release' and 'proclaim' name and the holder (new, old), 'count' name and the \
             number of a counter or latch before and after; fields without a value are left out. 'gap' says that \
             the changes from 'from' to 'to' are no longer available; 'gone' that the namespace was deleted, and ends the watch \
@@ -149,6 +149,7 @@ struct WatchCommand: ParsableCommand {
         let telling = ChangeTelling(
             command: parts.command,
             isSubscription: subscription != nil,
+            path: choice.key,
             max: max ?? .max,
             quiet: quiet
         )

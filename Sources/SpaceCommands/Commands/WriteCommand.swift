@@ -8,11 +8,13 @@ struct WriteCommand: ParsableCommand {
         abstract: "Write tuples, all or nothing.",
         discussion: """
             Creates the namespace if need be. A tuple is a JSON array of fields or a JSON object (a record); '-' stands for \
-            JSON lines on standard input. Prints nothing, unless --print-id.
+            JSON lines on standard input. With --strings the words are the fields of one tuple, strings as they stand. Prints \
+            nothing, unless --print-id.
 
             EXAMPLES:
               space write jobs '["resize", 42, "cat.png"]' '{"kind": "note"}'
               space write jobs --arg file "$f" '["resize", 42, $file]'
+              space write jobs --strings resize "$f"
               space write jobs --expires 10m '["code", 4711]'
               find . -name '*.png' | jq -R '["resize", .]' -c | space write jobs -
             """
@@ -21,8 +23,12 @@ struct WriteCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
+    @OptionGroup var bounds: CreationBounds
     @OptionGroup var end: EndOptions
     @OptionGroup var arguments: JSONArguments
+
+    @Flag(help: "The words after NS are the fields of one tuple: strings, as they stand.")
+    var strings = false
 
     @Flag(name: .customLong("print-id"), help: "Print the id of each tuple.")
     var printsIDs = false
@@ -34,7 +40,7 @@ struct WriteCommand: ParsableCommand {
     var tuples: [String]
 
     func validate() throws {
-        if tuples.count(where: { $0 == "-" }) > 1 {
+        if !strings, tuples.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("standard input ('-') can be read only once")
         }
     }
@@ -42,7 +48,8 @@ struct WriteCommand: ParsableCommand {
     func run() throws {
         let tuples = try parsed()
         let lifetime = try end.lifetime(owner)
-        let ids = try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
+        let ids = try NamespaceAccess(common, namespace).use(for: owner, creating: creation, bounds: bounds) {
+            namespace in
             try namespace.write(contentsOf: tuples, expires: end.expires?.duration, lifetime: lifetime)
         }
         if printsIDs { try Output.print(lines: ids.lazy.map { "\($0.rawValue)" }) }
@@ -53,6 +60,7 @@ struct WriteCommand: ParsableCommand {
     /// They are read to the end before the namespace is opened: one bad line writes nothing, and a slow writer of the
     /// pipe blocks no other process.
     private func parsed() throws -> [Tuple] {
+        if strings { return [Tuple(fields: tuples.map { .string($0) })] }
         let values = try arguments.resolved()
         var parsed: [Tuple] = []
         for (position, text) in tuples.enumerated() {

@@ -20,15 +20,41 @@ struct CreationOptions: ParsableArguments {
     )
     var history: HistoryArgument?
 
+    @Flag(
+        name: .customLong("create"),
+        inversion: .prefixedNo,
+        help: "Create it if there is none; without, that is an error (69)."
+    )
+    var create = true
+
     mutating func validate() throws {
         if durable && guarded { throw ValidationError("--durable and --guarded exclude each other") }
     }
 
-    var options: NamespaceOptions {
+    /// The options, with the bounds of commands that take them.
+    func options(_ bounds: CreationBounds? = nil) -> NamespaceOptions {
         NamespaceOptions(
             mode: durable ? .durable : guarded ? .guarded : nil,
             isPersistent: persistent,
+            byteLimit: bounds?.limit?.bytes,
+            group: bounds?.group?.id,
             history: history?.history
         )
     }
+}
+
+/// How large a namespace may become, and whose it is besides: options of commands whose own options are not called so.
+struct CreationBounds: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "If it is created: let it take up no more than so many bytes (512M, 4G). One that exists must be so.",
+            valueName: "size"
+        )
+    )
+    var limit: SizeArgument?
+
+    @Option(
+        help: ArgumentHelp("If it is created: let this group, a name or a number, use it too.", valueName: "group")
+    )
+    var group: GroupArgument?
 }

@@ -56,7 +56,7 @@ enum Words {
     private static func mostWords(before command: String) -> Int? {
         switch command {
         case "own", "eval": 1
-        case "watch", "claim", "respond", "lock", "semaphore", "elect", "rate": 2
+        case "watch", "claim", "respond", "lock", "semaphore", "elect", "rate", "barrier", "latch": 2
         case "queue": .max
         default: nil
         }
@@ -73,6 +73,10 @@ enum Words {
         // The parser's own requests pass: completions begin with `---completion`, and help needs no arranging.
         if first.hasPrefix("---") { return words }
         switch program {
+        case .space where words == ["help", "help"]:
+            return ["help"]
+        case .space where first == "help" && words.count == 2 && HelpTopic(rawValue: words[1]) != nil:
+            return ["help-topic", words[1]]
         case .space where first == "help":
             if words.count > 1, !SpaceCommand.isCommand(words[1]) { throw .unknownCommand(words[1]) }
             return words
@@ -81,10 +85,27 @@ enum Words {
         case .dump:
             return try arranged(words[...], command: nil)
         case .space:
-            if first.hasPrefix("-") { return words }
+            if first.hasPrefix("-") {
+                let moved = commandFirst(words)
+                return moved.first == first ? words : try arranged(moved, for: program)
+            }
             guard SpaceCommand.isCommand(first) else { throw .unknownCommand(first) }
             return [first] + (try arranged(words.dropFirst(), command: first))
         }
+    }
+
+    /// The words with the options that may stand before the command, `--root` and `--timeout`, after it.
+    private static func commandFirst(_ words: [String]) -> [String] {
+        var rest = words[...]
+        var options: [String] = []
+        while let word = rest.first,
+            ["--root", "--timeout"].contains(where: { word == $0 || word.hasPrefix("\($0)=") })
+        {
+            options.append(rest.removeFirst())
+            if !word.contains("="), let value = rest.popFirst() { options.append(value) }
+        }
+        guard let command = rest.popFirst() else { return words }
+        return [command] + options + rest
     }
 
     private static func arranged(_ words: ArraySlice<String>, command: String?) throws(CommandFailure) -> [String] {

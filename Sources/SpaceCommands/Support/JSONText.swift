@@ -2,11 +2,17 @@ import TupleCoding
 
 /// JSON from the command line and standard input; its errors name the word or line.
 enum JSONText {
-    static func value(_ text: String, what: String, arguments: [String: Value] = [:]) throws -> Value {
+    /// The value of a word or line; `advice` is what to do if it is not JSON.
+    static func value(
+        _ text: String,
+        what: String,
+        arguments: [String: Value] = [:],
+        advice: String? = nil
+    ) throws -> Value {
         do {
             return try Value(json: text, arguments: arguments)
         } catch {
-            throw failure(what, error)
+            throw failure(what, error, advice)
         }
     }
 
@@ -39,11 +45,12 @@ enum JSONText {
         }
     }
 
-    static func failure(_ what: String, _ error: TupleCodingError) -> CommandFailure {
+    static func failure(_ what: String, _ error: TupleCodingError, _ advice: String? = nil) -> CommandFailure {
+        let advice = advice.map { "; \($0)" } ?? ""
         // A word, and a line of the input, has one line only: its number would say nothing.
         if case .text(line: 1, let column)? = error.place {
-            return .badData("\(what): \(error.reason) (column \(column))")
+            return .badData("\(what): \(error.reason) (column \(column))\(advice)")
         }
-        return .badData("\(what): \(error)")
+        return .badData("\(what): \(error)\(advice)")
     }
 }

@@ -41,6 +41,11 @@ struct TransactionStep {
         }
     }
 
+    private static func unknown(_ name: String) -> String {
+        "there is no operation \(name.quotedForPeople): there are write, take, take-all, read, count, move, set, get, unset, "
+            + "incr, post, complete and release"
+    }
+
     /// - Throws: `CommandFailure` (bad data) for a line that is not an operation.
     init(_ line: String, what: String) throws {
         self.what = what
@@ -51,7 +56,7 @@ struct TransactionStep {
         case .array(let values):
             guard case .string(let first)? = values.first else { throw bad("it begins with no operation's name") }
             name = first
-            let (required, more) = Self.parameters(of: name) ?? ([], [])
+            guard let (required, more) = Self.parameters(of: name) else { throw bad(Self.unknown(name)) }
             let names = required + more
             guard values.count - 1 <= names.count else {
                 throw bad("\(name) has no more than \(names.count) arguments")
@@ -64,7 +69,7 @@ struct TransactionStep {
         default: throw bad("an operation is an array or an object")
         }
         guard let (required, more) = Self.parameters(of: name) else {
-            throw bad("there is no operation \(name.quotedForPeople)")
+            throw bad(Self.unknown(name))
         }
         switch arguments.removeValue(forKey: "optional") {
         case nil: isOptional = false

@@ -5,16 +5,18 @@ enum ChangeReport {
     /// The change as one JSON object.
     ///
     /// A field without a value is left out, so that `null` is always a value.
-    static func line(_ change: Change) -> String { object(change).line }
+    static func line(_ change: Change, of path: String? = nil) -> String { object(change, of: path).line }
 
-    static func object(_ change: Change, in line: JSONObject = JSONObject()) -> JSONObject {
+    /// The change; of a cell only the part that a path names, if one does.
+    static func object(_ change: Change, of path: String? = nil, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         // The number of a gap is that of its last missed change; the next change has a higher one.
         object.add("seq", change.lastSequence)
         object.add("time", change.time)
         // A gap comes from no process, and the end from none in particular.
         if change.pid != 0 { object.add("pid", change.pid) }
-        object.add("event", change.kind.description)
+        let part = path.flatMap { change.part($0) }
+        object.add("event", (part.map { $0.new == nil ? .unset : .set } ?? change.kind).description)
         if change.isPresent { object.add("present", true) }
         if change.kind == .gap {
             object.add("from", change.sequence)
@@ -24,10 +26,12 @@ enum ChangeReport {
         if let tuple = change.tuple { object.add("tuple", json: tuple.json) }
         if let key = change.key {
             let isPost = change.kind == .post
-            object.add(isPost || change.kind == .respond || change.kind.isOfObject ? "name" : "key", key)
+            let isNamed = isPost || change.kind == .respond || change.kind.isOfObject
+            object.add(isNamed ? "name" : "key", part == nil ? key : path ?? key)
             if let edit = change.edit { object.add(edit) }
-            if let old = change.old { object.add("old", json: old.json) }
-            if let new = change.new { object.add(isPost ? "value" : "new", json: new.json) }
+            let (old, new) = part ?? (change.old, change.new)
+            if let old { object.add("old", json: old.json) }
+            if let new { object.add(isPost ? "value" : "new", json: new.json) }
             if let sender = change.senderID { object.add("sender", sender) }
         }
         return object

@@ -11,6 +11,8 @@ struct ChangeTelling {
     /// The command that gets the changes; `nil` to print them.
     let command: ChildCommand?
     let isSubscription: Bool
+    /// The cell, or the part of one, that is watched, if it is one.
+    let path: String?
     let max: Int
     /// How long it waits for a change before it ends, or `nil` to wait indefinitely.
     let quiet: Duration?
@@ -23,9 +25,10 @@ struct ChangeTelling {
     private static let chunk = 64 << 10
     private static let batch = 256
 
-    init(command: ChildCommand?, isSubscription: Bool, max: Int, quiet: Duration?) {
+    init(command: ChildCommand?, isSubscription: Bool, path: String?, max: Int, quiet: Duration?) {
         self.command = command
         self.isSubscription = isSubscription
+        self.path = path
         self.max = max
         self.quiet = quiet
         deadline = .deadline(after: quiet) ?? .distantFuture
@@ -76,7 +79,7 @@ struct ChangeTelling {
         var ends: [(sequence: UInt64, end: Int)] = []
         var change = first
         while true {
-            output.append(line: ChangeReport.line(change))
+            output.append(line: ChangeReport.line(change, of: path))
             ends.append((change.lastSequence, output.appended))
             told.add(change)
             if told.isLast || told.count >= rest || ends.count >= Self.batch { break }
@@ -103,7 +106,7 @@ struct ChangeTelling {
     /// - Throws: For a subscription the command's status if it isn't 0: the next acknowledgement would include this
     ///   change.
     private func hand(_ change: Change, to command: ChildCommand, of changes: Changes) throws -> Told {
-        let ending = try command.run(input: .line(ChangeReport.line(change)))
+        let ending = try command.run(input: .line(ChangeReport.line(change, of: path)))
         if ending.isSuccess {
             try acknowledge(change.lastSequence, of: changes)
         } else {

@@ -44,7 +44,7 @@ extension ChangeFilter {
     }
 
     /// The names that lead from a cell into its value, if the path starts with that cell's key and a dot follows.
-    private static func names(of path: String, in key: UnsafeRawBufferPointer) -> [String]? {
+    fileprivate static func names(of path: String, in key: UnsafeRawBufferPointer) -> [String]? {
         let path = path.utf8
         guard path.count > key.count + 1, path.starts(with: key),
             path[path.index(path.startIndex, offsetBy: key.count)] == UInt8(ascii: ".")
@@ -91,6 +91,16 @@ extension ChangeFilter {
             return Self.names(of: path, in: key).map { Self.part($0, value) != nil } ?? false
         default: return cells.include(key)
         }
+    }
+}
+
+extension Change {
+    /// The part of a cell that a path into it names, before and after a change of the cell; `nil` if the path is the cell's
+    /// key, or the change is none of that cell.
+    package func part(_ path: String) -> (old: Value?, new: Value?)? {
+        guard kind == .set || kind == .unset, var key else { return nil }
+        let names = key.withUTF8 { ChangeFilter.names(of: path, in: UnsafeRawBufferPointer($0)) }
+        return names.map { (old?.part($0), new?.part($0)) }
     }
 }
 

@@ -121,13 +121,18 @@ extension Namespace {
     /// Reads all tuples that any of several templates matches, each once, in order.
     ///
     /// With more than one template, the tuples are of several snapshots.
-    package func readAll(anyOf templates: [Template], order: MatchOrder) throws(SpaceError) -> [Tuple] {
+    package func readAll(
+        anyOf templates: [Template],
+        order: MatchOrder,
+        max: Int = .max
+    ) throws(SpaceError) -> [Tuple] {
         try attempt("read") { (core) throws(SpaceError) in
             var found: [TupleID: Match] = [:]
             for template in templates {
-                for match in try core.readAll(template, order, max: .max) { found[match.id] = match }
+                for match in try core.readAll(template, order, max: max) { found[match.id] = match }
             }
-            return try found.values.sorted { order == .oldestFirst ? $0.id < $1.id : $0.id > $1.id }.tuples()
+            let sorted = found.values.sorted { order == .oldestFirst ? $0.id < $1.id : $0.id > $1.id }
+            return try Array(sorted.prefix(max)).tuples()
         }
     }
 

@@ -1,0 +1,72 @@
+import ArgumentParser
+
+/// What `space help templates`, `help durations` and `help environment` print; the command itself is hidden.
+struct HelpTopicCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "help-topic",
+        abstract: "Print a topic of the help.",
+        shouldDisplay: false
+    )
+
+    @Argument(help: "The topic.")
+    var topic: HelpTopic
+
+    func run() throws { try Output.print(line: topic.text) }
+}
+
+/// A part of the help that belongs to many commands.
+enum HelpTopic: String, ExpressibleByArgument, CaseIterable {
+    case templates, durations, environment
+
+    var text: String {
+        switch self {
+        case .templates:
+            """
+            A template is JSON text that says which tuples are meant. An array matches tuples of as many fields; an object matches
+            records that have at least its fields, or with --exact only these. What is no formal matches equal values.
+
+              "?"                        anything; alone, any tuple
+              "?int" "?double" "?string" "?bool" "?bytes" "?uuid" "?array" "?object"
+                                         any value of that type
+              "?1...9" "?0.5..<1" "?a...f" "?5..." "?...9" "?..<9"
+                                         a range of integers, doubles or strings
+              "?/^cat/"                  strings in which the expression is found
+              "?..."                     the rest: any fields, as the last of an array
+              "??x"                      the string "?x"
+
+            With --literal nothing is a formal. --arg NAME STRING and --argjson NAME JSON give $NAME a value, which is never a formal.
+            1 and 1.0 differ, and so do "1" and 1.
+
+            EXAMPLES:
+              space read jobs '["resize", "?int", "?string"]'
+              space take jobs '{"kind": "resize", "id": "?1...100"}'
+              space take jobs --arg file "$f" '["resize", "?", $file]'
+            """
+        case .durations:
+            """
+            A duration is a number with a unit: 250ms, 5s, 2m, 1h, 1d; several in a row, the larger first: 1h30m. A fraction may be
+            given (0.5s), and a number without a unit is seconds.
+
+            --wait D waits for so long, --wait 0 tries once, and --wait alone waits without a limit; the next word counts as D only if
+            it is a duration. A word that begins with a digit and is no duration is refused.
+            """
+        case .environment:
+            """
+            SHARED_SPACE_ROOT    The folder with the namespaces (default: /dev/shm/shared-space-UID); --root comes before it.
+            SHARED_SPACE_OWNER   The process that owns what a command creates, or 'none'; --owner comes before it. A script begins
+                                 with: export SHARED_SPACE_OWNER=$$
+
+            What the commands give to the programs that they run:
+
+            SHARED_SPACE_ROOT, SHARED_SPACE_NAMESPACE
+                                 Where the program's tuple, item or request is (claim, queue, respond).
+            SHARED_SPACE_FENCING The fencing number, greater for every later holder (lock, semaphore, elect, claim, queue); of several
+                                 locks their numbers with spaces in between.
+            SHARED_SPACE_ID, SHARED_SPACE_DELIVERIES
+                                 The number of the claimed tuple or of the item, and how often it was delivered (claim, queue).
+            SHARED_SPACE_NAME, SHARED_SPACE_KEY, SHARED_SPACE_REQUEST
+                                 What a responder answers to, its key, and the request, for 'space request --next' (respond).
+            """
+        }
+    }
+}

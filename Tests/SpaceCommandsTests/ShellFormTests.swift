@@ -1,0 +1,168 @@
+import Glibc
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// What scripts and people at a terminal want to say without ceremony.
+@Suite("Forms for the shell", .blocking, .timeLimit(.minutes(5)))
+struct ShellFormTests {
+    @Test("Words are strings where that is asked for")
+    func strings() throws {
+        try withRoot { (runner) throws in
+            #expect(try runner.space("set", "jobs", "-s", "k", "hello").ending == .exited(0))
+            #expect(try runner.space("get", "jobs", "k").lines == [#""hello""#])
+            #expect(try runner.space("set", "jobs", "--string", "n", "42").ending == .exited(0))
+            #expect(try runner.space("get", "jobs", "n").lines == [#""42""#])
+            #expect(try runner.space("set", "jobs", "-s", "k", "bye", "--if-equals", "hello").ending == .exited(0))
+            #expect(try runner.space("set", "jobs", "-s", "k", "x", "--if-equals", "hello").ending == .exited(1))
+            #expect(try runner.space("write", "jobs", "--strings", "resize", "42", "-").ending == .exited(0))
+            #expect(try runner.tuples("jobs") == [#"["resize","42","-"]"#])
+            #expect(try runner.space("queue", "jobs", "mail", "put", "-s", "hello", "{").ending == .exited(0))
+            let items = try runner.space("queue", "jobs", "mail", "peek").output
+            #expect(items.contains(#""value":"hello""#) && items.contains(#""value":"{""#), "\(items)")
+            let watch = try runner.start("space", ["watch", "jobs", "--post", "p", "--max", "1"])
+            _ = try watch.readLine()
+            #expect(try runner.space("post", "jobs", "p", "-s", "hello").ending == .exited(0))
+            #expect(try watch.readLine()?.contains(#""value":"hello""#) == true)
+        }
+    }
+
+    @Test(
+        "An unquoted word is refused with the way to write it",
+        arguments: [
+            ["set", "jobs", "k", "it's"], ["post", "jobs", "p", "it's"], ["request", "jobs", "f", "it's"],
+            ["queue", "jobs", "q", "put", "it's"],
+        ]
+    )
+    func unquoted(_ words: [String]) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            let result = try runner.start("space", words).finish()
+            #expect(result.ending == .exited(65))
+            #expect(result.errors.contains(#"'"it'\''s"'"#) && result.errors.contains("--string"), "\(result.errors)")
+        }
+    }
+
+    @Test("A namespace is created only if that is allowed, with the bounds that are given")
+    func creation() throws {
+        try withRoot { (runner) throws in
+            for words in [
+                ["write", "jobs", "[1]"], ["set", "jobs", "k", "1"], ["own", "jobs"], ["incr", "jobs", "n"],
+            ] {
+                let result = try runner.start("space", words + ["--no-create"]).finish()
+                #expect(result.ending == .exited(69), "\(words): \(result.errors)")
+            }
+            #expect(try runner.space("list").output == "")
+            let limited = ["write", "jobs", "--limit", "32M", "--group", "\(getgid())", "[1]"]
+            #expect(try runner.start("space", limited).wait() == .exited(0))
+            #expect(try runner.space("show", "jobs", "--json").output.contains(#""limit":33554432"#))
+            #expect(try runner.space("write", "jobs", "--no-create", "[2]").ending == .exited(0))
+            #expect(try runner.space("write", "jobs", "--limit", "64M", "[3]").ending != .exited(0))
+            for bad in [
+                ["--limit", "x"], ["--limit", "-1"], ["--limit", "99999999999999999999G"], ["--group", "no such"],
+            ] {
+                #expect(try runner.start("space", ["write", "other"] + bad + ["[1]"]).wait() == .exited(64), "\(bad)")
+            }
+        }
+    }
+
+    /// script(1) gives the command a terminal.
+    @Test("At a terminal a new namespace is told of, once, with its end")
+    func told() throws {
+        try withRoot { (runner) throws in
+            func atTerminal(_ command: String) throws -> String {
+                try runner.shell("SHARED_SPACE_OWNER=$$ script -qec \"\(command)\" /dev/null").output
+            }
+            let both = try atTerminal("space write jobs '[1]'; space write jobs '[2]'")
+            #expect(both.ranges(of: "created the namespace \"jobs\"; it goes when process ").count == 1, "\(both)")
+            let lasting = try atTerminal("space set lasting k 1 --persistent")
+            #expect(lasting.contains("stays until it is deleted"), "\(lasting)")
+            #expect(try runner.space("delete", "lasting").ending == .exited(0))
+            #expect(try runner.space("write", "quiet", "[1]").errors == "")
+        }
+    }
+
+    @Test("A watch of a part tells that part")
+    func part() throws {
+        try withRoot { (runner) throws in
+            try runner.space("set", "jobs", "cfg", #"{"port":80,"host":"a"}"#)
+            let watch = try runner.start("space", ["watch", "jobs", "--key", "cfg.port", "--max", "3"])
+            _ = try watch.readLine()
+            for value in [
+                #"{"port":81,"host":"a"}"#, #"{"port":81,"host":"b"}"#, #"{"host":"b"}"#, "7", #"{"port":1}"#,
+            ] {
+                try runner.space("set", "jobs", "cfg", value)
+            }
+            let lines = try (0..<3).map { _ in try watch.readLine() ?? "" }
+            #expect(lines[0].hasSuffix(#""event":"set","key":"cfg.port","old":80,"new":81}"#), "\(lines)")
+            #expect(lines[1].hasSuffix(#""event":"unset","key":"cfg.port","old":81}"#), "\(lines)")
+            #expect(lines[2].hasSuffix(#""event":"set","key":"cfg.port","new":1}"#), "\(lines)")
+            #expect(try watch.wait() == .exited(0))
+        }
+    }
+
+    @Test("A barrier and a latch run a command when they open")
+    func commands() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            let first = try runner.start(
+                "space",
+                ["barrier", "jobs", "b", "--parties", "2", "--", "sh", "-c", "exit 3"]
+            )
+            #expect(try runner.space("barrier", "jobs", "b", "--parties", "2").ending == .exited(0))
+            #expect(try first.wait() == .exited(3))
+            let late = ["barrier", "jobs", "b", "--parties", "2", "--wait", "0", "--", "echo", "never"]
+            let none = try runner.start("space", late).finish()
+            #expect(none.ending == .exited(1) && none.output == "")
+            #expect(try runner.space("latch", "jobs", "l", "--count", "1", "--down").lines == ["0"])
+            let open = try runner.space("latch", "jobs", "l", "--count", "1", "--", "echo", "open")
+            #expect(open.ending == .exited(0) && open.lines == ["open"])
+            let both = try runner.space("latch", "jobs", "l", "--count", "1", "--down", "--", "true")
+            #expect(both.ending == .exited(64))
+        }
+    }
+
+    @Test("read --max prints the first of several")
+    func some() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]", "[2]", #"["x"]"#, "[3]")
+            #expect(try runner.space("read", "jobs", "--max", "2", #"["?int"]"#).lines == ["[1]", "[2]"])
+            let several = try runner.space("read", "jobs", "--max", "3", #"["?string"]"#, #"["?int"]"#)
+            #expect(several.lines == ["[1]", "[2]", #"["x"]"#])
+            #expect(try runner.space("read", "jobs", "--max", "2", "--newest", #"["?int"]"#).lines == ["[3]", "[2]"])
+            #expect(try runner.space("read", "jobs", "--max", "0", #"["?int"]"#).ending == .exited(64))
+            #expect(try runner.space("read", "jobs", "--max", "2", #"["none"]"#).ending == .exited(1))
+        }
+    }
+
+    @Test("The root may stand before the command, and help has help")
+    func before() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            let listed = try runner.start("space", ["--root", runner.root, "list"]).finish()
+            #expect(listed.lines == ["jobs"], "\(listed)")
+            let joined = try runner.start("space", ["--timeout=1s", "--root=\(runner.root)", "read", "jobs", "[1]"])
+                .finish()
+            #expect(joined.lines == ["[1]"], "\(joined)")
+            #expect(try runner.start("space", ["--root", runner.root]).wait() == .exited(64))
+            #expect(try runner.start("space", ["--root", runner.root, "nonsense"]).wait() == .exited(64))
+            let help = try runner.space("help", "help")
+            #expect(help.ending == .exited(0) && help.output.contains("write"))
+        }
+    }
+
+    @Test("An unknown operation of txn is named, with those that there are")
+    func operations() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            for line in [#"["tak", [1]]"#, #"{"op": "tak"}"#] {
+                let result = try runner.start("space", ["txn", "jobs"]).finish(input: line + "\n")
+                #expect(result.ending == .exited(65))
+                #expect(
+                    result.errors.contains(#"no operation "tak""#) && result.errors.contains("take-all"),
+                    "\(result)"
+                )
+            }
+        }
+    }
+}
