@@ -14,7 +14,7 @@ struct HelpTests {
         "unpersist", "delete", "wait", "reap", "load", "watch", "post", "claim",
         "complete", "release", "extend", "claims", "bury", "kick", "move", "txn", "history", "respond", "request",
         "lock", "semaphore",
-        "expire", "ttl", "items",
+        "expire", "ttl", "items", "unsubscribe",
         "elect", "barrier", "latch", "counter", "rate", "queue", "eval",
     ]
 

@@ -165,4 +165,41 @@ struct ShellFormTests {
             }
         }
     }
+
+    @Test("A subscription is ended by name")
+    func unsubscribing() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            let watch = ["watch", "jobs", "--subscription", "audit", "--max", "1"]
+            let first = try runner.start("space", watch)
+            _ = try first.readLine()
+            try runner.space("write", "jobs", "[2]")
+            #expect(try first.wait() == .exited(0))
+            #expect(try runner.space("show", "jobs").output.contains("audit"))
+            #expect(try runner.space("unsubscribe", "jobs", "audit").ending == .exited(0))
+            #expect(try !runner.space("show", "jobs").output.contains("audit"))
+            #expect(try runner.space("unsubscribe", "jobs", "audit").ending == .exited(1))
+            #expect(try runner.space("unsubscribe", "none", "audit").ending == .exited(69))
+        }
+    }
+
+    @Test("show says what the processes run, and which are stopped")
+    func processes() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            let holder = try runner.start("space", ["lock", "jobs", "l", "--", "sh", "-c", "echo holds; read end"])
+            #expect(try holder.readLine() == "holds")
+            func row() throws -> String {
+                try runner.space("show", "jobs").lines.first { $0.contains("\(holder.pid)") } ?? ""
+            }
+            #expect(try row().contains("sh -c echo holds; read end (space lock)"))
+            #expect(try row().hasSuffix("runs"))
+            holder.signal(SIGSTOP)
+            #expect(try eventually { try row().hasSuffix("stopped") })
+            holder.signal(SIGCONT)
+            #expect(try eventually { try row().hasSuffix("runs") })
+            try holder.send("end\n")
+            #expect(try holder.wait() == .exited(0))
+        }
+    }
 }

@@ -57,7 +57,7 @@ struct SpaceCommand: ParsableCommand {
             ),
             CommandGroup(
                 name: "Changes",
-                subcommands: [WatchCommand.self, PostCommand.self, HistoryCommand.self]
+                subcommands: [WatchCommand.self, UnsubscribeCommand.self, PostCommand.self, HistoryCommand.self]
             ),
             CommandGroup(
                 name: "Namespaces",

@@ -26,6 +26,22 @@ extension StatusReport {
         return ", the last \(changes) kept, \(PeopleText.bytes(bytes)) at most"
     }
 
+    /// What an owner's process runs, at most 60 characters of it.
+    private static func command(of owner: NamespaceStatus.Owner) -> String {
+        let line = owner.isAlive ? ProcessIdentity.commandLine(of: owner.pid, showing: "space") : nil
+        guard let line = line ?? owner.command else { return "-" }
+        return line.count > 60 ? "\(line.prefix(59))…" : line
+    }
+
+    private static func state(of owner: NamespaceStatus.Owner) -> String {
+        guard owner.isAlive else { return "dead" }
+        switch ProcessIdentity.halt(of: owner.pid) {
+        case .stopped?: return "stopped"
+        case .frozen?: return "frozen"
+        case nil: return "runs"
+        }
+    }
+
     /// Lines for people.
     func text(now: Int64 = Clock.realtimeMilliseconds()) -> [String] {
         var lines = PeopleText.table([
@@ -45,12 +61,11 @@ extension StatusReport {
         }
         section(
             PeopleText.count(processes.count, "process", plural: "processes"),
-            ["PID", "COMMAND", "SINCE", "KIND", "ALIVE"],
+            ["PID", "COMMAND", "SINCE", "KIND", "STATE"],
             processes.map { owner in
                 [
-                    "\(owner.pid)", owner.command ?? "-", PeopleText.relative(owner.since, to: now),
-                    owner.kind.rawValue,
-                    owner.isAlive ? "yes" : "no",
+                    "\(owner.pid)", Self.command(of: owner), PeopleText.relative(owner.since, to: now),
+                    owner.kind.rawValue, Self.state(of: owner),
                 ]
             }
         )

@@ -1,0 +1,24 @@
+extension ProcessIdentity {
+    /// What a process runs, as people know it: the words of its command line, or for a program that runs another after
+    /// `--`, that other's words and the program's name and first word in brackets. `nil` if it can't be read.
+    ///
+    /// - Parameters:
+    ///   - pid: The process.
+    ///   - runner: The name of the program whose words after `--` are those of another.
+    /// - Returns: The text; what the words contain is the process's own, and may be anything.
+    package static func commandLine(of pid: Int32, showing runner: String) -> String? {
+        guard let bytes = try? ProcFS.contents("/proc/\(pid)/cmdline", limit: 4096), !bytes.isEmpty else { return nil }
+        var words = bytes.split(separator: 0, omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        if words.last == "" { words.removeLast() }
+        guard let path = words.first else { return nil }
+        let program = path.split(separator: "/").last.map(String.init) ?? path
+        words[0] = program
+        guard program == runner, let mark = words.firstIndex(of: "--"), mark + 1 < words.count else {
+            return words.joined(separator: " ")
+        }
+        let kind = words.dropFirst().prefix(while: { $0 != "--" }).first.map { " \($0)" } ?? ""
+        return "\(words[(mark + 1)...].joined(separator: " ")) (\(runner)\(kind))"
+    }
+}
