@@ -4,6 +4,11 @@ public import TupleSpace
 // namespace.
 
 extension Space {
+    /// The version of the library and of the commands: <doc:ChangeLog>.
+    ///
+    /// Within `0.x` a change of the second number may break source code, and the change log says how to mend it.
+    public static let version = "0.9.0"
+
     /// The space at `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`.
     ///
     /// Its folder is made when it is first used.

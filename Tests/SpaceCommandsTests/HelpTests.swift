@@ -1,3 +1,6 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -34,6 +37,20 @@ struct HelpTests {
         #expect(result.errors == "" && result.output == topic.text + "\n")
         #expect(try !runner.space("--help").output.contains("help-topic"))
         #expect(topic.text.split(separator: "\n").allSatisfy { $0.count <= 132 })
+    }
+
+    @Test("The version is told, and the change log begins with it")
+    func version() throws {
+        for program in ["space", "space-dump"] {
+            let result = try runner.start(program, ["--version"]).finish()
+            #expect(result.ending == .exited(0) && result.errors == "")
+            #expect(result.output == "\(program) \(Space.version) (format \(ControlHeader.currentVersion))\n")
+        }
+        let folder = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+        let path = "\(folder)/Sources/SharedSpace/SharedSpace.docc/ChangeLog.md"
+        let log = String(decoding: try FileBytes.read(at: AT_FDCWD, path, limit: 1 << 20), as: UTF8.self)
+        let first = log.split(separator: "\n").first { $0.hasPrefix("## ") && $0 != "## Overview" }
+        #expect(first.map(String.init) == "## \(Space.version), format \(ControlHeader.currentVersion)")
     }
 
     @Test("The inspector has help too")

@@ -21,7 +21,8 @@ struct DumpCommand: ParsableCommand {
               space-dump --check --all
               space-dump --salvage jobs | space load jobs-saved
               space-dump /dev/shm/shared-space-1000/jobs
-            """
+            """,
+        version: Version.text("space-dump")
     )
 
     /// The form of the output.

@@ -26,6 +26,7 @@ struct SpaceCommand: ParsableCommand {
               76  a responder failed
               77  permission
             """,
+        version: Version.text("space"),
         subcommands: [HelpTopicCommand.self],
         groupedSubcommands: [
             CommandGroup(
