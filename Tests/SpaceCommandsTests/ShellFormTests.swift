@@ -202,4 +202,19 @@ struct ShellFormTests {
             #expect(try holder.wait() == .exited(0))
         }
     }
+
+    @Test("Bytes are printed as they are with -r")
+    func rawBytes() throws {
+        try withRoot { (runner) throws in
+            try runner.space("set", "jobs", "k", #"{"$base64":"AP8KQQ=="}"#)
+            try runner.space("write", "jobs", #"["b", {"$base64":"AP8KQQ=="}]"#)
+            let commands = [
+                "space get jobs k -r", #"space read jobs '["b", "?"]' --field 1 -r"#,
+                #"space take jobs '["b", "?"]' --field 1 -r"#,
+            ]
+            for command in commands {
+                #expect(try runner.shell("\(command) | od -An -tx1").lines == [" 00 ff 0a 41 0a"], "\(command)")
+            }
+        }
+    }
 }

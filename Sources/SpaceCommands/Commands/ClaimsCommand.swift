@@ -49,7 +49,7 @@ struct ClaimsCommand: ParsableCommand {
         }
         if id != nil, found.isEmpty { throw status.nothingObtained }
         let output = Output()
-        for claim in found { try output.print(tuple ? try printing.line(claim.tuple) : line(claim)) }
+        for claim in found { try output.print(tuple ? try printing.line(claim.tuple) : .text(line(claim))) }
         try output.flush()
     }
 

@@ -156,9 +156,9 @@ struct ItemsCommand: ParsableCommand {
         }
 
         /// The lines to print, or `nil` if what is asked for is not there.
-        func read(_ set: SharedOrderedSet<Value>, _ raw: RawOptions) throws -> [String]? {
+        func read(_ set: SharedOrderedSet<Value>, _ raw: RawOptions) throws -> [PrintedLine]? {
             switch verb {
-            case .index?: return try set.firstIndex(of: values[0]).map { ["\($0)"] }
+            case .index?: return try set.firstIndex(of: values[0]).map { [.text("\($0)")] }
             case .at?: return try set.elements(in: index..<index + 1).first.map { [raw.line($0)] }
             default: return try set.elements().map(raw.line)
             }

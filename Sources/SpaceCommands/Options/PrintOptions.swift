@@ -3,7 +3,7 @@ import SharedSpace
 
 /// How tuples and values are printed.
 struct PrintOptions: ParsableArguments {
-    @Flag(name: [.customShort("r"), .customLong("raw")], help: "Print strings as they are, without quotes.")
+    @Flag(name: [.customShort("r"), .customLong("raw")], help: "Print strings and bytes as they are, without quotes.")
     var raw = false
 
     @Option(
@@ -14,8 +14,8 @@ struct PrintOptions: ParsableArguments {
     /// The line for a tuple.
     ///
     /// - Throws: `CommandFailure` (bad data) if the tuple lacks the field.
-    func line(_ tuple: Tuple) throws -> String {
-        guard let field else { return tuple.json }
+    func line(_ tuple: Tuple) throws -> PrintedLine {
+        guard let field else { return .text(tuple.json) }
         if tuple.isRecord {
             guard let value = tuple[field] else {
                 throw CommandFailure.badData("no field \(field.quotedForPeople) in the record \(Self.excerpt(tuple))")
@@ -28,9 +28,12 @@ struct PrintOptions: ParsableArguments {
         return Self.line(tuple[position], raw: raw)
     }
 
-    static func line(_ value: Value, raw: Bool) -> String {
-        if raw, case .string(let text) = value { return text }
-        return value.json
+    static func line(_ value: Value, raw: Bool) -> PrintedLine {
+        switch value {
+        case .string(let text) where raw: .text(text)
+        case .bytes(let bytes) where raw: .bytes(bytes)
+        default: .text(value.json)
+        }
     }
 
     /// Enough of a tuple to recognise it in a message.

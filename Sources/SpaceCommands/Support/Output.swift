@@ -1,6 +1,12 @@
 import Glibc
 import SystemPackage
 
+/// A line to print: text, or bytes as they are.
+enum PrintedLine {
+    case text(String)
+    case bytes([UInt8])
+}
+
 /// Standard output, buffered, with every write checked.
 ///
 /// A line counts as printed once write(2) has accepted it. So the count of accepted bytes is kept, also if a later
@@ -23,27 +29,46 @@ final class Output {
     /// Prints one line on standard output.
     ///
     /// - Throws: `OutputFailure`.
-    static func print(line: String) throws { try print(lines: CollectionOfOne(line)) }
+    static func print(line: PrintedLine) throws { try print(lines: CollectionOfOne(line)) }
 
     /// Prints lines on standard output.
     ///
     /// - Throws: `OutputFailure`.
-    static func print(lines: some Sequence<String>) throws {
+    static func print(lines: some Sequence<PrintedLine>) throws {
         let output = Output()
         for line in lines { try output.print(line) }
         try output.flush()
     }
 
     /// Appends a line to the buffer and writes nothing.
-    func append(line: String) {
+    func append(line: PrintedLine) {
         let before = buffer.count
-        buffer.append(contentsOf: line.utf8)
+        switch line {
+        case .text(let text): buffer.append(contentsOf: text.utf8)
+        case .bytes(let bytes): buffer.append(contentsOf: bytes)
+        }
         buffer.append(UInt8(ascii: "\n"))
         appended += buffer.count - before
     }
 
+    /// Appends a line of text to the buffer and writes nothing.
+    func append(line: String) { append(line: .text(line)) }
+
+    /// Appends a line of text, and writes the buffer once it holds enough.
+    func print(_ line: String) throws { try print(.text(line)) }
+
+    /// Prints one line of text on standard output.
+    static func print(line: String) throws { try print(line: .text(line)) }
+
+    /// Prints lines of text on standard output.
+    static func print(lines: some Sequence<String>) throws {
+        let output = Output()
+        for line in lines { try output.print(line) }
+        try output.flush()
+    }
+
     /// Appends a line, and writes the buffer once it holds enough.
-    func print(_ line: String) throws {
+    func print(_ line: PrintedLine) throws {
         append(line: line)
         if buffer.count >= Self.chunk { try flush() }
     }
