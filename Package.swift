@@ -168,12 +168,13 @@ let package = Package(
         ),
         .executableTarget(name: "space-without-calls", path: "Tests/space-without-calls"),
         example("intake"), example("workers"), example("planner"),
-        example("producer"), example("worker"),
+        example("producer"), example("worker"), example("claimer"),
         .testTarget(
             name: "SharedSpaceServicesTests",
             dependencies: [
                 "SharedSpace", "SharedSpaceServices", "SpaceTestSupport", "SpaceTesting", "example-intake",
-                "example-workers", "example-planner", "example-producer", "example-worker", lifecycle, metrics, logging,
+                "example-workers", "example-planner", "example-producer", "example-worker", "example-claimer",
+                lifecycle, metrics, logging,
                 system,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],

@@ -111,10 +111,10 @@ struct ServiceProgramTests {
         #expect(try shop.verify() == [])
     }
 
-    /// The two programs of the README.
-    @Test func aProducerAndAWorker() throws {
+    /// The two programs of "Getting started", and the worker of the README.
+    @Test(arguments: ["worker", "claimer"]) func aProducerAndAWorker(_ name: String) throws {
         let jobs = try SpaceTest.namespace("jobs")
-        let worker = try start("worker") { try jobs.status().waiters.count == 1 }
+        let worker = try start(name) { try jobs.status().waiters.count == 1 }
         let producer = try runner.start("example-producer", ["cat.png", "elk.jpeg"]).finish()
         #expect(producer.ending == .exited(0), "\(producer.errors)")
         #expect(producer.lines == ["job 0: 7 bytes", "job 1: 8 bytes"])
