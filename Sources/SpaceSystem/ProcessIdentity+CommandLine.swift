@@ -1,11 +1,13 @@
 extension ProcessIdentity {
-    /// What a process runs, as people know it: the words of its command line, or for a program that runs another after
-    /// `--`, that other's words and the program's name and first word in brackets. `nil` if it can't be read.
+    /// What a process runs, as people know it: the words of its command line.
+    ///
+    /// For a program that runs another after `--` it is that other's words, with the program's name and first word in
+    /// brackets.
     ///
     /// - Parameters:
     ///   - pid: The process.
     ///   - runner: The name of the program whose words after `--` are those of another.
-    /// - Returns: The text; what the words contain is the process's own, and may be anything.
+    /// - Returns: The text, or `nil` if it can't be read; the words are the process's own, and may be anything.
     package static func commandLine(of pid: Int32, showing runner: String) -> String? {
         guard let bytes = try? ProcFS.contents("/proc/\(pid)/cmdline", limit: 4096), !bytes.isEmpty else { return nil }
         var words = bytes.split(separator: 0, omittingEmptySubsequences: false).map {

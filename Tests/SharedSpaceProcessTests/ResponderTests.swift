@@ -213,6 +213,32 @@ struct ResponderTests {
         withExtendedLifetime((base, probe)) {}
     }
 
+    /// A failure that the asking process sees only after its time has passed is told as a time-out: a handler may have
+    /// failed because of it.
+    @Test func aFailureAfterTheTimeIsATimeOut() async throws {
+        let begun = Mutex(false)
+        let mayFail = Mutex(false)
+        let token = try namespace.respond(to: "f") { (_: Int) -> String in
+            begun.withLock { $0 = true }
+            while !mayFail.withLock({ $0 }) { await Task.yield() }
+            throw TestFailure("too late")
+        }
+        let asker = try Agent(root, "jobs")
+        let asked = ContinuousClock.now
+        try asker.send("request f 300 1")
+        #expect(try await eventually { begun.withLock { $0 } })
+        try asker.stop()
+        #expect(try await eventually { ContinuousClock.now > asked + .milliseconds(400) })
+        mayFail.withLock { $0 = true }
+        #expect(try await eventually { try namespace.status().responders.map(\.requests) == [0] })
+        #expect(try namespace.status().requests.count == 1)
+        asker.resume()
+        let answer = try await onThread { try asker.line() }
+        #expect(answer?.hasPrefix("error timedOut") == true && answer?.contains("too late") == true, "\(answer ?? "-")")
+        token.cancel()
+        try end()
+    }
+
     /// If the top has its reply from below and dies before it gives its own, a responder that was reached is not asked
     /// again.
     @Test func theTopDiesAfterNextReturned() throws {

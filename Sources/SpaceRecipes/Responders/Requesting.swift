@@ -111,7 +111,8 @@ package struct Requesting: Steps {
         }
         switch standing {
         case .answered(let pid, let value): return .reply(Reply(pid: pid, value: value))
-        case .failed(let pid, let message): throw failed(pid, message)
+        // A handler may have failed because the time has passed, for example in its own request to the next one.
+        case .failed(let pid, let message): throw hasPassed ? late(pid, failure: message) : failed(pid, message)
         case .pending(let pid):
             if hasPassed { throw late(pid) }
             return nil
@@ -140,14 +141,15 @@ package struct Requesting: Steps {
         )
     }
 
-    private func late(_ pid: Int32) -> SpaceError {
+    private func late(_ pid: Int32, failure message: String? = nil) -> SpaceError {
         let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
         let halt = ProcessIdentity.halt(of: pid)
         return SpaceError(
             .timedOut,
             holder: pid,
             reason: "process \(pid)\(command), which was asked, "
-                + (halt.map { "is \($0.phrase)" } ?? "has not answered in time"),
+                + (halt.map { "is \($0.phrase)" } ?? "has not answered in time")
+                + (message.map { ", and failed by now: \($0)" } ?? ""),
             advice: halt.map { $0.advice(for: pid) + ", then try again" } ?? "give it more time, or try again"
         )
     }
