@@ -118,12 +118,18 @@ int guarded_reader_check(struct guarded_environment *guard, int *dead) {
 ///
 /// If a tree's depth is above 32, liblmdb writes past the end of a cursor, which has 32 levels. mdb.c, MDB_meta: these
 /// are the offsets from the page's beginning of the flags and depths of two trees (44 and 92), of their roots (80 and
-/// 128), and of the last page (136).
+/// 128), of the last page (136), and of the transaction's id (144).
+///
+/// The meta page must be the last commit's. If the lock file has a wrong number of the last commit, liblmdb begins with
+/// an earlier one, and its commit would overwrite pages in use.
 static inline bool is_meta_page_whole(const struct guarded_environment *guard, const MDB_txn *transaction) {
     enum { FREE_FLAGS = 8, DEEPEST = 32 };
     uintptr_t map = atomic_load_explicit(&guard->map, memory_order_relaxed);
     if (map == 0) return true;
-    const char *page = (const char *)map + ((mdb_txn_id((MDB_txn *)transaction) - 1) & 1) * guard->page_size;
+    uint64_t commit = mdb_txn_id((MDB_txn *)transaction) - 1;
+    const char *page = (const char *)map + (commit & 1) * guard->page_size;
+    const char *other = (const char *)map + (~commit & 1) * guard->page_size;
+    if (*(const uint64_t *)(page + 144) != commit || *(const uint64_t *)(other + 144) > commit) return false;
     const uint16_t *free_tree = (const uint16_t *)(page + 44), *main_tree = (const uint16_t *)(page + 92);
     const uint64_t last = *(const uint64_t *)(page + 136);
     const uint64_t free_root = *(const uint64_t *)(page + 80), main_root = *(const uint64_t *)(page + 128);

@@ -51,6 +51,25 @@ struct DataFileTests {
     }
 
     @Test(
+        "If the lock file names an earlier commit, or none, no write begins: it would overwrite pages in use",
+        arguments: [[.noSync], [.noSync, .writeMap]] as [Environment.Flags],
+        [0, 1, 2, 3, 6]
+    )
+    func wrongCommit(flags: Environment.Flags, commit: UInt64) throws {
+        let environment = try folder.open(flags: flags)
+        let database = try environment.makeDatabase()
+        for key in 0..<4 as Range<UInt64> {
+            try environment.write { access throws(LMDBError) in try access.put(database, key, "value") }
+        }
+        #expect(environment.lastTransaction == 5)
+        // mdb.c, MDB_txninfo: the number of the last commit follows a header and a mutex.
+        let lockFile = open("\(folder.path)/lock.mdb", O_WRONLY | O_CLOEXEC)
+        defer { close(lockFile) }
+        #expect(withUnsafeBytes(of: commit) { pwrite(lockFile, $0.baseAddress, 8, 48) } == 8)
+        #expect(failure { () throws(LMDBError) in _ = try environment.beginWrite() } == .damagedPage)
+    }
+
+    @Test(
         "A file passes at every moment while it is written",
         arguments: [[.noSync], [.noSync, .writeMap]] as [Environment.Flags]
     )

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -40,6 +41,32 @@ struct LockFileTests {
         #expect(try newcomer.run("count [\"kept\", \"?\"]") == "3")
         #expect(try newcomer.run("count [\"job\", \"?\"]") == "0")
         try newcomer.run("write [\"again\"]")
+        #expect(try newcomer.run("verify") == "")
+    }
+
+    /// A killed first opener holds LMDB's lock until its files are closed, and gives up the door before that.
+    ///
+    /// What it has left is no lock file that others may use: it names no commit.
+    @Test(arguments: StorageMode.allCases)
+    func whatAKilledFirstOpenerLeavesIsNotUsed(_ mode: StorageMode) throws {
+        let writer = try Agent(root, "n", "mode=\(mode.rawValue) persistent=1")
+        for number in 1...50 { try writer.run("set key-\(number) \(number)") }
+        try writer.run("leave")
+        // What LMDB has done when it is killed on its way: the lock, and no commit's number.
+        let lock = try OwnedDescriptor.open("\(root.path)/n/lock.mdb", flags: O_RDWR)
+        #expect(try FileLock.tryExclusive(lock.raw, byte: 0))
+        #expect(pwrite(lock.raw, [UInt8](repeating: 0, count: 8), 8, 48) == 8)
+
+        let newcomer = try Agent()
+        let refusal = try newcomer.ask("open \(root.path) n timeout=200")
+        #expect(refusal.hasPrefix("error holderBusy"), "\(refusal)")
+        #expect(refusal.contains("another process holds LMDB's lock file"), "\(refusal)")
+
+        try newcomer.send("open \(root.path) n")
+        try FileLock.unlock(lock.raw, byte: 0)
+        #expect(try newcomer.line() == "ok")
+        try newcomer.run("write [\"job\", 1]")
+        for number in 1...50 { #expect(try newcomer.run("get key-\(number)") == "\(number)") }
         #expect(try newcomer.run("verify") == "")
     }
 }

@@ -50,11 +50,8 @@ package struct DataPlace: ~Copyable {
         let isShared = folder.isShared
         let data = try Self.find(folder, NamespaceFolder.data, "the data file", orMake: creates, isShared)
         let lock = try Self.find(folder, NamespaceFolder.lock, "LMDB's lock file", orMake: true, isShared)
-        var links: LinkFolder?
-        if isShared {
-            if let timeout { try Self.waitUntilUnlocked(lock, timeout) }
-            links = try Self.link(data, lock, folder.root)
-        }
+        if let timeout { try Self.waitUntilUnlocked(lock, timeout) }
+        let links = isShared ? try Self.link(data, lock, folder.root) : nil
         path =
             switch links {
             case .some(let links): links.path
@@ -122,7 +119,13 @@ package struct DataPlace: ~Copyable {
         }
     }
 
-    /// Waits while a process holds LMDB's lock as only a first opener does; LMDB itself would wait without bound.
+    /// Waits while a process holds LMDB's lock as only a first opener does.
+    ///
+    /// The caller holds the door, and first openers do so too. So the holder is a first opener that was killed and has
+    /// not ended yet: the kernel gives up the door when the opener's threads end, and LMDB's lock later, when its files
+    /// are closed. LMDB itself would wait without bound. Then it would use the lock file as the killed opener has left
+    /// it: without readers and with the number of no commit, so that it would read and overwrite pages of earlier
+    /// commits. Once the lock is free, LMDB finds itself to be the first opener, and makes the lock file anew.
     ///
     /// This process has no environment open on the file: closing the descriptor would release the environment's POSIX
     /// locks (fcntl(2)).
@@ -147,7 +150,7 @@ package struct DataPlace: ~Copyable {
                     advice: "end that process, or try again"
                 )
             }
-            usleep(10_000)
+            usleep(1_000)
         }
     }
 }
