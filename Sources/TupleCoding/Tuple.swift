@@ -48,7 +48,7 @@ public struct Tuple: Sendable, Hashable, Comparable {
 
     /// Makes a tuple of fields.
     ///
-    /// - Precondition: No field is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)``.
+    /// - Precondition: No field is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)-([Value])``.
     @inlinable
     public init<each Field: TupleField>(_ field: repeat each Field) {
         var encoder = TupleEncoder()
@@ -58,7 +58,7 @@ public struct Tuple: Sendable, Hashable, Comparable {
 
     /// Makes a tuple of values.
     ///
-    /// - Precondition: No value is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)``.
+    /// - Precondition: No value is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)-([Value])``.
     public init(fields: [TupleCoding.Value]) {
         var encoder = TupleEncoder()
         for field in fields { field.encode(to: &encoder) }
@@ -67,7 +67,8 @@ public struct Tuple: Sendable, Hashable, Comparable {
 
     /// Makes a record.
     ///
-    /// - Precondition: The record is not nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)``.
+    /// - Precondition: The record is not nested deeper than ``TupleLimits/maximumDepth``; see
+    ///   ``init(checking:)-(Record)``.
     public init(record: Record) {
         var encoder = TupleEncoder()
         record.encode(to: &encoder)

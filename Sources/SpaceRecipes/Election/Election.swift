@@ -42,8 +42,8 @@ public struct Election: Sendable {
     ///   - body: The work; it gets the number of the term. Its task is cancelled when leadership is lost, and when the
     ///     caller's task is.
     /// - Returns: The result of `body`.
-    /// - Throws: The errors of `body` and of ``stand(as:timeout:onLoss:)``; `holdLost` if leadership was lost before
-    ///   `body` returned.
+    /// - Throws: The errors of `body` and of ``stand(as:timeout:onLoss:)-(_,Duration?,_)``; `holdLost` if leadership was
+    ///   lost before `body` returned.
     public func lead<Result: Sendable>(
         as value: Value = .null,
         timeout: Duration? = nil,
