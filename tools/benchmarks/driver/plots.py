@@ -11,6 +11,11 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 150, 44, 48
 # Distinguishable for people who see few colours, too, and on light and dark ground.
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 INK, GRID = "#57606a", "#d0d7de"
+# The ink and the grid on dark ground; the colours above do on both.
+DARK = (
+    f'<style>@media (prefers-color-scheme: dark) {{ text[fill="{INK}"] {{ fill: #a7b0bd; }}'
+    " line { stroke: #3a424d; } }</style>"
+)
 
 
 def amount(nanoseconds):
@@ -39,6 +44,7 @@ class Picture:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
             f' font-family="system-ui, sans-serif" font-size="12" fill="{INK}" role="img">',
             f"<title>{escape(title)}</title>",
+            DARK,
         ]
         self.text(LEFT, 22, title, size=14, weight="600")
 
