@@ -28,6 +28,7 @@ struct HelpTests {
         #expect(result.errors == "")
         #expect(result.output.contains("EXAMPLE"))
         #expect(result.output.contains("--root"))
+        #expect(result.output.contains("USAGE: space \(command) "))
     }
 
     @Test("The topics are shown, and no command of that name", arguments: HelpTopic.allCases)

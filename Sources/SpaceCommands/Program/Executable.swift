@@ -73,10 +73,11 @@ package enum Executable {
 
     /// Parses a subcommand's words without looking at all the other subcommands, which would take as long again.
     ///
-    /// If that fails, the words are parsed from the root: only then messages, help and usage name the whole command.
+    /// If that fails, or the words ask for help, they are parsed from the root: only then messages, help and usage name
+    /// the whole command.
     private static func parse(_ words: [String], _ root: any ParsableCommand.Type) throws -> any ParsableCommand {
         if let name = words.first, let type = SpaceCommand.frequent(name), root == SpaceCommand.self,
-            let command = try? type.parseAsRoot(Array(words.dropFirst()))
+            let command = try? type.parseAsRoot(Array(words.dropFirst())), Swift.type(of: command) == type
         {
             return command
         }
