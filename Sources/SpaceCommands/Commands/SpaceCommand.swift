@@ -16,15 +16,17 @@ struct SpaceCommand: ParsableCommand {
 
             EXIT STATUS:
               0   done
-              1   nothing matched, not obtained, compare failed, or time passed
-              64  usage
-              65  bad data: JSON, template, name
-              69  no such namespace, or not usable
-              70  internal error
-              74  storage: full, input/output
-              75  try again: a lock is held (the process is named), or a claim was lost
+              1   nothing matched, not obtained, the compare failed, or time passed
+              64  wrong usage
+              65  bad data: JSON, template or name
+              69  no such namespace, or not usable: version, mode, PID namespace
+              70  an internal error
+              74  storage: full, or an input or output error
+              75  try again: another process, which is named, holds the lock for writing, or a claim was lost
               76  a responder failed
-              77  permission
+              77  no permission
+
+            Commands that run another command pass on its status, 128 + n for signal n.
             """,
         version: Version.text("space"),
         subcommands: [HelpTopicCommand.self],
