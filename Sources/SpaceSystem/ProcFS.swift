@@ -10,6 +10,8 @@ package enum ProcFS {
         package let command: String
         /// R running, S and D sleeping, T and t stopped, Z a zombie, or a main thread that ended before the others.
         package let state: Character
+        /// The parent's PID; 0 if the parent is in an outer PID namespace.
+        package let parent: Int32
         /// Clock ticks from the machine's start to the process's start.
         package let startTime: UInt64
     }
@@ -101,11 +103,13 @@ package enum ProcFS {
             open < close
         else { return nil }
         let fields = stat[(close + 1)...].split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
-        guard fields.count > 19, fields[0].count == 1, let state = fields[0].first, let start = number(fields[19])
+        guard fields.count > 19, fields[0].count == 1, let state = fields[0].first,
+            let parent = number(fields[1]).flatMap(Int32.init(exactly:)), let start = number(fields[19])
         else { return nil }
         return Status(
             command: String(decoding: stat[(open + 1)..<close], as: UTF8.self),
             state: Character(Unicode.Scalar(state)),
+            parent: parent,
             startTime: start
         )
     }

@@ -56,6 +56,11 @@ package struct ProcessIdentity: Hashable, Sendable {
     /// The parent's PID; 0 if the parent is in an outer PID namespace.
     package static func parent() -> Int32 { getppid() }
 
+    /// The PID of another process's parent; `nil` if there is none in this PID namespace, or if it is unknown.
+    package static func parent(of pid: Int32) -> Int32? {
+        ProcFS.status(of: pid).flatMap { $0.parent > 0 ? $0.parent : nil }
+    }
+
     /// Whether it makes sense to wait until a process exits.
     ///
     /// PID 1 of the machine's first PID namespace never exits, and becomes the parent of orphans. In any other PID

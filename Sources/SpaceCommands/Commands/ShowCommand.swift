@@ -9,9 +9,15 @@ struct ShowCommand: ParsableCommand {
         discussion: """
             Times in --json are milliseconds since 1970. The tuples and cells themselves are printed by space-dump.
 
+            --graph, --dot and --svg show who waits for whom: for a lock, a permit, an election or the answer to a request, \
+            and for the command that a process runs. Processes that wait for each other in a circle are named as a \
+            deadlock. Processes count, not threads: one that waits in one thread and works in another may be named too.
+
             EXAMPLES:
               space show jobs
               space show jobs --json | jq '.owners[].pid'
+              space show jobs --graph
+              space show jobs --svg > waits.svg
             """
     )
 
@@ -20,12 +26,40 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "One JSON object.")
     var json = false
 
+    @Flag(help: "A tree of who waits for whom.")
+    var graph = false
+
+    @Flag(help: "Who waits for whom, for dot(1).")
+    var dot = false
+
+    @Flag(help: "Who waits for whom, as an SVG picture.")
+    var svg = false
+
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
+
+    func validate() throws {
+        if [json, graph, dot, svg].count(where: { $0 }) > 1 {
+            throw ValidationError("--json, --graph, --dot and --svg exclude each other")
+        }
+    }
 
     func run() throws {
         let status = try NamespaceAccess(common, namespace).use { try $0.status() }
         let report = StatusReport(status: status)
-        try Output.print(lines: json ? [report.object.line] : report.text())
+        let waits = WaitReport(report.graph)
+        let lines =
+            if json {
+                [report.object.line]
+            } else if graph {
+                waits.tree()
+            } else if dot {
+                WaitPicture(waits).dot()
+            } else if svg {
+                WaitPicture(waits).svg()
+            } else {
+                report.text()
+            }
+        try Output.print(lines: lines)
     }
 }

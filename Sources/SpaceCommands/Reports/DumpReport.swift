@@ -53,10 +53,13 @@ struct DumpReport {
             try print(StatusReport.object(responder, in: Self.line("responder")).line)
         }
         for request in status.requests { try print(StatusReport.object(request, in: Self.line("request")).line) }
-        for hold in status.holds { try print(StatusReport.object(hold, in: Self.line("hold")).line) }
+        let report = StatusReport(status: status)
+        for hold in status.holds { try print(report.holdObject(hold, in: Self.line("hold")).line) }
         try Self.collectionLines(inspection.collections, print)
         try Self.recipeLines(inspection.recipes, print)
-        for waiter in status.waiters { try print(StatusReport.object(waiter, in: Self.line("waiter")).line) }
+        for waiter in status.waiters {
+            try print(StatusReport.object(waiter, kindKey: "type", in: Self.line("waiter")).line)
+        }
         for watcher in status.watchers { try print(StatusReport.object(watcher, in: Self.line("watcher")).line) }
         for change in inspection.changes { try print(ChangeReport.object(change, in: Self.line("change")).line) }
     }

@@ -26,20 +26,19 @@ extension StatusReport {
         return ", the last \(changes) kept, \(PeopleText.bytes(bytes)) at most"
     }
 
-    /// What an owner's process runs, at most 60 characters of it.
+    /// What an owner's process runs.
     private static func command(of owner: NamespaceStatus.Owner) -> String {
-        let line = owner.isAlive ? ProcessIdentity.commandLine(of: owner.pid, showing: "space") : nil
-        guard let line = line ?? owner.command else { return "-" }
-        return line.count > 60 ? "\(line.prefix(59))…" : line
+        (owner.isAlive ? ProcessText.command(of: owner.pid) : nil) ?? owner.command ?? "-"
     }
 
     private static func state(of owner: NamespaceStatus.Owner) -> String {
-        guard owner.isAlive else { return "dead" }
-        switch ProcessIdentity.halt(of: owner.pid) {
-        case .stopped?: return "stopped"
-        case .frozen?: return "frozen"
-        case nil: return "runs"
-        }
+        owner.isAlive ? ProcessText.state(of: owner.pid) : "dead"
+    }
+
+    /// What a waiter waits for: to `take` or `read` a tuple, or for a `cell`, a `lock`….
+    private static func purpose(of waiter: NamespaceStatus.Waiter) -> String {
+        guard waiter.kind == "tuple" else { return waiter.kind }
+        return waiter.isTaking ? "take" : "read"
     }
 
     /// Lines for people.
@@ -53,6 +52,7 @@ extension StatusReport {
             ["changes", "\(status.sequence)\(historyText)"],
             ["created", PeopleText.relative(status.created, to: now)],
         ])
+        if !graph.deadlocks.isEmpty { lines += [""] + WaitReport.lines(graph.deadlocks) }
         func section(_ title: String, _ titles: [String], _ rows: [[String]]) {
             guard !rows.isEmpty else { return }
             lines.append("")
@@ -71,11 +71,11 @@ extension StatusReport {
         )
         section(
             PeopleText.count(status.waiters.count, "waiter"),
-            ["PID", "SINCE", "FOR", "TEMPLATE"],
+            ["PID", "SINCE", "FOR", "WHAT"],
             status.waiters.map { waiter in
                 [
                     PeopleText.cell(waiter.pid), PeopleText.relative(waiter.since, to: now),
-                    waiter.isTaking ? "take" : "read", waiter.template,
+                    Self.purpose(of: waiter), waiter.template,
                 ]
             }
         )

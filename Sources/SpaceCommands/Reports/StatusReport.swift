@@ -1,8 +1,16 @@
 import SharedSpace
+import SpaceInspection
 
 /// A look at a namespace in the forms that `show` and `space-dump` print.
 struct StatusReport {
     let status: NamespaceStatus
+    /// Who waits for whom.
+    let graph: WaitGraph
+
+    init(status: NamespaceStatus) {
+        self.status = status
+        graph = WaitGraph(status, runner: ProcessText.runner)
+    }
 
     /// The processes that keep the namespace alive; a visitor does not.
     private var owners: [NamespaceStatus.Owner] { status.owners.filter { $0.kind != .visitor } }
@@ -18,20 +26,21 @@ struct StatusReport {
         object.add("bytes", status.bytes)
         object.add("limit", status.byteLimit)
         object.add("owners", owners.map { Self.object($0, kindKey: "kind") })
-        object.add("waiters", status.waiters.map { Self.object($0) })
+        object.add("waiters", status.waiters.map { Self.object($0, kindKey: "kind") })
         object.add("watchers", status.watchers.map { Self.object($0) })
         object.add("claims", status.claims.map { Self.object($0) })
         object.add("buried", status.buried.map { Self.object(buried: $0) })
         object.add("delivery_limit", status.deliveryLimit)
         object.add("responders", status.responders.map { Self.object($0) })
         object.add("requests", status.requests.map { Self.object($0) })
-        object.add("holds", status.holds.map { Self.object($0) })
+        object.add("holds", status.holds.map { holdObject($0) })
         object.add("shapes", status.shapes.map { Self.object($0) })
         object.add("objects", status.objects.map { Self.object($0) })
         object.add("persistent", status.isPersistent)
         object.add("created", status.created)
         object.add("life", "\(status.life)")
         object.add("history", json: Self.json(status.history))
+        object.add("deadlocks", json: "[\(graph.deadlocks.map(WaitReport.json).joined(separator: ","))]")
         return object
     }
 
@@ -82,7 +91,12 @@ struct StatusReport {
         return object
     }
 
-    static func object(_ waiter: NamespaceStatus.Waiter, in line: JSONObject = JSONObject()) -> JSONObject {
+    /// A waiter.
+    ///
+    /// A line of a dump has its own `kind`, so the caller gives the key of what is waited for.
+    static func object(_ waiter: NamespaceStatus.Waiter, kindKey: String, in line: JSONObject = JSONObject())
+        -> JSONObject
+    {
         var object = line
         object.add("pid", waiter.pid)
         // Another process wrote the template, and cut it if it was long: if it is not JSON, it is printed as text.
@@ -93,6 +107,7 @@ struct StatusReport {
         }
         object.add("since", waiter.since)
         object.add("taking", waiter.isTaking)
+        object.add(kindKey, waiter.kind)
         return object
     }
 

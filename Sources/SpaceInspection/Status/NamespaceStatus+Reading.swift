@@ -45,7 +45,7 @@ extension NamespaceStatus {
         self.bytes = bytes
         self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
         (tuples, cells) = (try snapshot.tupleCount, try snapshot.cells.count)
-        waiters = Self.waiters(control, sightings, pids)
+        waiters = try Self.waiters(control, sightings, pids, snapshot.allPlaces())
         watchers = try snapshot.watchers().map { (_, row) in
             Watcher(
                 pid: pids[row.session],
@@ -65,12 +65,16 @@ extension NamespaceStatus {
     }
 
     /// The living waiters; the slot of a killed waiter is freed at the other processes' next tick.
+    ///
+    /// A process that holds something may wait for its loss: such a wait is none that people look for.
     private static func waiters(
         _ control: ControlFile,
         _ sightings: [SessionFolder.Sighting],
-        _ pids: [UInt64: Int32]
+        _ pids: [UInt64: Int32],
+        _ places: [(name: String, row: PlaceRow)]
     ) -> [Waiter] {
         var waiters: [Waiter] = []
+        let rows = Dictionary(places.map { ($0.row.ticket, $0.row) }, uniquingKeysWith: { first, _ in first })
         let dead = Set(sightings.filter { !$0.isAlive }.compactMap { UInt64($0.name) })
         for index in control.slots.range {
             let slot = control.slots.slot(index)
@@ -83,11 +87,22 @@ extension NamespaceStatus {
                     || !dead.contains(session)
                         && (sightings.contains { $0.name == String(session) } || control.mayLive(session: session))
             else { continue }
+            let interest = slot.interest
+            let kind: String
+            switch interest.form {
+            case .cell: kind = "cell"
+            case .hold:
+                let row = rows[interest.hash]
+                if let row, row.isHolding, row.kind != .request { continue }
+                kind = row?.kind.word ?? "object"
+            case .none, .anything, .fields, .record: kind = "tuple"
+            }
             waiters.append(
                 Waiter(
                     pid: pids[slot.session.load()],
                     shown: Name(slot.text),
-                    isTaking: slot.interest.isTaking,
+                    kind: kind,
+                    isTaking: interest.isTaking,
                     since: Int64(clamping: slot.sinceMilliseconds.load())
                 )
             )

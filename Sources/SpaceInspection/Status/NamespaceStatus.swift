@@ -28,13 +28,16 @@ public struct NamespaceStatus: Sendable {
         public let kind: Kind
     }
 
-    /// A thread or task that waits for a tuple or a cell.
+    /// A thread or task that waits for a tuple, a cell, or its turn at an object.
     public struct Waiter: Sendable, Hashable {
         /// The process id; `nil` if the waiter's session is gone.
         public let pid: Int32?
         /// What it waits for, in JSON form, shortened if long; empty until the waiter goes to sleep.
         public var template: String { shown.text }
         let shown: Name
+        /// What it waits for: `tuple` or `cell`; for an object the object's kind, such as `lock` and `request`, or
+        /// `object` if the kind is not known.
+        public let kind: String
         /// Whether the waiter takes; if not, it only reads.
         public let isTaking: Bool
         /// The time at which the wait began.

@@ -1,0 +1,26 @@
+import SpaceSystem
+
+/// Processes as people know them: what they run, and whether they run.
+enum ProcessText {
+    /// The program whose words after `--` are those of another.
+    static let runner = "space"
+
+    /// What a process runs, at most `length` characters of it; `nil` if it can't be read.
+    static func command(of pid: Int32, length: Int = 60) -> String? {
+        ProcessIdentity.commandLine(of: pid, showing: runner).map { shortened($0, to: length) }
+    }
+
+    /// Whether a living process runs, is stopped or is frozen.
+    static func state(of pid: Int32) -> String {
+        switch ProcessIdentity.halt(of: pid) {
+        case .stopped?: "stopped"
+        case .frozen?: "frozen"
+        case nil: "runs"
+        }
+    }
+
+    /// A text of at most `length` characters; a longer one ends with an ellipsis.
+    static func shortened(_ text: String, to length: Int) -> String {
+        text.count > length ? "\(text.prefix(max(0, length - 1)))…" : text
+    }
+}
