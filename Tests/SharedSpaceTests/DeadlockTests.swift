@@ -1,5 +1,6 @@
 import SpaceInspection
 import Testing
+import TupleCoding
 
 /// The deadlocks that are found among waits, without processes: the graph is given.
 @Suite("Deadlocks among waits")
@@ -7,7 +8,7 @@ struct DeadlockTests {
     private func lock(_ pid: Int32, _ name: String, of holders: Int32..., needsAll: Bool = true) -> WaitGraph.Wait {
         WaitGraph.Wait(
             pid: pid,
-            subject: .hold(kind: needsAll ? "lock" : "semaphore", name: name),
+            subject: .hold(kind: needsAll ? "lock" : "semaphore", name: Name(name)),
             blockers: holders,
             needsAll: needsAll,
             since: nil

@@ -179,11 +179,11 @@ struct HoldFormTests {
                 try? await Task.sleep(for: .seconds(60))
                 // The watch for a loss was cancelled with the task, and has ended.
                 return try await Task.detached {
-                    try await eventually { try namespace.status().waiters == [] && election.leader() != nil }
+                    try await eventually { try namespace.core.slotsInUse == 0 && election.leader() != nil }
                 }.value
             }
         }
-        #expect(try await eventually { try !namespace.status().waiters.isEmpty })
+        #expect(try await eventually { namespace.core.slotsInUse > 0 })
         work.cancel()
         #expect(try await work.value)
         #expect(try election.leader() == nil)

@@ -39,30 +39,22 @@ struct ListCommand: ParsableCommand {
         let output = Output()
         var rows: [[String]] = []
         var firstFailure: SpaceError?
-        for name in names {
-            try Signals.check()
-            let status: NamespaceStatus
-            do throws(SpaceError) {
-                let namespace = try space.existingNamespace(name, owning: false)
-                defer { try? namespace.leave() }
-                status = try namespace.status()
-            } catch  where error.isOfMissingNamespace {
-                // It was deleted after the listing.
-                continue
-            } catch {
+        try space.look(at: names) { (name, result) in
+            switch result {
+            case .success(let status):
+                let report = StatusReport(status: status)
+                if json { try output.print(report.summary.line) } else { rows.append(report.summaryRow) }
+            case .failure(let error):
                 // The others can still be listed.
                 Messages.print("space: \(error)")
                 firstFailure = firstFailure ?? error
-                guard error.code == .damaged else { continue }
+                guard error.code == .damaged else { return }
                 if json {
                     try output.print(StatusReport.damagedSummary(name, error.reason).line)
                 } else {
                     rows.append(StatusReport.damagedRow(name))
                 }
-                continue
             }
-            let report = StatusReport(status: status)
-            if json { try output.print(report.summary.line) } else { rows.append(report.summaryRow) }
         }
         if !rows.isEmpty {
             for line in PeopleText.table([StatusReport.summaryTitles] + rows) { try output.print(line) }

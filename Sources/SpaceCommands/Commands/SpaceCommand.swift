@@ -65,7 +65,8 @@ struct SpaceCommand: ParsableCommand {
             CommandGroup(
                 name: "Namespaces",
                 subcommands: [
-                    ListCommand.self, ShowCommand.self, OwnCommand.self, DisownCommand.self, PersistCommand.self,
+                    ListCommand.self, ShowCommand.self, TopCommand.self, StatsCommand.self, MetricsCommand.self,
+                    OwnCommand.self, DisownCommand.self, PersistCommand.self,
                     UnpersistCommand.self, DeleteCommand.self, WaitCommand.self, ReapCommand.self, LoadCommand.self,
                 ]
             ),

@@ -15,7 +15,7 @@ extension StatusReport {
         return states.isEmpty ? "\(count)" : "\(count): \(states.joined(separator: ", "))"
     }
 
-    private static func numbers(of counts: QueueCounts) -> [(state: String, number: Int)] {
+    static func numbers(of counts: QueueCounts) -> [(state: String, number: Int)] {
         [
             ("ready", counts.ready), ("delayed", counts.delayed), ("taken", counts.taken), ("blocked", counts.blocked),
             ("dead", counts.dead),

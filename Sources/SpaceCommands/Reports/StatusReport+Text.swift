@@ -7,17 +7,17 @@ extension StatusReport {
     private var processes: [NamespaceStatus.Owner] { status.owners.filter { $0.pid != getpid() } }
 
     /// The cells of a row in a table of namespaces.
-    static let summaryTitles = ["NAME", "TUPLES", "CELLS", "OWNERS", "SIZE", "MODE"]
+    static let summaryTitles = ["NAME", "TUPLES", "CELLS", "OWNERS", "SIZE", "ON DISK", "MODE"]
 
     var summaryRow: [String] {
         [
             status.name, "\(status.tuples)", "\(status.cells)", "\(livingOwners)", PeopleText.bytes(status.bytes),
-            modeText,
+            PeopleText.bytes(status.diskBytes), modeText,
         ]
     }
 
     /// The row of a namespace that can't be opened.
-    static func damagedRow(_ name: String) -> [String] { [name, "-", "-", "-", "-", "damaged"] }
+    static func damagedRow(_ name: String) -> [String] { [name, "-", "-", "-", "-", "-", "damaged"] }
 
     private var modeText: String { status.mode.rawValue + (status.isPersistent ? ", persistent" : "") }
 
@@ -49,6 +49,7 @@ extension StatusReport {
             ["tuples", "\(status.tuples)"],
             ["cells", "\(status.cells)"],
             ["size", "\(PeopleText.bytes(status.bytes)) of \(PeopleText.bytes(status.byteLimit))"],
+            ["on disk", PeopleText.bytes(status.diskBytes)],
             ["changes", "\(status.sequence)\(historyText)"],
             ["created", PeopleText.relative(status.created, to: now)],
         ])

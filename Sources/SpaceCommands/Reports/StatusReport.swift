@@ -40,6 +40,7 @@ struct StatusReport {
         object.add("created", status.created)
         object.add("life", "\(status.life)")
         object.add("history", json: Self.json(status.history))
+        object.add("disk", status.diskBytes)
         object.add("deadlocks", json: "[\(graph.deadlocks.map(WaitReport.json).joined(separator: ","))]")
         return object
     }

@@ -24,8 +24,8 @@ struct WaitReport {
     /// What is waited for: `the lock "db"`.
     static func phrase(_ subject: WaitGraph.Subject) -> String {
         switch subject {
-        case .hold(let kind, let name): "the \(kind) \(name.quotedForPeople)"
-        case .answer(let name): "the answer to \(name.quotedForPeople)"
+        case .hold(let kind, let name): "the \(kind) \(name.text.quotedForPeople)"
+        case .answer(let name): "the answer to \(name.text.quotedForPeople)"
         case .command: "the end of its command"
         }
     }
@@ -33,8 +33,8 @@ struct WaitReport {
     /// What is waited for, on an arrow of a picture: `lock db`.
     static func label(_ subject: WaitGraph.Subject) -> String {
         switch subject {
-        case .hold(let kind, let name): "\(kind) \(name)"
-        case .answer(let name): "request \(name)"
+        case .hold(let kind, let name): "\(kind) \(name.text)"
+        case .answer(let name): "request \(name.text)"
         case .command: "runs"
         }
     }
@@ -66,10 +66,10 @@ struct WaitReport {
             switch steps[index].subject {
             case .hold(let kind, let name):
                 object.add("type", kind)
-                object.add("name", name)
+                object.add("name", name.text)
             case .answer(let name):
                 object.add("type", "request")
-                object.add("name", name)
+                object.add("name", name.text)
             case .command:
                 object.add("type", "command")
                 object.add("name", String?.none)

@@ -60,6 +60,20 @@ final class Output {
     /// Prints one line of text on standard output.
     static func print(line: String) throws { try print(line: .text(line)) }
 
+    /// Prints a text on standard output as it is.
+    static func print(text: String) throws {
+        let output = Output()
+        output.append(text: text)
+        try output.flush()
+    }
+
+    /// Appends a text to the buffer as it is, and writes nothing.
+    func append(text: String) {
+        let before = buffer.count
+        buffer.append(contentsOf: text.utf8)
+        appended += buffer.count - before
+    }
+
     /// Prints lines of text on standard output.
     static func print(lines: some Sequence<String>) throws {
         let output = Output()

@@ -155,7 +155,8 @@ package struct Inspection: Sendable {
             control: control,
             sightings: sightings,
             snapshot: snapshot,
-            bytes: bytes
+            bytes: bytes,
+            diskBytes: folder.diskBytes
         )
         // A damaged namespace is reported and not dumped: rows that don't decode would end the dump halfway.
         tuples = checking ? [] : try Self.tuples(snapshot)

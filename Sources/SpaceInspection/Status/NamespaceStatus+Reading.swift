@@ -8,7 +8,8 @@ extension NamespaceStatus {
         control: ControlFile,
         sightings: [SessionFolder.Sighting],
         snapshot: Snapshot,
-        bytes: Int
+        bytes: Int,
+        diskBytes: Int
     ) throws(SpaceError) {
         let counters = try snapshot.counters()
         var pids: [UInt64: Int32] = [:]
@@ -43,6 +44,7 @@ extension NamespaceStatus {
         byteLimit = Int(control.header.byteLimit)
         history = counters.history(limit: control.header.byteLimit)
         self.bytes = bytes
+        self.diskBytes = diskBytes
         self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
         (tuples, cells) = (try snapshot.tupleCount, try snapshot.cells.count)
         waiters = try Self.waiters(control, sightings, pids, snapshot.allPlaces())

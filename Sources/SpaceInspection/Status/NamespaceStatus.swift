@@ -130,6 +130,8 @@ public struct NamespaceStatus: Sendable {
     public let cells: Int
     /// The bytes of the data file that are in use, including pages that will be used again.
     public let bytes: Int
+    /// The bytes that the blocks of its files take up, on disk or in memory.
+    public let diskBytes: Int
     /// The limit of the data file's size, in bytes.
     public let byteLimit: Int
     /// How much of the changes is kept even while there is no watcher; `nil`: nothing.
@@ -168,13 +170,15 @@ extension Namespace {
             core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
             guard let folder = try core.engine.openFolder() else { throw core.engine.goneError() }
             let sightings = try folder.sightings()
+            let diskBytes = folder.diskBytes
             return try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
                 try NamespaceStatus(
                     name: core.name.text,
                     control: core.control,
                     sightings: sightings,
                     snapshot: snapshot,
-                    bytes: core.engine.bytesInUse
+                    bytes: core.engine.bytesInUse,
+                    diskBytes: diskBytes
                 )
             }
         }

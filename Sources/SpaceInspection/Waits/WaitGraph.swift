@@ -1,4 +1,5 @@
 import SpaceSystem
+package import TupleCoding
 
 /// Who waits for whom in a namespace, as its status shows it, and the deadlocks among them.
 ///
@@ -8,9 +9,9 @@ package struct WaitGraph: Sendable {
     /// What a process waits for.
     package enum Subject: Hashable, Sendable {
         /// Its turn in the queue of a name that is held.
-        case hold(kind: String, name: String)
+        case hold(kind: String, name: Name)
         /// The answer to a request.
-        case answer(name: String)
+        case answer(name: Name)
         /// The end of the command that it runs.
         case command
     }
@@ -73,7 +74,7 @@ package struct WaitGraph: Sendable {
     /// The processes for which the holder of a place waits; empty if it waits for none, or holds.
     package func blockers(of hold: NamespaceStatus.Hold) -> [Int32] {
         guard !hold.isHeld, let pid = hold.pid else { return [] }
-        let subject = Subject.hold(kind: hold.kind, name: hold.name)
+        let subject = Subject.hold(kind: hold.kind, name: hold.named)
         return waits.first { $0.pid == pid && $0.subject == subject }?.blockers ?? []
     }
 
@@ -81,7 +82,7 @@ package struct WaitGraph: Sendable {
         var holders: [Subject: [Int32]] = [:]
         for hold in status.holds where hold.isHeld {
             guard let pid = hold.pid else { continue }
-            holders[.hold(kind: hold.kind, name: hold.name), default: []].append(pid)
+            holders[.hold(kind: hold.kind, name: hold.named), default: []].append(pid)
         }
         var waits: [Wait] = []
         var known: Set<Wait> = []
@@ -91,7 +92,7 @@ package struct WaitGraph: Sendable {
         for hold in status.holds where !hold.isHeld {
             // A taker of a queue and a process at a barrier don't wait for the holders.
             guard let pid = hold.pid, hold.kind != "queue", hold.kind != "barrier" else { continue }
-            let subject = Subject.hold(kind: hold.kind, name: hold.name)
+            let subject = Subject.hold(kind: hold.kind, name: hold.named)
             add(
                 Wait(
                     pid: pid,
@@ -107,7 +108,7 @@ package struct WaitGraph: Sendable {
             add(
                 Wait(
                     pid: pid,
-                    subject: .answer(name: request.name),
+                    subject: .answer(name: request.named),
                     blockers: [responder],
                     needsAll: true,
                     since: request.since

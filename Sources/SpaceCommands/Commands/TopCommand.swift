@@ -1,0 +1,139 @@
+import ArgumentParser
+import SharedSpace
+import SpaceSystem
+
+/// The command `space top`.
+struct TopCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "top",
+        abstract: "Watch the namespaces and their processes.",
+        discussion: """
+            Shows the namespaces with what is in them, the changes a second, and how many wait; below them the processes with \
+            what they run, hold and wait for, and whether they are stopped. Deadlocks are named at the top. It looks once in \
+            an interval, and owns nothing; processes that are not looked at pay nothing.
+
+            On a terminal it fills the screen; keys: q ends, n t b c w sort by name, tuples, bytes on disk, changes and \
+            waiters, the space bar looks at once. Elsewhere it prints one look after another, with an empty line between them.
+
+            EXAMPLES:
+              space top
+              space top jobs --interval 500ms
+              space top --max 1
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("The time between two looks (default: 2s).", valueName: "duration"))
+    var interval: DurationArgument?
+
+    @Option(help: ArgumentHelp("End after so many looks.", valueName: "n"))
+    var max: Int?
+
+    @Option(help: ArgumentHelp("Sort by name, tuples, bytes, changes or waiters.", valueName: "key"))
+    var sort = TopReport.Order.name
+
+    @Argument(help: ArgumentHelp("The namespace; without it all.", valueName: "ns"), completion: .namespaces)
+    var namespace: String?
+
+    func validate() throws {
+        if let max, max < 1 { throw ValidationError("--max needs a number from 1") }
+        if let interval, interval.duration < .milliseconds(100) || interval.duration > .seconds(3600) {
+            throw ValidationError("--interval needs a time from 100ms to 1h")
+        }
+    }
+
+    func run() throws {
+        let space = try common.space(mustExist: true)
+        // A name that nobody has is an error at once, and not an empty screen.
+        if namespace.map({ name in (try? Existence(space: space, name: name).isThere()) == false }) ?? false {
+            try NamespaceAccess(common, namespace ?? "").use { _ in }
+        }
+        let terminal = Terminal()
+        defer { terminal?.close() }
+        let pause = interval?.duration ?? .seconds(2)
+        var looks = Looks(space: space, namespace: namespace)
+        var order = sort
+        var count = 0
+        while true {
+            let due = MonotonicInstant.deadline(after: pause) ?? .distantFuture
+            var report = try looks.next()
+            count += 1
+            if let terminal {
+                report.isColoured = true
+                terminal.draw([header(report, space, order)] + report.lines(order))
+            } else {
+                try Output.print(lines: (count > 1 ? [""] : []) + report.lines(order))
+            }
+            if let max, count >= max { return }
+            guard let terminal else {
+                try Self.rest(until: due)
+                continue
+            }
+            while !due.hasPassed {
+                try Signals.check()
+                guard let key = terminal.key(within: Int(due.remaining / .milliseconds(1)).advanced(by: 1)) else {
+                    // The size of the screen may have changed.
+                    terminal.draw([header(report, space, order)] + report.lines(order))
+                    continue
+                }
+                if key == "q" { return }
+                if key == " " { break }
+                if let chosen = TopReport.Order.allCases.first(where: { $0.key == key }) { order = chosen }
+                terminal.draw([header(report, space, order)] + report.lines(order))
+            }
+        }
+    }
+
+    private func header(_ report: TopReport, _ space: Space, _ order: TopReport.Order) -> String {
+        let names = PeopleText.count(report.sights.count, "namespace")
+        return "space top  \(PeopleText.escaped(space.root))  \(names), by \(order.rawValue)  (q ends)"
+    }
+
+    /// Sleeps; a signal that asks the command to end ends it.
+    private static func rest(until end: MonotonicInstant) throws {
+        while !end.hasPassed {
+            try Signals.check()
+            Terminal.sleep(Int(end.remaining / .milliseconds(1)) + 1)
+        }
+        try Signals.check()
+    }
+}
+
+extension TopReport.Order: ExpressibleByArgument {}
+
+/// One look after another at the namespaces, each with the changes since the one before.
+private struct Looks {
+    let space: Space
+    let namespace: String?
+    private var before: [Name: (sequence: UInt64, life: NamespaceLife, at: MonotonicInstant)] = [:]
+
+    init(space: Space, namespace: String?) {
+        self.space = space
+        self.namespace = namespace
+    }
+
+    mutating func next() throws -> TopReport {
+        var sights: [TopReport.Sight] = []
+        var seen = before
+        seen.removeAll()
+        let names = try namespace.map { [$0] } ?? space.survey().names
+        let before = before
+        try space.look(at: names) { (name, result) in
+            guard let status = try? result.get() else {
+                sights.append(TopReport.Sight(name: name, status: nil, rate: nil))
+                return
+            }
+            let at = MonotonicInstant.now
+            var rate: Int?
+            if let last = before[Name(name)], last.life == status.life, status.sequence >= last.sequence {
+                let milliseconds = Int(at.duration(since: last.at) / .milliseconds(1))
+                rate = Int(clamping: status.sequence - last.sequence) * 1000 / max(1, milliseconds)
+            }
+            seen[Name(name)] = (status.sequence, status.life, at)
+            sights.append(TopReport.Sight(name: name, status: status, rate: rate))
+        }
+        self.before = seen
+        return TopReport(sights: sights, now: Clock.realtimeMilliseconds())
+    }
+}

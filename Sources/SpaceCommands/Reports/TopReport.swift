@@ -1,0 +1,132 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+
+/// A moment of all namespaces and their processes, as `top` shows it.
+struct TopReport {
+    /// By what the namespaces are sorted.
+    enum Order: String, CaseIterable {
+        case name, tuples, bytes, changes, waiters
+
+        /// The key that chooses it.
+        var key: Character { rawValue.first ?? " " }
+    }
+
+    /// A namespace as it was seen at one moment.
+    struct Sight {
+        let name: String
+        /// `nil` if it could not be looked at.
+        let status: NamespaceStatus?
+        /// Changes a second since the look before; `nil` at the first.
+        let rate: Int?
+    }
+
+    let sights: [Sight]
+    let now: Int64
+    /// How the lines of deadlocks and titles look, on a terminal; empty elsewhere.
+    var isColoured = false
+
+    private static let titles = [
+        "NAMESPACE", "TUPLES", "CELLS", "SIZE", "ON DISK", "CHANGES/S", "WAIT", "HELD", "CLAIMS", "ASIDE",
+        "LONGEST WAIT",
+    ]
+
+    /// The lines, the namespaces sorted.
+    func lines(_ order: Order) -> [String] {
+        let statuses = sights.compactMap(\.status)
+        var lines: [String] = []
+        for status in statuses {
+            for line in WaitReport.lines(StatusReport(status: status).graph.deadlocks) {
+                lines.append(emphasized("\(PeopleText.escaped(status.name)): \(line)", "31;1"))
+            }
+        }
+        lines += table([Self.titles] + sorted(order).map(row))
+        let processes = processRows(statuses)
+        if !processes.isEmpty {
+            lines.append("")
+            lines += table([["PID", "STATE", "NAMESPACE", "HOLDS", "WAITS FOR", "COMMAND"]] + processes)
+        }
+        return lines
+    }
+
+    private func sorted(_ order: Order) -> [Sight] {
+        func rank(_ sight: Sight) -> Int {
+            guard let status = sight.status else { return .max }
+            return switch order {
+            case .name: 0
+            case .tuples: status.tuples
+            case .bytes: status.diskBytes
+            case .changes: sight.rate ?? 0
+            case .waiters: status.waiters.count
+            }
+        }
+        // The names are sorted already, and sorting keeps the order of equal ones.
+        return order == .name ? sights : sights.sorted { rank($0) > rank($1) }
+    }
+
+    private func row(_ sight: Sight) -> [String] {
+        guard let status = sight.status else {
+            return [sight.name] + Array(repeating: "-", count: Self.titles.count - 2) + ["can't be looked at"]
+        }
+        let dead = status.objects.reduce(0) { $0 + ($1.items?.dead ?? 0) }
+        return [
+            status.name, "\(status.tuples)", "\(status.cells)", PeopleText.bytes(status.bytes),
+            PeopleText.bytes(status.diskBytes), PeopleText.cell(sight.rate), "\(status.waiters.count)",
+            "\(status.holds.count(where: \.isHeld))", "\(status.claims.count)", "\(status.buried.count + dead)",
+            status.waiters.map(\.since).min().map { PeopleText.relative($0, to: now) } ?? "-",
+        ]
+    }
+
+    /// A row for each living process and namespace; this process is left out.
+    private func processRows(_ statuses: [NamespaceStatus]) -> [[String]] {
+        var rows: [[String]] = []
+        for status in statuses {
+            var seen: Set<Int32> = [getpid()]
+            for owner in status.owners where owner.isAlive && seen.insert(owner.pid).inserted {
+                let pid = owner.pid
+                let held = status.holds.filter { $0.isHeld && $0.pid == pid }.map { "\($0.kind) \($0.name)" }
+                let claims = status.claims.count { $0.pid == pid }
+                let holds = held + (claims > 0 ? [PeopleText.count(claims, "claim")] : [])
+                rows.append([
+                    "\(pid)", ProcessText.state(of: pid), status.name, Self.list(holds),
+                    Self.list(Self.waits(of: pid, in: status)),
+                    ProcessText.command(of: pid, length: 80) ?? owner.command ?? "-",
+                ])
+            }
+        }
+        return rows
+    }
+
+    /// What a process waits for: its turn at an object by name, a tuple or a cell by its template.
+    private static func waits(of pid: Int32, in status: NamespaceStatus) -> [String] {
+        status.waiters.filter { $0.pid == pid }.map { waiter in
+            switch waiter.kind {
+            case "tuple", "cell": "\(waiter.kind) \(waiter.template)"
+            // Its text begins with the kind, and is a JSON string.
+            default: (try? Value(json: waiter.template)).flatMap(\.text) ?? "\(waiter.kind) \(waiter.template)"
+            }
+        }
+    }
+
+    private static func list(_ parts: [String]) -> String {
+        guard let first = parts.first else { return "-" }
+        return ProcessText.shortened(first, to: 40) + (parts.count > 1 ? " +\(parts.count - 1)" : "")
+    }
+
+    private func table(_ rows: [[String]]) -> [String] {
+        let lines = PeopleText.table(rows)
+        return lines.prefix(1).map { emphasized($0, "7") } + lines.dropFirst()
+    }
+
+    private func emphasized(_ text: String, _ how: String) -> String {
+        isColoured ? "\u{1B}[\(how)m\(text)\u{1B}[0m" : text
+    }
+}
+
+extension Value {
+    /// The text of a string.
+    fileprivate var text: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+}
