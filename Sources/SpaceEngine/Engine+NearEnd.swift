@@ -28,7 +28,9 @@ extension Engine {
         try checkUsable()
         return try underGate { () throws(SpaceError) in
             if near.allowed.loadRelaxed() == 0 { try makeRoom(near) }
-            guard !isSomethingDue(near), let id = near.append(tuple, control.sequence) else { return nil }
+            guard !isSomethingDue(near), let id = near.append(tuple, .now(scope.process), control.sequence) else {
+                return nil
+            }
             // The waiter's side is: publish, fence, look. The writer's side is: commit, fence, scan.
             SharedWord64.fence()
             if slots.isAnybodyWaiting {

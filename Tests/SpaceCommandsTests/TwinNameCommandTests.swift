@@ -109,7 +109,7 @@ struct TwinNameCommandTests {
     private static func contents(_ dump: CommandResult) -> [String] {
         dump.lines
             .filter { !$0.contains("\"kind\":\"namespace\"") && !$0.contains("\"kind\":\"owner\"") }
-            .map { $0.replacing(/"id":[0-9]+,/, with: "") }
+            .map { $0.replacing(/"(id|written|writer)":[0-9]+,/, with: "") }
     }
 
     /// The line of a waiter, once there is one.

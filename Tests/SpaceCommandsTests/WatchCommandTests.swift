@@ -47,7 +47,7 @@ struct WatchCommandTests {
             #expect(result.errors == "")
             #expect(
                 try events(result.lines) == [
-                    #"write tuple={"a":2}"#, "claim tuple=[1]", "complete tuple=[1]", #"set key="k" new=1"#,
+                    #"write tuple={"a":2}"#, "take tuple=[1]", #"set key="k" new=1"#,
                     #"set key="k" old=1 new=null"#, #"unset key="k" old=null"#, #"post name="hello" value=["me"]"#,
                     #"post name="bare" value=null"#, "gone",
                 ]
@@ -323,7 +323,7 @@ struct WatchCommandTests {
             let late = try runner.space("watch", "jobs", "--from", "1", "--wait", "0")
             #expect(
                 try events(late.lines) == [
-                    "gap from=1 to=2", #"set key="k" new=5"#, "claim tuple=[1]", "complete tuple=[1]",
+                    "gap from=1 to=1", "write tuple=[2]", #"set key="k" new=5"#, "take tuple=[1]",
                 ]
             )
             let history = #"{"changes":3,"bytes":16777216}"#
@@ -333,7 +333,7 @@ struct WatchCommandTests {
             #expect(dump.output.contains(#""history":\#(history)"#))
             let rows = dump.lines.filter { $0.hasPrefix(#"{"kind":"change""#) }
             #expect(try events(rows) == Array(try events(late.lines).dropFirst()))
-            #expect(try runner.dump("jobs").output.contains("complete  [1]"))
+            #expect(try runner.dump("jobs").output.contains("take   [1]"))
             try runner.space("load", "loaded", input: dump.output)
             #expect(try runner.space("history", "loaded").output == history + "\n")
             #expect(try runner.space("history", "jobs", "none").ending == .exited(0))

@@ -177,9 +177,18 @@ extension Agent {
             switch round % 6 {
             case 0: try namespace.write("job", 10_000 + round)
             case 1: _ = try namespace.takeIfExists("job", round < age ? number : 10_000 + round - 1 - age)
-            case 2: try namespace.release(try namespace.claimAll(matching: ["job", .any], order: .newestFirst, max: 1))
+            case 2:
+                let claims = try namespace.claimAll(
+                    matching: ["job", .any],
+                    order: .newestFirst,
+                    max: 1,
+                    isTake: round % 12 == 2
+                )
+                try namespace.release(claims)
             case 3:
-                try namespace.complete(try namespace.claimAll(matching: ["job", number], max: 1))
+                try namespace.complete(
+                    try namespace.claimAll(matching: ["job", number], max: 1, isTake: round % 12 == 3)
+                )
             case 4: try namespace.set("k\(number % 600)", value: .int(round))
             default: try namespace.unset("k\(number % 600)")
             }

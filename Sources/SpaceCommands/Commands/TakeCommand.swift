@@ -105,7 +105,7 @@ struct TakeCommand: ParsableCommand {
     /// Claims what matches now; the oldest of what any of the templates matches comes first.
     private func claimAll(_ templates: [Template], of namespace: Namespace, max: Int) throws -> [HeldClaim] {
         if templates.count == 1 {
-            return try namespace.claimAll(matching: templates[0], order: ordering.order, max: max)
+            return try namespace.claimAll(matching: templates[0], order: ordering.order, max: max, isTake: true)
         }
         var claims: [HeldClaim] = []
         do {

@@ -24,6 +24,7 @@ extension DumpReport {
                 if let key = item.key { object.add("unique", key) }
                 if let reason = item.reason { object.add("reason", reason) }
                 object.add("deliveries", item.deliveries)
+                object.add(item.origin)
                 object.add("value", json: item.value.json)
                 try print(object.line)
             }
@@ -61,10 +62,11 @@ extension DumpReport {
             let limit = queue.deliveries == 0 ? "" : ", set aside after \(queue.deliveries) deliveries"
             let title =
                 "queue \(PeopleText.escaped(queue.name)): \(PeopleText.count(queue.items.count, "item"))\(limit)"
-            let titles = ["ID", "STATE", "PRIORITY", "READY", "GROUP", "DELIVERIES", "REASON", "VALUE"]
+            let titles = ["ID", "PUT", "BY", "STATE", "PRIORITY", "READY", "GROUP", "DELIVERIES", "REASON", "VALUE"]
             try section(title, titles, queue.items, print) { item in
                 [
-                    "\(item.id)", item.state, "\(item.priority)",
+                    "\(item.id)", PeopleText.relative(item.origin.milliseconds, to: now), "\(item.origin.pid)",
+                    item.state, "\(item.priority)",
                     item.readyTime.map { PeopleText.relative($0, to: now) } ?? "-", item.group ?? "-",
                     "\(item.deliveries)", item.reason ?? "-", item.value.json,
                 ]

@@ -36,6 +36,7 @@ struct DumpReport {
                     try match.tuple(),
                     inspection.expiry(of: match),
                     Int(match.deliveries),
+                    match.origin,
                     holder: inspection.holder(of: match)
                 )
             )
@@ -75,6 +76,7 @@ struct DumpReport {
         _ tuple: Tuple,
         _ expires: Int64?,
         _ deliveries: Int,
+        _ origin: Origin,
         holder: Int32?
     ) -> String {
         var object = line("tuple")
@@ -82,6 +84,7 @@ struct DumpReport {
         object.add("tuple", json: tuple.json)
         object.add("expires", expires)
         object.add("deliveries", deliveries)
+        object.add(origin)
         if let holder { object.add("session", holder) }
         return object.line
     }
@@ -104,9 +107,11 @@ struct DumpReport {
     func text(_ print: (String) throws -> Void) throws {
         let now = Clock.realtimeMilliseconds()
         for line in StatusReport(status: inspection.status).text(now: now) { try print(line) }
-        try section("tuples", ["ID", "EXPIRES", "DELIVERIES", "TUPLE"], inspection.tuples, print) { match in
+        try section("tuples", ["ID", "WRITTEN", "BY", "EXPIRES", "DELIVERIES", "TUPLE"], inspection.tuples, print) {
+            match in
             [
-                "\(match.id.rawValue)", inspection.expiry(of: match).map { PeopleText.relative($0, to: now) } ?? "-",
+                "\(match.id.rawValue)", PeopleText.relative(match.origin.milliseconds, to: now),
+                "\(match.origin.pid)", inspection.expiry(of: match).map { PeopleText.relative($0, to: now) } ?? "-",
                 "\(match.deliveries)", try match.tuple().json,
             ]
         }

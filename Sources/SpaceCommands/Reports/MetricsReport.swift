@@ -19,6 +19,7 @@ struct MetricsReport {
     private var families: [Family] = [
         Family(name: "up", kind: .gauge, help: "1 if the namespace could be looked at, 0 if not."),
         Family(name: "tuples", kind: .gauge, help: "Tuples that can be read and taken."),
+        Family(name: "oldest_tuple_seconds", kind: .gauge, help: "The age of the oldest tuple that can be taken."),
         Family(name: "cells", kind: .gauge, help: "Cells that are set."),
         Family(name: "used_bytes", kind: .gauge, help: "Bytes of the data file in use, free pages among them."),
         Family(name: "disk_bytes", kind: .gauge, help: "Bytes of the blocks of the namespace's files."),
@@ -46,6 +47,7 @@ struct MetricsReport {
         sample("up", [label], status == nil ? 0 : 1)
         guard let status else { return }
         sample("tuples", [label], status.tuples)
+        sample("oldest_tuple_seconds", [label], status.oldest.map { max(0, now - $0) / 1000 } ?? 0)
         sample("cells", [label], status.cells)
         sample("used_bytes", [label], status.bytes)
         sample("disk_bytes", [label], status.diskBytes)

@@ -14,7 +14,7 @@ struct SalvageReport {
         try print(namespace.line)
         for item in salvage.tuples {
             let holder: Int32? = item.isOfHolder ? 0 : nil
-            try print(DumpReport.tuple(item.id, item.tuple, item.expires, item.deliveries, holder: holder))
+            try print(DumpReport.tuple(item.id, item.tuple, item.expires, item.deliveries, item.origin, holder: holder))
         }
         for claim in salvage.claims { try print(StatusReport.object(claim, in: DumpReport.line("claim")).line) }
         for claim in salvage.buried {

@@ -1,5 +1,6 @@
 import SharedSpace
 import SpaceInspection
+import SpaceSystem
 
 /// What takes up the room in a namespace, as `stats` prints it.
 struct StatisticsReport {
@@ -57,11 +58,16 @@ struct StatisticsReport {
         object.add("shape", group.shape)
         object.add("count", group.count)
         object.add("bytes", group.bytes)
+        guard group.oldest != .unknown else { return object }
+        object.add("oldest", group.oldest.milliseconds)
+        object.add("oldest_writer", group.oldest.pid)
+        object.add("newest", group.newest.milliseconds)
+        object.add("returns", group.returns)
         return object
     }
 
     /// Lines for people.
-    var text: [String] {
+    func text(now: Int64 = Clock.realtimeMilliseconds()) -> [String] {
         var lines = PeopleText.table([
             ["namespace", status.name],
             [
@@ -76,13 +82,27 @@ struct StatisticsReport {
             guard !rows.isEmpty else { return }
             lines += ["", title] + PeopleText.table([titles] + rows, indent: "  ")
         }
-        func groups(_ title: String, _ groups: [NamespaceStatistics.Group]) {
-            section(title, ["COUNT", "SIZE", "SHAPE"], groups.prefix(Self.mostRows).map(Self.row))
+        func groups(
+            _ title: String,
+            _ titles: [String],
+            _ groups: [NamespaceStatistics.Group],
+            _ row: (NamespaceStatistics.Group) -> [String]
+        ) {
+            section(title, titles, groups.prefix(Self.mostRows).map(row))
             let more = groups.count - Self.mostRows
             if more > 0 { lines.append("  and \(more) more: --json has all") }
         }
-        groups("tuples", statistics.tuples)
-        groups("cells", statistics.cells)
+        groups("tuples", ["COUNT", "SIZE", "OLDEST", "BY", "NEWEST", "RETURNS", "SHAPE"], statistics.tuples) { group in
+            [
+                "\(group.count)", PeopleText.bytes(group.bytes),
+                PeopleText.relative(group.oldest.milliseconds, to: now), "\(group.oldest.pid)",
+                PeopleText.relative(group.newest.milliseconds, to: now), "\(group.returns)",
+                group.shape ?? Self.others,
+            ]
+        }
+        groups("cells", ["COUNT", "SIZE", "KEY"], statistics.cells) { group in
+            ["\(group.count)", PeopleText.bytes(group.bytes), group.shape ?? Self.others]
+        }
         section(
             "who keeps changes",
             ["PID", "SUBSCRIPTION", "POSITION", "BEHIND", "FILTER"],
@@ -111,7 +131,4 @@ struct StatisticsReport {
         return "\(statistics.changes), from \(first) to \(status.sequence)"
     }
 
-    private static func row(_ group: NamespaceStatistics.Group) -> [String] {
-        ["\(group.count)", PeopleText.bytes(group.bytes), group.shape ?? others]
-    }
 }

@@ -27,8 +27,8 @@ struct TopReport {
     var isColoured = false
 
     private static let titles = [
-        "NAMESPACE", "TUPLES", "CELLS", "SIZE", "ON DISK", "CHANGES/S", "WAIT", "HELD", "CLAIMS", "ASIDE",
-        "LONGEST WAIT",
+        "NAMESPACE", "TUPLES", "CELLS", "SIZE", "ON DISK", "CHANGES/S", "WAIT", "HELD", "CLAIMS", "RETURNS", "ASIDE",
+        "OLDEST TUPLE", "LONGEST WAIT",
     ]
 
     /// The lines, the namespaces sorted.
@@ -72,7 +72,9 @@ struct TopReport {
         return [
             status.name, "\(status.tuples)", "\(status.cells)", PeopleText.bytes(status.bytes),
             PeopleText.bytes(status.diskBytes), PeopleText.cell(sight.rate), "\(status.waiters.count)",
-            "\(status.holds.count(where: \.isHeld))", "\(status.claims.count)", "\(status.buried.count + dead)",
+            "\(status.holds.count(where: \.isHeld))", "\(status.claims.count)",
+            "\((status.claims + status.buried).reduce(0) { $0 + $1.deliveries })", "\(status.buried.count + dead)",
+            status.oldest.map { PeopleText.relative($0, to: now) } ?? "-",
             status.waiters.map(\.since).min().map { PeopleText.relative($0, to: now) } ?? "-",
         ]
     }

@@ -21,6 +21,7 @@ package struct Match: Sendable {
     package let deliveries: UInt32
     /// The holder with whose end the tuple ends, as the row keeps it; 0: none.
     let rawHolder: UInt64
+    package let origin: Origin
 
     package init(_ id: UInt64, _ row: TupleRow) {
         self.id = TupleID(rawValue: id)
@@ -31,6 +32,7 @@ package struct Match: Sendable {
         expiry = row.expiry
         deliveries = row.deliveries
         rawHolder = row.rawHolder
+        origin = row.origin
     }
 
     /// Lends a tuple; with `nil`, the same match after the tuple was returned.
@@ -43,6 +45,7 @@ package struct Match: Sendable {
         expiry = row.expiry
         deliveries = row.deliveries
         rawHolder = row.rawHolder
+        origin = row.origin
     }
 
     /// When the tuple ends by itself.
@@ -55,7 +58,13 @@ package struct Match: Sendable {
     /// The row that was copied, around its bytes.
     package func row(_ bytes: UnsafeRawBufferPointer) -> TupleRow {
         let encoded = EncodedTuple(bytes: bytes, isRecord: isRecord)
-        return TupleRow(expiry: expiry, rawHolder: rawHolder, deliveries: deliveries, encoded: encoded)
+        return TupleRow(
+            expiry: expiry,
+            rawHolder: rawHolder,
+            deliveries: deliveries,
+            origin: origin,
+            encoded: encoded
+        )
     }
 
     package func tuple() throws(SpaceError) -> Tuple {

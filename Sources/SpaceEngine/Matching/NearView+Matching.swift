@@ -51,7 +51,7 @@ extension NearRing {
                 bytes: UnsafeRawBufferPointer(rebasing: buffer[..<tuple.bytes.count]),
                 isRecord: tuple.isRecord
             )
-            if template.matches(copy) { return NearMatch(id: id, tuple: copy) }
+            if template.matches(copy) { return NearMatch(id: id, tuple: copy, origin: record.origin) }
         }
         return nil
     }
@@ -61,11 +61,12 @@ extension NearRing {
 struct NearMatch {
     let id: UInt64
     let tuple: EncodedTuple
+    let origin: Origin
 
     /// Lends the copy; the result is the match after it was returned.
     @inline(__always)
     func lend(to borrow: (Match) -> Void) -> Match {
-        let row = TupleRow(tuple)
+        let row = TupleRow(tuple, origin)
         withUnsafePointer(to: tuple) { borrow(Match(lending: $0, id, row)) }
         return Match(lending: nil, id, row)
     }

@@ -7,14 +7,23 @@ import TupleCoding
 ///     8   state: 1 present, 2 taken, 3 claimed
 ///     12  length of the tuple in bytes
 ///     16  where the tuple begins, counted without wrapping around
-///     24  the number of fields, or 2³² - 1 for a record with names
+///     24  bits 0 to 9, the number of fields, 1022 for more, or 1023 for a record with names; above them the PID of the
+///         process that wrote it
+///     28  when it was written, seconds since 1970
 ///     32  for each of the first four fields, its term in the hash of a shape that binds it
 struct NearRecord {
     static let size = 64
     private static let present: UInt32 = 1
     private static let taken: UInt32 = 2
     private static let claimed: UInt32 = 3
-    private static let recordKind = UInt32.max
+    private static let recordKind: UInt32 = 0x3FF
+    private static let kindBits: UInt32 = 10
+    private static let kindMask: UInt32 = 1 << kindBits - 1
+
+    /// How a record keeps a number of fields; those with very many look alike.
+    @inline(__always)
+    fileprivate static func kind(arity: Int) -> UInt32 { UInt32(truncatingIfNeeded: min(arity, 0x3FE)) & kindMask }
+
     static let terms = 4
 
     private let base: UnsafeMutableRawPointer
@@ -32,7 +41,11 @@ struct NearRecord {
     /// These two may change while a reader without the gate checks them, so each is read once.
     var length: UInt32 { SharedWord32(at: (base + 12).assumingMemoryBound(to: UInt32.self)).loadRelaxed() }
     var position: UInt64 { SharedWord64(at: (base + 16).assumingMemoryBound(to: UInt64.self)).loadRelaxed() }
-    var isRecord: Bool { half(24) == Self.recordKind }
+    private var kind: UInt32 {
+        @inline(__always) get { half(24) & Self.kindMask }
+    }
+    var isRecord: Bool { kind == Self.recordKind }
+    var origin: Origin { Origin(pid: Int32(bitPattern: half(24) >> Self.kindBits), seconds: half(28)) }
 
     @inline(__always)
     func isPresent(_ id: UInt64) -> Bool { word(0) == id && state.loadRelaxed() == Self.present }
@@ -62,7 +75,7 @@ struct NearRecord {
     func markClaimed() { state.store(Self.claimed) }
 
     @inline(__always)
-    func fill(_ id: UInt64, _ tuple: EncodedTuple, _ position: UInt64) {
+    func fill(_ id: UInt64, _ tuple: EncodedTuple, _ origin: Origin, _ position: UInt64) {
         base.storeBytes(of: id, toByteOffset: 0, as: UInt64.self)
         state.storeRelaxed(Self.present)
         base.storeBytes(of: UInt32(tuple.bytes.count), toByteOffset: 12, as: UInt32.self)
@@ -73,9 +86,11 @@ struct NearRecord {
                 start: (base + 32).assumingMemoryBound(to: UInt64.self),
                 count: Self.terms
             )
-            kind = UInt32(truncatingIfNeeded: tuple.fillTerms(terms))
+            kind = Self.kind(arity: tuple.fillTerms(terms))
         }
-        base.storeBytes(of: kind, toByteOffset: 24, as: UInt32.self)
+        let writer = UInt32(bitPattern: origin.pid) << Self.kindBits
+        base.storeBytes(of: kind | writer, toByteOffset: 24, as: UInt32.self)
+        base.storeBytes(of: origin.seconds, toByteOffset: 28, as: UInt32.self)
     }
 
     /// Whether a tuple that matches a template of this shape and hash can be in the record.
@@ -83,9 +98,9 @@ struct NearRecord {
     func mayMatch(_ sieve: NearSieve) -> Bool {
         switch sieve {
         case .all: return true
-        case .records: return half(24) == Self.recordKind
+        case .records: return kind == Self.recordKind
         case .fields(let arity, let bound, let hash):
-            guard half(24) == arity else { return false }
+            guard kind == arity else { return false }
             guard bound != 0 else { return true }
             var sum: UInt64 = 0
             for place in 0..<Self.terms where bound & (1 << UInt64(place)) != 0 {
@@ -133,7 +148,7 @@ enum NearSieve {
         case .record: self = .records
         case .fields(let arity, let bound):
             let isKnown = bound < 1 << UInt64(NearRecord.terms)
-            self = .fields(arity: UInt32(clamping: arity), bound: isKnown ? bound : 0, hash: template.boundHash)
+            self = .fields(arity: NearRecord.kind(arity: arity), bound: isKnown ? bound : 0, hash: template.boundHash)
         }
     }
 }

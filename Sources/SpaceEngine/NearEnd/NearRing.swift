@@ -232,7 +232,7 @@ package struct NearRing: @unchecked Sendable {
 
     /// Adds a tuple, and raises the number of changes, of which `last` is the last; `nil` if it has no place here.
     @inline(__always)
-    func append(_ tuple: EncodedTuple, _ last: SharedWord64) -> UInt64? {
+    func append(_ tuple: EncodedTuple, _ origin: Origin, _ last: SharedWord64) -> UInt64? {
         let (head, id) = (head.loadRelaxed(), tail.loadRelaxed())
         let length = tuple.bytes.count
         guard off.loadRelaxed() == 0, length <= Self.longestTuple, isSound(head, id),
@@ -242,7 +242,7 @@ package struct NearRing: @unchecked Sendable {
         else { return nil }
         let record = record(id)
         changing {
-            record.fill(id, tuple, position)
+            record.fill(id, tuple, origin, position)
             let start = Int(position % UInt64(Self.contentSize))
             let content = UnsafeMutableRawBufferPointer(start: base + Self.contentOffset + start, count: length)
             content.copyMemory(from: tuple.bytes)

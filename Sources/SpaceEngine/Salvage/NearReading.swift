@@ -66,7 +66,7 @@ package struct NearReading {
                 }
                 claims.append((id, SalvagedRows.Row(key: key, value: claim)))
             } else {
-                tuples.append((id, SalvagedRows.Row(key: key, value: TupleRow(tuple).copied())))
+                tuples.append((id, SalvagedRows.Row(key: key, value: TupleRow(tuple, record.origin).copied())))
             }
         }
     }

@@ -4,7 +4,8 @@ import TupleCoding
 ///
 ///     0  holder: a session, a process, or none (`ClaimHolder`)
 ///     8  claim number
-///     16 deadline, milliseconds of the namespace's clock; 0: none; without a holder: when the tuple returns
+///     16 deadline, milliseconds of the namespace's clock; 0: none; -2⁶³: none, and the claim is the first half of a
+///        take; without a holder: when the tuple returns
 ///     24 the row that stood in `tuples`
 package struct ClaimRow: TableRow {
     package static let headerSize = 24
@@ -12,13 +13,24 @@ package struct ClaimRow: TableRow {
     package let holder: ClaimHolder
     package let number: UInt64
     package let deadline: Int64
+    /// Whether the claim is the first half of a take, of which no watcher was told.
+    package let isTake: Bool
     /// The tuple's row, borrowed from a page or from a copy.
     package let tupleBytes: UnsafeRawBufferPointer
 
-    init(holder: ClaimHolder, number: UInt64, deadline: Int64, tupleBytes: UnsafeRawBufferPointer) {
+    private static let takeMark = Int64.min
+
+    init(
+        holder: ClaimHolder,
+        number: UInt64,
+        deadline: Int64,
+        isTake: Bool = false,
+        tupleBytes: UnsafeRawBufferPointer
+    ) {
         self.holder = holder
         self.number = number
         self.deadline = deadline
+        self.isTake = isTake
         self.tupleBytes = tupleBytes
     }
 
@@ -28,7 +40,9 @@ package struct ClaimRow: TableRow {
         guard bytes.count >= Self.headerSize + TupleRow.headerSize else { return nil }
         holder = ClaimHolder(raw: bytes.little(0))
         number = bytes.little(8)
-        deadline = bytes.little(16)
+        let deadline: Int64 = bytes.little(16)
+        isTake = deadline == Self.takeMark
+        self.deadline = isTake ? 0 : deadline
         tupleBytes = UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])
     }
 
@@ -57,7 +71,7 @@ package struct ClaimRow: TableRow {
     private func write(to row: UnsafeMutableRawBufferPointer) {
         row.storeBytes(of: holder.raw.littleEndian, toByteOffset: 0, as: UInt64.self)
         row.storeBytes(of: number.littleEndian, toByteOffset: 8, as: UInt64.self)
-        row.storeBytes(of: deadline.littleEndian, toByteOffset: 16, as: Int64.self)
+        row.storeBytes(of: (isTake ? Self.takeMark : deadline).littleEndian, toByteOffset: 16, as: Int64.self)
         UnsafeMutableRawBufferPointer(rebasing: row[Self.headerSize...]).copyMemory(from: tupleBytes)
     }
 

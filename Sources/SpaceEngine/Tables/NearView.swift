@@ -76,7 +76,7 @@ package struct NearView {
         guard let ring, ids.contains(id) else { return nil }
         let record = ring.record(id)
         guard record.isPresent(id), let tuple = ring.tuple(of: record) else { return nil }
-        return TupleRow(tuple)
+        return TupleRow(tuple, record.origin)
     }
 
     /// Calls `visit` for each claim, in the order of their ids, until it returns `false`.
@@ -98,6 +98,6 @@ extension NearRing {
         let record = record(id)
         guard record.isClaimed(id), let tuple = tuple(of: record) else { return nil }
         let claim = claim(of: id)
-        return (ClaimHolder(raw: claim.holder), claim.number, TupleRow(tuple).copied())
+        return (ClaimHolder(raw: claim.holder), claim.number, TupleRow(tuple, record.origin).copied())
     }
 }

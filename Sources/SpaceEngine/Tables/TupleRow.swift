@@ -1,24 +1,27 @@
 import TupleCoding
 
-/// The value of a row in `tuples`: a header of 16 or 24 bytes, then the encoded tuple.
+/// The value of a row in `tuples`: a header of 24 or 32 bytes, then the encoded tuple.
 ///
 ///     0  expiry, milliseconds of the namespace's clock; 0: never
 ///     8  deliveries: how often the tuple returned from a claim
 ///     12 flags: bit 0, the tuple is a record; bit 1, the tuple ends with a holder
-///     16 the holder (`ClaimHolder`), if bit 1 is set
-///     16 or 24 the encoded tuple
+///     16 by which process and when it was written (`Origin`)
+///     24 the holder (`ClaimHolder`), if bit 1 is set
+///     24 or 32 the encoded tuple
 package struct TupleRow: TableRow {
     /// The size of the shorter header.
-    package static let headerSize = 16
+    package static let headerSize = 24
     private static let holderSize = 8
     /// The size of the longer header.
     package static let longestHeaderSize = headerSize + holderSize
     static let deliveriesOffset = 8
+    private static let originOffset = 16
 
     package let expiry: Int64
     package let deliveries: UInt32
     /// The holder with whose end the tuple ends, as the row keeps it; 0: none.
     let rawHolder: UInt64
+    package let origin: Origin
     /// The tuple's bytes, borrowed from a page or from a copy of the row.
     package let encoded: EncodedTuple
 
@@ -27,6 +30,7 @@ package struct TupleRow: TableRow {
         guard bytes.count >= Self.headerSize else { return nil }
         expiry = bytes.little(0)
         deliveries = bytes.little(Self.deliveriesOffset)
+        origin = Origin(raw: bytes.little(Self.originOffset))
         var head = Self.headerSize
         if bytes[12] & 2 == 0 {
             rawHolder = 0
@@ -45,20 +49,29 @@ package struct TupleRow: TableRow {
     package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { self.init(value) }
 
     @inline(__always)
-    package init(expiry: Int64, rawHolder: UInt64, deliveries: UInt32, encoded: EncodedTuple) {
+    package init(expiry: Int64, rawHolder: UInt64, deliveries: UInt32, origin: Origin, encoded: EncodedTuple) {
         self.expiry = expiry
         self.rawHolder = rawHolder
         self.deliveries = deliveries
+        self.origin = origin
         self.encoded = encoded
     }
 
     /// A tuple that does not expire and never returned from a claim.
-    package init(_ encoded: EncodedTuple) { self.init(expiry: 0, rawHolder: 0, deliveries: 0, encoded: encoded) }
+    package init(_ encoded: EncodedTuple, _ origin: Origin) {
+        self.init(expiry: 0, rawHolder: 0, deliveries: 0, origin: origin, encoded: encoded)
+    }
 
     /// The same row, in whose tuple this long field is known.
     @inline(__always)
     func knowing(_ long: LongField) -> TupleRow {
-        TupleRow(expiry: expiry, rawHolder: rawHolder, deliveries: deliveries, encoded: encoded.knowing(long))
+        TupleRow(
+            expiry: expiry,
+            rawHolder: rawHolder,
+            deliveries: deliveries,
+            origin: origin,
+            encoded: encoded.knowing(long)
+        )
     }
 
     package var isRecord: Bool { encoded.isRecord }
@@ -100,6 +113,7 @@ package struct TupleRow: TableRow {
         row.storeBytes(of: deliveries.littleEndian, toByteOffset: Self.deliveriesOffset, as: UInt32.self)
         let flags = (isRecord ? 1 : 0 as UInt32) | (rawHolder == 0 ? 0 : 2)
         row.storeBytes(of: flags.littleEndian, toByteOffset: 12, as: UInt32.self)
+        row.storeBytes(of: origin.raw.littleEndian, toByteOffset: Self.originOffset, as: UInt64.self)
         if rawHolder != 0 {
             row.storeBytes(of: rawHolder.littleEndian, toByteOffset: Self.headerSize, as: UInt64.self)
         }

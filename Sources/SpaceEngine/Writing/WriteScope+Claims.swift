@@ -8,7 +8,8 @@ import TupleCoding
 /// aside re-check the holder and the claim's number inside their write transaction. So a process that overran a
 /// deadline can't end what another process has claimed since, nor return a tuple twice. A tuple that has returned as
 /// often as the namespace's limit allows stays in `claims` without a holder. It is set aside, and no taker finds it
-/// until it is kicked back. A tuple that is released with a delay rests: it stays in `claims` without a holder, with the
+/// until it is kicked back. A claim that is the first half of a take is not told to watchers: for them the tuple is there
+/// until the take is completed, and stays if it is not. A tuple that is released with a delay rests: it stays in `claims` without a holder, with the
 /// time of its return as its deadline, and returns then as an overdue claim does. The row outlives all processes.
 extension WriteScope {
     /// Moves a visible tuple to `claims`.
@@ -19,8 +20,8 @@ extension WriteScope {
         let deliveries = row.deliveries
         let deadline = terms.deadline.map { clock.time(after: $0) } ?? 0
         let copy = row.copied()
-        try remove(id, row, as: .claim)
-        try put(claim: id, terms.holder, number: number, deadline: deadline, tuple: copy)
+        try remove(id, row, as: terms.isTake ? nil : .claim)
+        try put(claim: id, terms.holder, number: number, deadline: deadline, isTake: terms.isTake, tuple: copy)
         if deadline != 0 { try addExpiry(ExpiryKey(.claim(id), at: deadline)) }
         return ClaimMade(number: number, deliveries: Int(deliveries))
     }
@@ -43,11 +44,13 @@ extension WriteScope {
     /// Ends a claim: the tuple is gone for good.
     package func complete(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
         let row = try claimRow(id, number: number, session: session)
-        let deadline = row.deadline
+        let (deadline, isTake) = (row.deadline, row.isTake)
         let copy = isJournaling ? TupleRow(row.tupleBytes).map { Array($0.encoded.bytes) } ?? [] : []
         let isRecord = TupleRow(row.tupleBytes)?.isRecord ?? false
         try dropClaim(id, deadline: deadline)
-        try copy.withBytes { (bytes) throws(SpaceError) in try note(.complete, id: id, isRecord: isRecord, new: bytes) }
+        try copy.withBytes { (bytes) throws(SpaceError) in
+            try note(isTake ? .take : .complete, id: id, isRecord: isRecord, new: bytes, endsVisibility: isTake)
+        }
     }
 
     /// Moves a claim's deadline to `duration` from now, if that is later.
@@ -85,12 +88,12 @@ extension WriteScope {
         let deliveries = wasDelivered ? row.deliveries &+ 1 : row.deliveries
         if wasDelivered, counters.deliveryLimit != 0, deliveries >= counters.deliveryLimit {
             try setAside(id, claim, deliveries: deliveries)
-        } else if delay > .zero {
+        } else if delay > .zero, !claim.isTake {
             let end = clock.time(after: delay)
             try keepWithoutHolder(id, claim, deliveries: deliveries, until: end)
             try addExpiry(ExpiryKey(.claim(id), at: end))
         } else {
-            try putBack(id, row, deliveries: deliveries)
+            try putBack(id, row, deliveries: deliveries, isNoted: !claim.isTake)
             try dropClaim(id, deadline: deadline)
         }
         return true
@@ -133,10 +136,11 @@ extension WriteScope {
     }
 
     private func setAside(_ id: UInt64, _ claim: ClaimRow, deliveries: UInt32) throws(SpaceError) {
+        let isTake = claim.isTake
         let copy = try keepWithoutHolder(id, claim, deliveries: deliveries, until: 0)
         try copy.withBytes { (bytes) throws(SpaceError) in
             guard let row = TupleRow(bytes) else { return }
-            try note(.bury, id: id, isRecord: row.isRecord, new: row.encoded.bytes)
+            try note(.bury, id: id, isRecord: row.isRecord, new: row.encoded.bytes, endsVisibility: isTake)
         }
     }
 
@@ -180,10 +184,14 @@ extension WriteScope {
         _ holder: ClaimHolder,
         number: UInt64,
         deadline: Int64,
+        isTake: Bool = false,
         tuple: [UInt8]
     ) throws(SpaceError) {
         try tuple.withBytes { (tuple) throws(SpaceError) in
-            try claims.put(id, ClaimRow(holder: holder, number: number, deadline: deadline, tupleBytes: tuple))
+            try claims.put(
+                id,
+                ClaimRow(holder: holder, number: number, deadline: deadline, isTake: isTake, tupleBytes: tuple)
+            )
         }
     }
 }

@@ -24,7 +24,7 @@ extension WriteScope {
         for id in ids {
             let record = near.record(id)
             if record.isPresent(id), let tuple = near.tuple(of: record) {
-                try store(id, tuple, end: RowEnd(), with: &cursors)
+                try store(id, tuple, record.origin, end: RowEnd(), with: &cursors)
             } else if let (holder, number, row) = near.claimRow(id) {
                 try put(claim: id, holder, number: number, deadline: 0, tuple: row)
                 counters.claimed += 1

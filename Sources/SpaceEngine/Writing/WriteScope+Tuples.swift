@@ -21,15 +21,27 @@ extension WriteScope {
         }
         counters.nextTuple = id + 1
         try note(.write, id: id, isRecord: tuple.isRecord, new: tuple.bytes)
-        try store(id, tuple, end: end, with: &cursors)
+        try store(id, tuple, .now(process), end: end, with: &cursors)
         appeared.add(id, tuple, expiry: end.expiry)
         return id
     }
 
     /// Stores the rows of a tuple whose id is higher than all others.
     @inline(__always)
-    func store(_ id: UInt64, _ tuple: EncodedTuple, end: RowEnd, with cursors: inout TupleCursors?) throws(SpaceError) {
-        let row = TupleRow(expiry: end.expiry, rawHolder: end.rawHolder, deliveries: 0, encoded: tuple)
+    func store(
+        _ id: UInt64,
+        _ tuple: EncodedTuple,
+        _ origin: Origin,
+        end: RowEnd,
+        with cursors: inout TupleCursors?
+    ) throws(SpaceError) {
+        let row = TupleRow(
+            expiry: end.expiry,
+            rawHolder: end.rawHolder,
+            deliveries: 0,
+            origin: origin,
+            encoded: tuple
+        )
         // Ids rise, so the row is the last one: its page is filled without being split.
         if try cursors?.tuples.append(id, row) == nil { try tuples.append(id, row) }
         try addReferences(id, tuple, end, with: &cursors)
@@ -37,31 +49,49 @@ extension WriteScope {
 
     /// Changes when a visible tuple ends; nothing else of it changes.
     package func setEnd(of id: UInt64, _ row: TupleRow, _ end: RowEnd) throws(SpaceError) {
-        let (before, deliveries, isRecord) = (row.end, row.deliveries, row.isRecord)
+        let (before, deliveries, origin, isRecord) = (row.end, row.deliveries, row.origin, row.isRecord)
         let bytes = Array(row.encoded.bytes)
         for key in before.keys(.tuple(id)) { try removeExpiry(key) }
         try bytes.withBytes { (bytes) throws(SpaceError) in
             let encoded = EncodedTuple(bytes: bytes, isRecord: isRecord)
             try tuples.put(
                 id,
-                TupleRow(expiry: end.expiry, rawHolder: end.rawHolder, deliveries: deliveries, encoded: encoded)
+                TupleRow(
+                    expiry: end.expiry,
+                    rawHolder: end.rawHolder,
+                    deliveries: deliveries,
+                    origin: origin,
+                    encoded: encoded
+                )
             )
         }
         for key in end.keys(.tuple(id)) { try addExpiry(key) }
         noteUpkeep()
     }
 
-    /// Puts a tuple back under its old id.
-    func putBack(_ id: UInt64, _ row: TupleRow, deliveries: UInt32) throws(SpaceError) {
+    /// Puts a tuple back under its old id; watchers are told if `isNoted`.
+    func putBack(_ id: UInt64, _ row: TupleRow, deliveries: UInt32, isNoted: Bool = true) throws(SpaceError) {
         // The row lies in a page of `claims`, which writing the new row may move.
         let bytes = Array(row.encoded.bytes)
-        let (end, rawHolder, isRecord) = (row.end, row.rawHolder, row.isRecord)
-        try bytes.withBytes { (bytes) throws(SpaceError) in try note(.return, id: id, isRecord: isRecord, new: bytes) }
+        let (end, rawHolder, origin, isRecord) = (row.end, row.rawHolder, row.origin, row.isRecord)
+        if isNoted {
+            try bytes.withBytes { (bytes) throws(SpaceError) in
+                try note(.return, id: id, isRecord: isRecord, new: bytes)
+            }
+        } else {
+            noteUpkeep()
+        }
         try bytes.withBytes { (bytes) throws(SpaceError) in
             let tuple = EncodedTuple(bytes: bytes, isRecord: isRecord)
             try tuples.put(
                 id,
-                TupleRow(expiry: end.expiry, rawHolder: rawHolder, deliveries: deliveries, encoded: tuple)
+                TupleRow(
+                    expiry: end.expiry,
+                    rawHolder: rawHolder,
+                    deliveries: deliveries,
+                    origin: origin,
+                    encoded: tuple
+                )
             )
             var cursors: TupleCursors?
             try addReferences(id, tuple, end, with: &cursors)
@@ -71,14 +101,18 @@ extension WriteScope {
 
     /// Removes a visible tuple.
     ///
-    /// `row` is its row, which is not valid afterwards.
-    package func remove(_ id: UInt64, _ row: TupleRow, as kind: ChangeKind = .take) throws(SpaceError) {
+    /// `row` is its row, which is not valid afterwards. If `kind` is `nil`, no watcher is told.
+    package func remove(_ id: UInt64, _ row: TupleRow, as kind: ChangeKind? = .take) throws(SpaceError) {
         // The references go first: the row's bytes stay valid until something is changed.
         let copy = isJournaling ? Array(row.encoded.bytes) : []
         let isRecord = row.isRecord
         try removeReferences(id, row)
-        try copy.withBytes { (bytes) throws(SpaceError) in
-            try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
+        if let kind {
+            try copy.withBytes { (bytes) throws(SpaceError) in
+                try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
+            }
+        } else {
+            noteUpkeep()
         }
         // In a damaged tree, a walk may find a tuple that its key does not lead to; without this check it would be
         // taken again and again.

@@ -16,6 +16,7 @@ package struct QueueDump: Sendable {
         package let reason: String?
         package let deliveries: Int
         package let isDead: Bool
+        package let origin: Origin
         /// The item's state at the time of the dump: `ready`, `taken`, `dead`, or another.
         package let state: String
 
@@ -29,6 +30,7 @@ package struct QueueDump: Sendable {
             reason: String? = nil,
             deliveries: Int,
             isDead: Bool,
+            origin: Origin = .unknown,
             state: String = ""
         ) {
             self.id = id
@@ -40,6 +42,7 @@ package struct QueueDump: Sendable {
             self.reason = reason
             self.deliveries = deliveries
             self.isDead = isDead
+            self.origin = origin
             self.state = state
         }
     }

@@ -50,6 +50,7 @@ extension Snapshot {
                     reason: item.reason,
                     deliveries: Int(item.deliveries),
                     isDead: item.state == .dead,
+                    origin: item.origin,
                     state: "\(item.state)"
                 )
             )

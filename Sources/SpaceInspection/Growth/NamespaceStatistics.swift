@@ -10,6 +10,11 @@ package struct NamespaceStatistics: Sendable {
         package fileprivate(set) var count: Int
         /// The bytes of their encoded forms.
         package fileprivate(set) var bytes: Int
+        /// When and by which process the oldest and the newest of them were written; unknown for cells.
+        package fileprivate(set) var oldest: Origin
+        package fileprivate(set) var newest: Origin
+        /// How often claims on them came back.
+        package fileprivate(set) var returns: Int
     }
 
     /// How many groups are told apart; what comes after them is counted in one.
@@ -36,7 +41,7 @@ package struct NamespaceStatistics: Sendable {
         var tuples = Grouping()
         var search = Search(snapshot, .empty, .any, .oldestFirst)
         try search.forEach { (id, row) throws(SpaceError) in
-            tuples.add(Self.shape(try snapshot.tuple(id, row)), row.size)
+            tuples.add(Self.shape(try snapshot.tuple(id, row)), row.size, row.origin, returns: Int(row.deliveries))
             return true
         }
         self.tuples = tuples.sorted
@@ -58,12 +63,18 @@ package struct NamespaceStatistics: Sendable {
     private struct Grouping {
         private var groups: [Name?: Group] = [:]
 
-        mutating func add(_ shape: String, _ bytes: Int) {
+        mutating func add(_ shape: String, _ bytes: Int, _ origin: Origin = .unknown, returns: Int = 0) {
             let name = Name(shape)
             let key = groups.count < mostGroups || groups[name] != nil ? name : nil
-            var group = groups[key] ?? Group(shape: key?.text, count: 0, bytes: 0)
+            var group =
+                groups[key]
+                ?? Group(shape: key?.text, count: 0, bytes: 0, oldest: origin, newest: origin, returns: 0)
             group.count += 1
             group.bytes += bytes
+            group.returns += returns
+            // Tuples come in the order of writing; the clock may have been set back since.
+            if origin.seconds < group.oldest.seconds { group.oldest = origin }
+            if origin.seconds > group.newest.seconds { group.newest = origin }
             groups[key] = group
         }
 

@@ -44,6 +44,7 @@ extension Salvage {
                     tuple: try tuple.tuple(),
                     expires: clock.realtime(tuple.expiry),
                     deliveries: Int(tuple.deliveries),
+                    origin: tuple.origin,
                     isOfHolder: tuple.end.holder != nil
                 )
             }

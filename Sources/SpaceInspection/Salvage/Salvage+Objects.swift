@@ -154,6 +154,7 @@ extension Salvage {
                     reason: item?.reason,
                     deliveries: Int(item?.deliveries ?? 0),
                     isDead: item?.state == .dead,
+                    origin: item?.origin ?? .unknown,
                     state: item.map { "\($0.state)" } ?? "ready"
                 )
             )

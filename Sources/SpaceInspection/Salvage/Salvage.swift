@@ -20,6 +20,7 @@ package struct Salvage: Sendable {
         /// The time of expiry in milliseconds since 1970; `nil`: never.
         package let expires: Int64?
         package let deliveries: Int
+        package let origin: Origin
         /// Whether the tuple ends with a process.
         package let isOfHolder: Bool
     }

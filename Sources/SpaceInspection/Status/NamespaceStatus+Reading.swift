@@ -47,6 +47,8 @@ extension NamespaceStatus {
         self.diskBytes = diskBytes
         self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
         (tuples, cells) = (try snapshot.tupleCount, try snapshot.cells.count)
+        // A damaged row is reported by the check, and ends no look.
+        oldest = (try? Self.oldest(snapshot)) ?? nil
         waiters = try Self.waiters(control, sightings, pids, snapshot.allPlaces())
         watchers = try snapshot.watchers().map { (_, row) in
             Watcher(
@@ -64,6 +66,17 @@ extension NamespaceStatus {
         shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration).all.map { index in
             Shape(description: index.shape.description, state: "\(index.state)")
         }
+    }
+
+    /// When the oldest visible tuple was written: that with the lowest id.
+    private static func oldest(_ snapshot: Snapshot) throws(SpaceError) -> Int64? {
+        var oldest: Int64?
+        var search = Search(snapshot, .empty, .any, .oldestFirst)
+        try search.forEach { (_, row) in
+            oldest = row.origin.milliseconds
+            return false
+        }
+        return oldest
     }
 
     /// The living waiters; the slot of a killed waiter is freed at the other processes' next tick.

@@ -126,6 +126,8 @@ public struct NamespaceStatus: Sendable {
     public let sequence: UInt64
     /// The number of visible tuples, including those that have expired and are not yet removed.
     public let tuples: Int
+    /// When the oldest visible tuple was written; `nil` if there is none.
+    package let oldest: Int64?
     /// The number of cells that are set.
     public let cells: Int
     /// The bytes of the data file that are in use, including pages that will be used again.

@@ -7,11 +7,12 @@ import TupleCoding
 ///     8  priority
 ///     16 the time when it is or was ready, milliseconds of the namespace's clock; 0: at once
 ///     24 the time when a taken item's time to run is over; 0: it has no such time
-///     32 an array of the group, the unique key and the reason of the last return, each a string or null, one encoded
+///     32 by which process and when it was put (`Origin`)
+///     40 an array of the group, the unique key and the reason of the last return, each a string or null, one encoded
 ///        element
 package struct QueueItemRow: EncodedTableRow, Sendable {
     package enum State: UInt8, Sendable { case ready, delayed, taken, blocked, dead }
-    private static let headerSize = 32
+    private static let headerSize = 40
     /// The longest reason that a row keeps, in bytes.
     private static let reasonBytes = 500
 
@@ -21,16 +22,18 @@ package struct QueueItemRow: EncodedTableRow, Sendable {
     package var priority: Int64
     package var readyTime: Int64
     package var endTime: Int64 = 0
+    package let origin: Origin
     package let group: String?
     package let key: String?
     package private(set) var reason: String?
 
-    package init(id: UInt64, _ new: NewItem) {
+    package init(id: UInt64, _ new: NewItem, _ origin: Origin) {
         self.id = id
         state = new.isDead ? .dead : .blocked
         deliveries = new.deliveries
         priority = new.priority
         readyTime = new.readyTime
+        self.origin = origin
         group = new.group
         key = new.key
         setReason(new.reason)
@@ -51,6 +54,7 @@ package struct QueueItemRow: EncodedTableRow, Sendable {
         priority = bytes.little(8)
         readyTime = bytes.little(16)
         endTime = bytes.little(24)
+        origin = Origin(raw: bytes.little(32))
         group = text(0)
         self.key = text(1)
         reason = text(2)
@@ -62,6 +66,7 @@ package struct QueueItemRow: EncodedTableRow, Sendable {
         withUnsafeBytes(of: priority.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: readyTime.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: endTime.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: origin.raw.littleEndian) { bytes.append(contentsOf: $0) }
         return bytes + Value.array([group, key, reason].map { $0.map { .string($0) } ?? .null }).knownElement
     }
 

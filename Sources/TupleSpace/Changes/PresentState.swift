@@ -15,6 +15,8 @@ import TupleCoding
 /// row of the journal is read once; for each tuple and cell that no slice has reached yet, the number of its first
 /// change is kept.
 ///
+/// A tuple whose claim is the first half of a take counts as visible, because no watcher is told of such a claim.
+///
 /// If the journal drops rows from after the registration before the last slice is read, the rest is read in its
 /// current state; the gap that the watcher gets next says that the two do not fit.
 struct PresentState {
@@ -142,12 +144,7 @@ struct PresentState {
         var slice = Slice()
         var found: [(id: UInt64, tuple: Tuple)] = []
         var end = nextTuple
-        var rows = try snapshot.tuples.scan(from: from)
-        while let (id, row) = try rows.next(), id < nextTuple {
-            guard slice.hasRoom else {
-                end = id
-                break
-            }
+        func look(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
             slice.looked += 1
             let first = firstOfTuple.removeValue(forKey: id)
             // A tuple whose first change was a return was out of sight; every other tuple found here was visible.
@@ -159,6 +156,23 @@ struct PresentState {
                 found.append((id, try snapshot.tuple(id, row)))
                 slice.count(row.size)
             }
+        }
+        var rows = try snapshot.tuples.scan(from: from)
+        var claims = try snapshot.claims.scan(from: from)
+        func nextTake() throws(SpaceError) -> (UInt64, TupleRow)? {
+            while let (id, claim) = try claims.nextValid() {
+                if claim.isTake, let row = TupleRow(claim.tupleBytes) { return (id, row) }
+            }
+            return nil
+        }
+        var (tuple, take) = (try rows.next(), try nextTake())
+        while let (id, row) = [tuple, take].compactMap({ $0 }).min(by: { $0.0 < $1.0 }), id < nextTuple {
+            guard slice.hasRoom else {
+                end = id
+                break
+            }
+            try look(id, row)
+            if id == take?.0 { take = try nextTake() } else { tuple = try rows.next() }
         }
         for (id, number) in firstOfTuple where id < end {
             firstOfTuple[id] = nil

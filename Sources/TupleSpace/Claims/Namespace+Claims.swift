@@ -145,6 +145,9 @@ extension Namespace {
 
     /// Claims matches at once, for as long as it takes to print them.
     ///
+    /// With `isTake` the claims are the first halves of takes: watchers are told of a take when one is completed, and
+    /// of nothing if it returns.
+    ///
     /// One call claims as many matches as one transaction moves easily, and at most `max`; in a full namespace that may
     /// be one. Only an empty result means that no match is left.
     ///
@@ -153,10 +156,11 @@ extension Namespace {
     package func claimAll(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
-        max: Int = 1
+        max: Int = 1,
+        isTake: Bool = false
     ) throws(SpaceError) -> [HeldClaim] {
         try attempt("claim") { (core) throws(SpaceError) in
-            let terms = core.ownTerms(deadline: nil)
+            let terms = core.ownTerms(deadline: nil, isTake: isTake)
             var most = max
             while true {
                 do throws(SpaceError) {
@@ -177,7 +181,7 @@ extension Namespace {
     /// The most bytes of tuples that one transaction claims: far less than is reserved for removals.
     private static let claimedBytes = 1 << 20
 
-    /// Claims a match as soon as there is one, like ``claimAll(matching:order:max:)``; `nil` if the time-out passes
+    /// Claims a match as soon as there is one, as the first half of a take like ``claimAll(matching:order:max:isTake:)``; `nil` if the time-out passes
     /// first.
     ///
     /// If `timeout` is `nil`, only the interruption ends the wait early.
@@ -187,7 +191,7 @@ extension Namespace {
         _ patience: Patience
     ) throws(SpaceError) -> HeldClaim? {
         try attempt("claim") { (core) throws(SpaceError) in
-            let terms = core.ownTerms(deadline: nil)
+            let terms = core.ownTerms(deadline: nil, isTake: true)
             return try core.find(anyOf: templates, isTaking: true, patience) { () throws(SpaceError) in
                 try core.lookForAny(of: templates, order) { (template) throws(SpaceError) in
                     try core.lookToClaim(template, order, terms) { _ in }

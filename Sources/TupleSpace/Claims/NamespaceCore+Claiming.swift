@@ -67,8 +67,8 @@ extension NamespaceCore {
     }
 
     /// The terms of a claim of this process.
-    func ownTerms(deadline: Duration?) -> ClaimTerms {
-        ClaimTerms(holder: .session(session.number), deadline: deadline)
+    func ownTerms(deadline: Duration?, isTake: Bool = false) -> ClaimTerms {
+        ClaimTerms(holder: .session(session.number), deadline: deadline, isTake: isTake)
     }
 }
 
