@@ -40,6 +40,13 @@ struct HoldingOptions: ParsableArguments {
         }
     }
 
+    /// Opens the namespace, which must exist.
+    func useExisting<Result>(for kind: SharedObjectKind, _ body: (Namespace) throws -> Result) throws -> Result {
+        let access = try NamespaceAccess(common, namespace)
+        try access.check(name, of: kind)
+        return try access.use(for: owner, body)
+    }
+
     /// Runs the command, if there is one, once what was waited for has come; it ends with the command's status.
     func runCommand() throws {
         if tail.isMissing { return }

@@ -42,13 +42,15 @@ struct BuryCommand: ParsableCommand {
     func run() throws {
         let subject = try subject.map { try matching.subject($0) }
         let hasFound = try NamespaceAccess(common, namespace).use { namespace in
-            if let after { try namespace.setDeliveryLimit(Int(after)) }
+            var hasFound = true
             switch subject {
             case .id(let id)?: try namespace.bury(try namespace.claim(numbered: id, to: "set a tuple aside"))
-            case .template(let template)?: return try namespace.bury(matching: template) > 0
+            case .template(let template)?: hasFound = try namespace.bury(matching: template) > 0
             case nil: break
             }
-            return true
+            // Last, so that a claim that is not there changes nothing.
+            if let after { try namespace.setDeliveryLimit(Int(after)) }
+            return hasFound
         }
         if !hasFound { throw status.nothingObtained }
     }

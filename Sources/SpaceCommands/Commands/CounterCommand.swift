@@ -34,15 +34,12 @@ struct CounterCommand: ParsableCommand {
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
         try access.check(name, of: .counter)
-        let sum = try access.use(for: owner, creating: creation) { namespace -> Int? in
+        // What isn't there is not created to be removed.
+        if remove { return try access.use(for: owner) { try $0.counter(name).remove() } }
+        let sum = try access.use(for: owner, creating: creation) { namespace in
             let counter = namespace.counter(name)
-            if remove {
-                try counter.remove()
-                return nil
-            }
             return try number == 0 ? counter.value() : counter.add(number)
         }
-        guard let sum else { return }
         try Output.print(line: "\(sum)")
     }
 }

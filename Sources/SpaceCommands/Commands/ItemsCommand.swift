@@ -20,7 +20,7 @@ struct ItemsCommand: ParsableCommand {
 
             append and insert make the set, and the namespace, if need be; --type names the type of its elements for Swift \
             (by default that of the first: String, Int, Double, Bool, and Value for any other). Each call is one step. The status \
-            is 1 if nothing was added, or an element or the set is not there. In a set that identifies its elements by key, \
+            is 1 if nothing was added or removed, or an element or the set is not there. In a set that identifies its elements by key, \
             V is the key in remove, move and index, and only programs add elements. A dictionary's entries are cells: \
             space get NS NAME/KEY.
 

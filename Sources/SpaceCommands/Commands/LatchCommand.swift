@@ -40,12 +40,10 @@ struct LatchCommand: ParsableCommand {
     }
 
     func run() throws {
+        // What isn't there is not created to be removed.
+        if remove { return try holding.useExisting(for: .latch) { try $0.latch(holding.name, count: count).remove() } }
         let rest = try holding.use(for: .latch) { namespace -> Int? in
             let latch = namespace.latch(holding.name, count: count)
-            if remove {
-                try latch.remove()
-                return nil
-            }
             if down { return try latch.countDown() }
             let isOpen = try latch.waitBlocking(timeout: holding.timeout, interruption: Signals.interruption)
             if !isOpen { throw holding.status.nothingObtained }

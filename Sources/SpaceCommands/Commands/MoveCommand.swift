@@ -7,9 +7,9 @@ struct MoveCommand: ParsableCommand {
         commandName: "move",
         abstract: "Take a tuple and write another, in one transaction.",
         discussion: """
-            Takes the oldest tuple that matches FROM, writes TO, and prints what it took. No process sees the namespace with both, or \
-            with neither. The status is 1 when nothing matches; then nothing is written. If the tuple that it took can't be \
-            printed, it puts it back, unless TO has been taken by then.
+            Takes the oldest tuple that matches FROM, writes TO, and prints what it took. No process sees the namespace with both, \
+            and no watcher with neither. The status is 1 when nothing matches; then nothing is written. The tuple is printed first: \
+            if it can't be, it stays in its place.
 
             EXAMPLE:
               space move jobs '["job", 7, "queued"]' '["job", 7, "running"]'
@@ -38,16 +38,18 @@ struct MoveCommand: ParsableCommand {
         let output = Output()
         try output.checkTaken()
         let hasFound = try access.use(for: owner) { namespace in
-            guard let taken = try namespace.move(matching: template, to: tuple) else { return false }
+            guard let claim = try namespace.claimAll(matching: template, max: 1, isTake: true).first else {
+                return false
+            }
             do {
-                output.append(line: try printing.line(taken))
+                output.append(line: try printing.line(claim.tuple))
                 try output.flush()
-            } catch {
-                // The newest tuple that is equal is as good as the one that was written.
-                _ = try? namespace.transaction { t in
-                    guard try t.takeIfExists(matching: Template(tuple), order: .newestFirst) != nil else { return }
-                    try t.write(tuple: taken)
+                try namespace.transaction { t in
+                    try t.complete(claim)
+                    try t.write(tuple: tuple)
                 }
+            } catch {
+                try? namespace.release([claim], wasDelivered: false)
                 throw error
             }
             return true

@@ -14,7 +14,7 @@ struct QueueCommand: ParsableCommand {
 
             take [ID] runs CMD with the item on its standard input, and with SHARED_SPACE_NAMESPACE, _ID, _DELIVERIES and \
             _FENCING. It completes the item when CMD's status is 0; otherwise, and when this process dies, the item returns, \
-            after --delay. Status 65 sets it aside. With --ttr the item returns after that time, and CMD is ended. The status \
+            after --delay. Status 65 sets it aside. With --ttr the item returns after that time, and CMD gets SIGTERM, and SIGKILL 5 s later. The status \
             is CMD's; 1 when there was nothing in time, and 75 when the item returned first; without --wait it tries once. \
             With --forever it goes on with one item after the other until a signal, or with --wait D until nothing came for D; \
             an item that failed returns after 1 s at first, twice as long each time, and 1 min at most.
@@ -128,6 +128,7 @@ struct QueueCommand: ParsableCommand {
             if count > 0 { throw ValidationError("\(action.rawValue) has no further words") }
         default: break
         }
+        try checkOptions()
         if let ttr, ttr.duration <= .zero {
             throw ValidationError("--ttr is longer than 0: the time would be over at once")
         }
@@ -168,6 +169,23 @@ struct QueueCommand: ParsableCommand {
         case .resume: try use { try $0.resume() }
         }
         try output.flush()
+    }
+
+    /// Refuses options that mean nothing for the action.
+    private func checkOptions() throws {
+        func only(_ isGiven: Bool, _ option: String, for actions: Action...) throws {
+            guard isGiven, !actions.contains(action) else { return }
+            let names = actions.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("\(option) is for \(names), and not for \(action.rawValue)")
+        }
+        try only(ttr != nil, "--ttr", for: .take)
+        try only(forever, "--forever", for: .take)
+        try only(state != nil, "--state", for: .peek)
+        try only(max != .max, "--max", for: .peek, .dead, .kick)
+        try only(unique != nil, "--unique", for: .put)
+        try only(group != nil, "--group", for: .put)
+        try only(priority != 0, "--priority", for: .put)
+        try only(delay != nil, "--delay", for: .put, .take)
     }
 
     private func numbers() throws -> [UInt64] {

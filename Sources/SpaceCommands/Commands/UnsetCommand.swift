@@ -7,7 +7,8 @@ struct UnsetCommand: ParsableCommand {
         commandName: "unset",
         abstract: "Remove a cell, and print the value that it held.",
         discussion: """
-            The status is 1 when it held none. A value that could not be printed is set again, unless there is another by then.
+            The status is 1 when it held none. A value that could not be printed is set again, to \
+            end when it would have ended, unless there is another by then.
 
             EXAMPLE:
               space unset jobs progress
@@ -30,12 +31,12 @@ struct UnsetCommand: ParsableCommand {
         let output = Output()
         try output.checkTaken()
         let hasFound = try access.use(for: owner) { namespace in
-            guard let old = try namespace.unset(key) else { return false }
-            output.append(line: printing.line(old))
+            guard let former = try namespace.unsetKeeping(key) else { return false }
+            output.append(line: printing.line(former.value))
             do {
                 try output.flush()
             } catch {
-                _ = try? namespace.setIfAbsent(key, value: old)
+                try? namespace.putBack(key, former)
                 throw error
             }
             return true

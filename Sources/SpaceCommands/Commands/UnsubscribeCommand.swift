@@ -9,7 +9,7 @@ struct UnsubscribeCommand: ParsableCommand {
         discussion: """
             A subscription of 'space watch --subscription' stays while nobody watches, and the journal keeps what it has not been \
             told, up to its bound. 'space show' lists subscriptions with their positions. The status is 1 when there is none of \
-            that name. A watch that goes on is told by the end of its line.
+            that name. A watch that goes on under that name ends with status 69.
 
             EXAMPLE:
               space unsubscribe jobs audit

@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceEngine
 
 /// One line of a dump, whose fields are checked for their types as they are read.
 struct DumpLine {
@@ -33,6 +34,31 @@ struct DumpLine {
         case .int(let milliseconds)?: Int64(milliseconds)
         default: throw bad("\"\(key)\" is milliseconds since 1970, or null")
         }
+    }
+
+    /// A number of deliveries; 0 if the line has none.
+    func deliveries() throws -> UInt32 {
+        guard record["deliveries"] != nil else { return 0 }
+        guard let number = UInt32(exactly: try integer("deliveries")) else {
+            throw bad("\"deliveries\" is no number from 0 to \(UInt32.max)")
+        }
+        return number
+    }
+
+    /// When and by which process something was written, if the line says so.
+    func origin() throws -> Origin {
+        guard record["written"] != nil else { return .unknown }
+        guard let seconds = UInt32(exactly: try integer("written") / 1000),
+            let pid = Int32(exactly: try integer("writer")), pid > 0
+        else { throw bad("\"written\" is milliseconds since 1970, and \"writer\" a process") }
+        return Origin(pid: pid, seconds: seconds)
+    }
+
+    /// Whether the line is of something that lived as long as a process.
+    func endsWithProcess() throws -> Bool {
+        guard record["session"] != nil else { return false }
+        _ = try integer("session")
+        return true
     }
 
     /// The name of a shared object.

@@ -15,7 +15,9 @@ extension DumpReader {
         }
         guard let id = UInt64(exactly: try line.integer("id")) else { throw line.bad("\"id\" is below 0") }
         guard let value = try line.value("value") else { throw line.bad("the item has no value") }
-        guard let state = line.string("state") else { throw line.bad("the item has no state") }
+        guard let state = line.string("state"), ["ready", "delayed", "taken", "blocked", "dead"].contains(state) else {
+            throw line.bad("the item's state is none of ready, delayed, taken, blocked and dead")
+        }
         func text(_ key: String) throws -> String? {
             switch line[key] {
             case nil, .null?: return nil

@@ -11,6 +11,9 @@ struct DumpReader {
     var recipes = RecipesDump()
     private(set) var mode: StorageMode?
     private(set) var history: History?
+    private(set) var isPersistent = false
+    private(set) var byteLimit: Int?
+    private(set) var deliveryLimit: Int?
     private var namespaces = 0
 
     /// Reads standard input to its end.
@@ -47,15 +50,22 @@ struct DumpReader {
             guard case .int(let id)? = line["tuple_id"] ?? line["id"] else { throw line.bad("the \(kind) has no id") }
             let tuple = try line.tuple(of: kind)
             // What lived as long as a process is not brought back without it.
-            if line["session"] != nil { return nil }
+            if try line.endsWithProcess() { return nil }
             return (
-                id, LoadedTuple(tuple: tuple, expires: try line.moment("expires"), isBuried: kind == "buried")
+                id,
+                LoadedTuple(
+                    tuple: tuple,
+                    expires: try line.moment("expires"),
+                    isBuried: kind == "buried",
+                    deliveries: try line.deliveries(),
+                    origin: try line.origin()
+                )
             )
         case "cell":
             guard let key = line.string("key"), let value = try line.value("value") else {
                 throw line.bad("the cell has no key or no value")
             }
-            if line["session"] != nil { return nil }
+            if try line.endsWithProcess() { return nil }
             cells.append(DumpedCell(key: key, value: value, expires: try line.moment("expires"), holder: nil))
         case "collection": try takeCollection(line)
         case "element": try takeElement(line)
@@ -78,6 +88,10 @@ struct DumpReader {
             throw line.bad("the namespace's mode is unknown")
         }
         self.mode = mode
+        isPersistent = line["persistent"] == .bool(true)
+        // Dumps of earlier releases have no such limits.
+        if case .int(let limit)? = line["limit"], limit > 0 { byteLimit = limit }
+        if case .int(let limit)? = line["delivery_limit"], limit > 0 { deliveryLimit = limit }
         // Dumps of earlier releases have no history.
         guard case .object(let history)? = line["history"] else { return }
         guard case .int(let changes)? = history["changes"], case .int(let bytes)? = history["bytes"] else {

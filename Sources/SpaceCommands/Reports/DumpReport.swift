@@ -23,6 +23,7 @@ struct DumpReport {
         namespace.add("bytes", status.bytes)
         namespace.add("limit", status.byteLimit)
         namespace.add("history", json: StatusReport.json(status.history))
+        namespace.add("delivery_limit", status.deliveryLimit)
         namespace.add("unlocked", inspection.isLockFree)
         try print(namespace.line)
         for owner in status.owners {

@@ -146,7 +146,7 @@ struct StatusReport {
     /// Adds when the tuple ends by itself, if it does.
     private static func addEnd(of claim: NamespaceStatus.Claim, to object: inout JSONObject) {
         if let expires = claim.expires { object.add("expires", expires) }
-        if claim.endsWithProcess { object.add("session", 0) }
+        if let pid = claim.endsWith { object.add("session", pid) }
     }
 
     private static func object(_ shape: NamespaceStatus.Shape) -> JSONObject {

@@ -38,7 +38,7 @@ extension ExitStatus {
             self = .usage
         case .invalidName, .badData, .tooLarge, .transactionTooLarge, .typeMismatch:
             self = .badData
-        case .namespaceNotFound, .namespaceDeleted, .incompatible:
+        case .namespaceNotFound, .namespaceDeleted, .incompatible, .subscriptionEnded:
             self = .unavailable
         case .damaged, .storageFull, .limitReached, .readersExhausted, .descriptorsExhausted, .inputOutput:
             self = .inputOutput

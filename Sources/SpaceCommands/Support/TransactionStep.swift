@@ -91,13 +91,7 @@ struct TransactionStep {
         case "read": .read(try arguments.template("template"))
         case "count": .count(arguments.values["template"] == nil ? .any : try arguments.template("template"))
         case "move": .move(try arguments.template("from"), try arguments.tuple("to"))
-        case "set":
-            .set(
-                try arguments.string("key"),
-                try arguments.value("value"),
-                ifEquals: arguments.values["if_equals"] == nil ? nil : try arguments.value("if_equals"),
-                ifAbsent: try arguments.flag("if_absent")
-            )
+        case "set": try set(arguments)
         case "get": .get(try arguments.string("key"))
         case "unset": .unset(try arguments.string("key"))
         case "incr": .increment(try arguments.string("key"), try arguments.integer("by") ?? 1)
@@ -105,6 +99,20 @@ struct TransactionStep {
         case "complete": .complete(try arguments.id("id"))
         default: .release(try arguments.id("id"))
         }
+    }
+
+    private static func set(_ arguments: Arguments) throws -> Operation {
+        let ifAbsent = try arguments.flag("if_absent")
+        var expected = arguments.values["if_equals"] == nil ? nil : try arguments.value("if_equals")
+        // In the array form null stands in the place of the one to give the other.
+        if ifAbsent, expected == .null { expected = nil }
+        if ifAbsent, expected != nil { throw arguments.bad("if_absent", "excludes if_equals") }
+        return .set(
+            try arguments.string("key"),
+            try arguments.value("value"),
+            ifEquals: expected,
+            ifAbsent: ifAbsent
+        )
     }
 
     /// The number of the claim that the operation ends, which the command looks up before the transaction.
@@ -172,7 +180,7 @@ struct TransactionStep {
         let values: [String: Value]
         let what: String
 
-        private func bad(_ key: String, _ reason: String) -> CommandFailure {
+        func bad(_ key: String, _ reason: String) -> CommandFailure {
             .badData("\(what): \(key.quotedForPeople) \(reason)")
         }
 

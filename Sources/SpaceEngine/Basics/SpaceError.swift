@@ -75,6 +75,8 @@ public struct SpaceError: Error, Sendable {
         public static let evaluationFailed = Code(rawValue: "evaluationFailed")
         /// The hold is lost: it was taken away, or its process's session had been given up for dead.
         public static let holdLost = Code(rawValue: "holdLost")
+        /// The subscription was ended by another process or handle; who watches under its name is told no more.
+        public static let subscriptionEnded = Code(rawValue: "subscriptionEnded")
         /// The responder threw; ``SpaceError/holder`` names its process.
         public static let responderFailed = Code(rawValue: "responderFailed")
         /// No process answers the request, or all responders have already been asked.

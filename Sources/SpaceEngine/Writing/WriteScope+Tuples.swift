@@ -5,10 +5,12 @@ import TupleCoding
 // it expires. Every change that makes a tuple visible or invisible goes through here, so the three tables agree.
 
 extension WriteScope {
-    /// Adds a new tuple.
+    /// Adds a new tuple; one that is loaded from a dump may have come back from claims, and have an older origin.
     package func insert(
         _ tuple: EncodedTuple,
         end: RowEnd,
+        deliveries: UInt32 = 0,
+        origin: Origin? = nil,
         with cursors: inout TupleCursors?
     ) throws(SpaceError) -> UInt64 {
         precondition(!keepsNear, "a transaction that adds tuples takes over the near end")
@@ -21,7 +23,7 @@ extension WriteScope {
         }
         counters.nextTuple = id + 1
         try note(.write, id: id, isRecord: tuple.isRecord, new: tuple.bytes)
-        try store(id, tuple, .now(process), end: end, with: &cursors)
+        try store(id, tuple, origin ?? .now(process), end: end, deliveries: deliveries, with: &cursors)
         appeared.add(id, tuple, expiry: end.expiry)
         return id
     }
@@ -33,12 +35,13 @@ extension WriteScope {
         _ tuple: EncodedTuple,
         _ origin: Origin,
         end: RowEnd,
+        deliveries: UInt32 = 0,
         with cursors: inout TupleCursors?
     ) throws(SpaceError) {
         let row = TupleRow(
             expiry: end.expiry,
             rawHolder: end.rawHolder,
-            deliveries: 0,
+            deliveries: deliveries,
             origin: origin,
             encoded: tuple
         )

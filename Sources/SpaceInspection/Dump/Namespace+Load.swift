@@ -10,7 +10,8 @@ extension Namespace {
         tuples: [LoadedTuple],
         cells: [DumpedCell],
         collections: [CollectionDump] = [],
-        recipes: RecipesDump = RecipesDump()
+        recipes: RecipesDump = RecipesDump(),
+        deliveryLimit: Int? = nil
     ) throws(SpaceError) {
         try attempt("load") { (core) throws(SpaceError) in
             for loaded in tuples { try Limits.check(size: loaded.tuple.encoded.count) }
@@ -21,8 +22,9 @@ extension Namespace {
             }
             for collection in collections { try collection.check() }
             try recipes.check()
-            guard !tuples.isEmpty || !values.isEmpty || !collections.isEmpty || !recipes.isEmpty else { return }
-            try load(tuples, values, collections, recipes, core)
+            guard !tuples.isEmpty || !values.isEmpty || !collections.isEmpty || !recipes.isEmpty || deliveryLimit != nil
+            else { return }
+            try load(tuples, values, collections, recipes, deliveryLimit, core)
         }
     }
 
@@ -31,10 +33,15 @@ extension Namespace {
         _ values: [LoadedCell],
         _ collections: [CollectionDump],
         _ recipes: RecipesDump,
+        _ deliveryLimit: Int?,
         _ core: NamespaceCore
     ) throws(SpaceError) {
         let now = Clock.realtimeMilliseconds()
         try core.write(.adding) { (scope) throws(SpaceError) in
+            // A namespace that has a limit keeps it.
+            if let deliveryLimit, scope.counters.deliveryLimit == 0 {
+                scope.counters.deliveryLimit = UInt64(deliveryLimit)
+            }
             for loaded in tuples {
                 guard let end = Self.end(loaded.expires, now, core.clock) else { continue }
                 // The cursors are not kept from tuple to tuple, because setting a tuple aside changes the tables in
@@ -42,7 +49,13 @@ extension Namespace {
                 var cursors: TupleCursors?
                 let id = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
                     let tuple = EncodedTuple(bytes: bytes, isRecord: loaded.tuple.isRecord)
-                    return try scope.insert(tuple, end: end, with: &cursors)
+                    return try scope.insert(
+                        tuple,
+                        end: end,
+                        deliveries: loaded.deliveries,
+                        origin: loaded.origin == .unknown ? nil : loaded.origin,
+                        with: &cursors
+                    )
                 }
                 guard loaded.isBuried, let row = try scope.snapshot.tupleRow(id) else { continue }
                 try scope.bury(id, row)
@@ -62,7 +75,7 @@ extension Namespace {
     private static func end(_ expires: Int64?, _ now: Int64, _ clock: NamespaceClock) -> RowEnd? {
         guard let expires else { return RowEnd() }
         let (left, overflow) = expires.subtractingReportingOverflow(now)
-        guard left > 0 else { return nil }
+        guard overflow ? expires > 0 : left > 0 else { return nil }
         // The dump has the wall clock's time; the namespace's own clock may be another.
         return RowEnd(expiry: clock.time(after: overflow ? .seconds(Int64.max / 1000) : .milliseconds(left)))
     }

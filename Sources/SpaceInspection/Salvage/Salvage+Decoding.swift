@@ -76,7 +76,7 @@ extension Salvage {
                         tuple: try tuple.tuple(),
                         deliveries: Int(tuple.deliveries),
                         expires: clock.realtime(tuple.expiry),
-                        endsWithProcess: tuple.endsWithHolder
+                        endsWith: tuple.endsWithHolder ? 0 : nil
                     )
                 )
             }

@@ -147,7 +147,7 @@ extension NamespaceStatus {
                 tuple: try snapshot.tuple(id, tuple),
                 deliveries: Int(tuple.deliveries),
                 expires: tuple.expiry == 0 ? nil : snapshot.clock.realtime(tuple.expiry),
-                endsWithProcess: tuple.endsWithHolder
+                endsWith: tuple.end.holder.map { $0.pid(pids) }
             )
             if row.isSetAside { buried.append(claim) } else { claims.append(claim) }
             return true

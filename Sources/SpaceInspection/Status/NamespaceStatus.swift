@@ -75,8 +75,8 @@ public struct NamespaceStatus: Sendable {
         public let deliveries: Int
         /// When the tuple expires, in milliseconds since 1970; `nil`: never.
         package let expires: Int64?
-        /// Whether the tuple ends with a process.
-        package let endsWithProcess: Bool
+        /// The process with which the tuple ends, 0 if it is not known; `nil`: with none.
+        package let endsWith: Int32?
     }
 
     /// A place in the queue of a name that processes hold: a lock, a semaphore, an election, a barrier.

@@ -115,7 +115,7 @@ package struct ObjectState: Sendable {
     package func mismatch(is stands: String, wanted: String) -> SpaceError {
         .mismatch(
             "\(kind.phrase), \(name.quotedForPeople), was made with \(stands), and is used with \(wanted)",
-            advice: "use the same everywhere, or remove it first"
+            advice: "use the same everywhere"
         )
     }
 }

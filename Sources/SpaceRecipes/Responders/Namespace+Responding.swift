@@ -24,7 +24,13 @@ extension Namespace {
         defer { try? core.removeResponder(position, of: name) }
         do {
             while let (request, argument) = try nextRequest(of: position, name, once: once, interruption) {
-                let inHand = RequestInHand(core: core, asking: request.asking, position: position, key: key)
+                let inHand = RequestInHand(
+                    core: core,
+                    asking: request.asking,
+                    position: position,
+                    key: key,
+                    reached: request.reached
+                )
                 let reply = try body(argument, inHand).flatMap { value in
                     Result { () throws(TupleCodingError) in try value.encodedElement() }
                         .mapError { ResponderFailure($0) }

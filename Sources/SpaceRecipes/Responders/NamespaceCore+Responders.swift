@@ -109,7 +109,9 @@ extension NamespaceCore {
     /// The request that a responder, perhaps of another process, has begun, by its word.
     func request(atHand word: String) throws(SpaceError) -> IncomingRequest {
         let parts = word.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let ticket = UInt64(parts[0]), let work = UInt64(parts[1]), let raw = Int(parts[2])
+        let reached = parts.dropFirst(3).compactMap { Int($0) }
+        guard parts.count == 3 + reached.count, let ticket = UInt64(parts[0]), let work = UInt64(parts[1]),
+            let raw = Int(parts[2])
         else {
             throw .misuse(
                 "\(word.quotedForPeople) names no request",
@@ -119,7 +121,10 @@ extension NamespaceCore {
         let (asking, position) = (Asking(ticket: ticket, work: work), ResponderPosition(raw: raw))
         let request = try read { snapshot throws(SpaceError) -> IncomingRequest? in
             guard let row = try snapshot.request(asking, of: position), row.at == position else { return nil }
-            return try snapshot.incoming(row, asking, at: position)
+            // The row has grown by what this handler has asked before; a handler may ask the next responder again.
+            var known = row
+            known.reached = reached.map { ResponderPosition(raw: $0) }
+            return try snapshot.incoming(known, asking, at: position)
         }
         guard let request else {
             throw SpaceError(

@@ -7,9 +7,14 @@ package struct RequestInHand: Sendable {
     package let position: ResponderPosition
     /// The key of the responder that is answering.
     package let key: String
+    /// The responders that `next` must not ask: those that the request had reached when its handler began.
+    let reached: [ResponderPosition]
 
     /// The request as one word, by which another process can ask the next responder within it.
-    package var word: String { "\(asking.ticket).\(asking.work).\(position.raw)" }
+    package var word: String {
+        (["\(asking.ticket)", "\(asking.work)", "\(position.raw)"] + reached.map { "\($0.raw)" })
+            .joined(separator: ".")
+    }
 
     /// Whether a reply is still wanted.
     ///

@@ -206,6 +206,13 @@ package final class ChangeSource: Sendable {
         // Loaded before the read: no process commits once this flag is set, so a read after it sees everything.
         let isLastLook = core.control.dead.load() != 0
         do throws(SpaceError) {
+            if isSubscription, try !isRegistered(core) {
+                throw SpaceError(
+                    .subscriptionEnded,
+                    reason: "the subscription was ended by another process or handle",
+                    advice: "subscribe again, to be told of what comes from then on"
+                )
+            }
             if try readPresent(core, &present) { return .ready }
             let position = state.withLock { $0.position }
             var looked = 0
@@ -228,6 +235,13 @@ package final class ChangeSource: Sendable {
             state.withLock { $0.hasEnded = true }
         }
         return .ready
+    }
+
+    /// Whether the watcher still has its row: without it, the journal does not keep changes for it.
+    private func isRegistered(_ core: NamespaceCore) throws(SpaceError) -> Bool {
+        try core.read(evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
+            try snapshot.watcherRows.contains(registration.number)
+        }
     }
 
     /// Reads a part of the initial contents and makes it ready.
