@@ -184,18 +184,28 @@ private final class Shell {
     /// Starts a statement, and returns once it watches, waits or answers.
     func start(_ statement: ArticleCommandTests.Statement, in space: Space) throws {
         let name = try #require(statement.namespace)
-        func count() throws -> Int {
-            guard try space.namespaceNames().contains(name) else { return 0 }
-            let status = try space.existingNamespace(name, owning: false).status()
-            return status.watchers.count + status.waiters.count + status.responders.count
-                + status.holds.count
+        /// Whether a process is the one that was started, or descends from it.
+        func belongs(_ process: Int32?, to pid: Int32) -> Bool {
+            var process = process
+            while let known = process, known > 1 {
+                if known == pid { return true }
+                process = ProcessIdentity.parent(of: known)
+            }
+            return false
         }
-        let before = try count()
+        func isThere(_ pid: Int32) throws -> Bool {
+            guard try space.namespaceNames().contains(name) else { return false }
+            let status = try space.existingNamespace(name, owning: false).status()
+            let all =
+                status.watchers.map(\.pid) + status.waiters.map(\.pid) + status.responders.map(\.pid)
+                + status.holds.map(\.pid)
+            return all.contains { belongs($0, to: pid) }
+        }
         let text = statement.text.hasSuffix("&") ? statement.text : "\(statement.text) &"
         let (output, status) = try run("{ \(text) } > /dev/null; echo $!")
         guard status == 0, let pid = Int32(output) else { throw TestFailure("\(statement.text): \(output)") }
         endless.append((pid, statement.text))
-        #expect(try eventually { try count() > before }, "\(statement.text)")
+        #expect(try eventually { try isThere(pid) }, "\(statement.text)")
     }
 
     /// Ends what goes on.

@@ -114,6 +114,34 @@ struct HelpTests {
         }
     }
 
+    @Test(
+        "A line that is being typed is completed with what is there",
+        arguments: [
+            ("get n cfg.", "cfg.host cfg.port"), ("get n other", "other"), ("unset n nothing", ""), ("show ", "n"),
+            ("counter n ", "hits"), ("queue n ", "mail"), ("counter missing ", ""),
+            ("watch n --events ta", "take"),
+        ]
+    )
+    func completedLines(_ line: String, _ expected: String) throws {
+        let root = try TemporaryRoot()
+        let runner = CommandRunner(root: root.path)
+        for key in ["cfg.host", "cfg.port", "other"] { try runner.space("set", "n", "--persistent", key, "1") }
+        try runner.space("counter", "n", "hits")
+        try runner.space("queue", "n", "mail", "put", "1")
+        let script = """
+            source <(space --generate-completion-script bash)
+            COMP_LINE="space $1"; COMP_POINT=${#COMP_LINE}; COMP_WORDS=($COMP_LINE); COMP_TYPE=9
+            [[ $COMP_LINE != *' ' ]] || COMP_WORDS+=('')
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            _space space "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}" 2>/dev/null
+            printf '%s\\n' "${COMPREPLY[@]}" | grep -v '^-' | sort | xargs
+            """
+        let result = try runner.start("/bin/bash", ["-c", script, "bash", line]).finish()
+        let words = result.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words == expected, "\(result.errors)")
+        try runner.space("delete", "n")
+    }
+
     @Test("Completions are generated", arguments: ["bash", "zsh", "fish"])
     func completions(_ shell: String) throws {
         let result = try runner.space("--generate-completion-script", shell)

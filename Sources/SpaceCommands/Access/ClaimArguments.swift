@@ -6,7 +6,10 @@ struct ClaimArguments: ParsableArguments {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: ArgumentHelp("The claim's id, as 'space claim --hold' printed it.", valueName: "id"))
+    @Argument(
+        help: ArgumentHelp("The claim's id, as 'space claim --hold' printed it.", valueName: "id"),
+        completion: .claims
+    )
     var id: UInt64
 
     /// - Throws: `claimLost` if there is no such claim any more.

@@ -19,7 +19,10 @@ struct HoldingOptions: ParsableArguments {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "The name.")
+    @Argument(
+        help: "The name.",
+        completion: .objects(.lock, .semaphore, .election, .barrier, .latch, .rateLimit)
+    )
     var name: String
 
     @OptionGroup var tail: CommandTail

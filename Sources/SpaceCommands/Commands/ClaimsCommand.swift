@@ -36,7 +36,7 @@ struct ClaimsCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: ArgumentHelp("The claim's id, or with --buried the tuple's.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The claim's id, or with --buried the tuple's.", valueName: "id"), completion: .claims)
     var id: UInt64?
 
     func validate() throws {

@@ -25,7 +25,7 @@ struct CounterCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .objects(.counter))
     var name: String
 
     @Argument(help: "What to add.")

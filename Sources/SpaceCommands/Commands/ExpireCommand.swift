@@ -28,7 +28,7 @@ struct ExpireCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "A cell's name, or a tuple's id.")
+    @Argument(help: "A cell's name, or a tuple's id.", completion: .keys)
     var subject: String
 
     @Argument(help: ArgumentHelp("The time from now on.", valueName: "duration"))

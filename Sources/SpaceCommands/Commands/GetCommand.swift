@@ -26,7 +26,7 @@ struct GetCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "The cell's name.")
+    @Argument(help: "The cell's name.", completion: .keys)
     var key: String
 
     func run() throws {

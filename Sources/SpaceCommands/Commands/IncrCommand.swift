@@ -23,7 +23,7 @@ struct IncrCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "The cell's name.")
+    @Argument(help: "The cell's name.", completion: .keys)
     var key: String
 
     @Argument(help: "What to add.")

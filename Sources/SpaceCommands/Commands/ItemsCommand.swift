@@ -50,7 +50,7 @@ struct ItemsCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "The name of the ordered set.")
+    @Argument(help: "The name of the ordered set.", completion: .objects(.orderedSet))
     var name: String
 
     @Argument(help: "What to do with it.")

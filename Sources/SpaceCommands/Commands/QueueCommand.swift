@@ -97,7 +97,7 @@ struct QueueCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "The name.")
+    @Argument(help: "The name.", completion: .objects(.queue))
     var name: String
 
     @Argument(

@@ -38,7 +38,7 @@ struct RequestCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String?
 
-    @Argument(help: "What is asked for.")
+    @Argument(help: "What is asked for.", completion: .objects(.responder))
     var name: String?
 
     @Argument(help: "What it is asked with, in JSON form (default: null).")

@@ -43,7 +43,7 @@ struct SetCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "The cell's name.")
+    @Argument(help: "The cell's name.", completion: .keys)
     var key: String
 
     @Argument(help: "The value, in JSON form.")

@@ -22,7 +22,7 @@ struct TTLCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "A cell's name, or a tuple's id.")
+    @Argument(help: "A cell's name, or a tuple's id.", completion: .keys)
     var subject: String
 
     func run() throws {

@@ -22,7 +22,7 @@ struct UnsubscribeCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: "The subscription's name.")
+    @Argument(help: "The subscription's name.", completion: .subscriptions)
     var name: String
 
     func run() throws {

@@ -42,7 +42,8 @@ struct WatchChoice: ParsableArguments {
         help: ArgumentHelp(
             "Only these, separated by commas: \(Change.Kind.allCases.map(\.description).joined(separator: ", ")).",
             valueName: "events"
-        )
+        ),
+        completion: .list(Change.Kind.allCases.map(\.description))
     )
     var events: String?
 
