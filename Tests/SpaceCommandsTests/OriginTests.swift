@@ -72,6 +72,8 @@ struct OriginTests {
             #expect(item?["writer"] == .int(Int(put.pid)))
             #expect(item?["deliveries"] == 1)
             #expect(item?["written"] != nil)
+            let peeked = try Value(json: try runner.space("queue", "n", "mail", "peek").output)
+            #expect(peeked["writer"] == item?["writer"] && peeked["written"] == item?["written"])
             try runner.space("delete", "n")
         }
     }

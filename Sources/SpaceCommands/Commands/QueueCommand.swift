@@ -230,6 +230,7 @@ struct QueueCommand: ParsableCommand {
             object.add("group", item.group)
             object.add("deliveries", item.deliveries)
             if let reason = item.reason { object.add("reason", reason) }
+            object.add(item.origin)
             object.add("value", json: item.value.json)
             output.append(line: object.line)
         }

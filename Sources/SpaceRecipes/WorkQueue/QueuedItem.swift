@@ -33,6 +33,8 @@ public struct QueuedItem: Sendable, Hashable {
     public let reason: String?
     /// The time until a delayed item is ready, or until a taken item returns; `nil` if there is no such time.
     public let due: Duration?
+    /// By which process and when it was put.
+    package let origin: Origin
 }
 
 /// A former name of ``QueuedItem``.
@@ -59,7 +61,8 @@ extension QueuedItem {
             group: row.group,
             deliveries: Int(row.deliveries),
             reason: row.reason,
-            due: due == 0 ? nil : .milliseconds(max(0, due &- now))
+            due: due == 0 ? nil : .milliseconds(max(0, due &- now)),
+            origin: row.origin
         )
     }
 }
