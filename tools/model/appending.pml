@@ -13,9 +13,10 @@
  * base is made and the log up to it deleted. HANDS: how often the pen is handed over while its holder needs it.
  *
  * Checked: an entry stands on the state that it was made from. No operation is in the log twice. An operation that is told
- * as done is in the log, and one that is told as not done never is. A replica shows only what is in the log. A read after
- * sync() sees all that was told as done before. When no process can take a step any more, each living worker of a machine
- * whose replica works has an answer, and each such replica has the whole log.
+ * as done is in the log, and one that is told as not done never is. A replica shows only what is in the log. A process that
+ * looked for an outcome and is told that its operation is done finds it in its replica. A read after sync() sees all that
+ * was told as done before. When no process can take a step any more, each living worker of a living machine has an answer,
+ * and each replica that works has the whole log; a machine whose gate is held by a stopped worker is left out.
  *
  * Each WEAK_… leaves one rule out, and the checker must find an error then.
  */
@@ -196,6 +197,11 @@ inline hand(operation_) {
     request[slot].stage = WITH_DAEMON
 }
 
+#ifdef WEAK_SHOWN
+#define IS_SHOWN true
+#else
+#define IS_SHOWN (applied[M] > n || isBroken[M])
+#endif
 #ifdef WEAK_TAKEN
 #define PLACE_IS_TAKEN (head > n && n + 1 > trimmed)
 #else
@@ -223,8 +229,8 @@ again:
     }
     fi;
     /* The body runs, and its entry goes to the daemon. */
+    n = applied[M];
     atomic {
-        n = applied[M];
 #ifdef WEAK_RERUN
         base = (base == NONE -> n : base);
 #else
@@ -280,7 +286,7 @@ again:
     do
     :: atomic {
         verdict == 0 ->
-        /* The log, the member's last commit and the pen are read at one revision. */
+        /* The log, the head, the member's last commit and the pen are read at one revision. */
         if
 #ifdef WEAK_ORDER
         :: !hasSeenNone && head <= n -> hasSeenNone = true
@@ -317,7 +323,13 @@ again:
                 (slot != NONE && request[slot].stage == FREE);
             slot = NONE
         }
-    :: atomic { verdict == YES -> isResolved(); tell(YES); goto end }
+    :: atomic {
+        verdict == YES && IS_SHOWN ->
+        isResolved();
+        assert(applied[M] > n || isBroken[M]);
+        tell(YES);
+        goto end
+    }
     :: atomic {
         verdict == NO ->
         isResolved();
@@ -430,6 +442,9 @@ inline losePen() {
 }
 
 inline register() {
+#ifdef WEAK_FORGET
+    last[member[me]] = 0;
+#endif
     member[me] = nextMember;
     counter[me] = 0;
     lease[nextMember] = true;
@@ -490,7 +505,9 @@ proctype Daemon(byte me) provided (!isDown[me])
         SET_CREATED
     }
     :: atomic { MAY_HAND_OVER(0) -> handOver(0) }
+#if MACHINES > 1
     :: atomic { MAY_HAND_OVER(1) -> handOver(1) }
+#endif
 #if MACHINES > 2
     :: atomic { MAY_HAND_OVER(2) -> handOver(2) }
 #endif
