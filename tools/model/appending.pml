@@ -1,11 +1,11 @@
 /* Appending: a replicated commit is in the log once, on the state that it was made for, and its outcome is told rightly.
  *
- * The model follows the rules of CLUSTER.md for one namespace: the pen, the append, an unknown outcome. Each machine has a
+ * One namespace that several machines share through etcd: the pen, the append, an unknown outcome. Each machine has a
  * replica, a gate, a daemon and workers. A worker executes an operation under the gate, on entry n of its replica, and
- * hands the entry to the daemon with n and the pen's revision. The daemon sends it to etcd. etcd compares and appends, at
- * any later time or never; it may do so twice, and its answer may be lost. A worker without an answer releases the gate and
- * looks for the outcome. An operation that is refused runs again (a library's operation) or ends with an error (a user's
- * transaction).
+ * hands the entry to the daemon with n and the pen's revision. The daemon sends it to etcd. etcd compares and appends,
+ * at any later time or never; it may do so twice, and its answer may be lost. A worker without an answer releases the
+ * gate and looks for the outcome. An operation that is refused runs again (a library's operation) or ends with an error
+ * (a user's transaction).
  *
  * Faults, each up to a number: SILENCES (an answer or a request is lost, or the time passes), DUPES (a request arrives
  * twice), EXPIRIES (a daemon loses its lease), RESTARTS (a daemon is killed and starts again), DEATHS (a machine ends),

@@ -1,8 +1,9 @@
 /* Basing: each replica applies every entry once and in order, also if it was away while the log was trimmed.
  *
- * The model follows the rules of CLUSTER.md on bases, trimming and joining. One process appends. Publishers hold the
- * `basing` lock, clean up after earlier ones, put a snapshot in two chunks and then its manifest, and trim the log up to it.
- * Replicas join, apply what their watch delivers, lose the connection, and join again. etcd compacts its history.
+ * Bases, trimming and joining of a namespace that several machines share through etcd. One process appends. Publishers
+ * hold the `basing` lock, clean up after earlier ones, put a snapshot in two chunks and then its manifest, and trim the
+ * log up to it. Replicas join, apply what their watch delivers, lose the connection, and join again. etcd compacts its
+ * history.
  *
  * Faults, each up to a number: LOSSES (a publisher is stopped for longer than its lease holds the lock, and goes on; a
  * killed one is one that never goes on), AWAYS (a replica is away), CUTS (a watch is silent), RESTORES (etcd is set

@@ -1,10 +1,9 @@
 /* The clock of a replicated namespace: never back, never fast, and never slower than one delivery.
  *
- * The model follows rule 10 of CLUSTER.md, with real time in ticks. An entry bears the time of the machine that made it. An
- * append takes up to a tick, and the other machines apply an entry up to a tick after that. A machine's clock goes on with
- * its BOOTTIME, and an entry that it applies may only set it forward. Machine 1 joins: its last entry is old, and its wall
- * clock is fast. It makes no entry before it has
- * applied one that is new.
+ * The clock of a namespace that several machines share, with real time in ticks. An entry bears the time of the machine
+ * that made it. An append takes up to a tick, and the other machines apply an entry up to a tick after that. A
+ * machine's clock goes on with its BOOTTIME, and an entry that it applies may only set it forward. Machine 1 joins: its
+ * last entry is old, and its wall clock is fast. It makes no entry before it has applied one that is new.
  *
  * Checked: no entry bears an earlier time than the one before, nor a time that has not come, nor one that is longer ago
  * than LAG ticks. No machine sees a deadline pass more than LAG ticks too early.

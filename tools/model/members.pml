@@ -1,10 +1,10 @@
 /* Members: the claims of a dead member return, those of a living one do not, and no tuple is completed twice.
  *
- * The model follows the rules of CLUSTER.md on members, sessions and upkeep. A transaction is one step on the rows, and
- * fetches the pen: appending.pml shows that an entry stands on the state that it was made from. The members' keys are in
- * etcd and each machine sees them late. Workers open a session, claim a tuple, and complete the claim, perhaps late.
- * Machines do the upkeep: they commit the death of a member whose key is gone, and end their own killed workers' sessions.
- * Member 0 is a machine that has not joined this namespace.
+ * Members, sessions and upkeep of a namespace that several machines share through etcd. A transaction is one step on
+ * the rows, and fetches the pen: appending.pml shows that an entry stands on the state that it was made from. The
+ * members' keys are in etcd and each machine sees them late. Workers open a session, claim a tuple, and complete the
+ * claim, perhaps late. Machines do the upkeep: they commit the death of a member whose key is gone, and end their own
+ * killed workers' sessions. Member 0 is a machine that has not joined this namespace.
  *
  * Faults, each up to a number: KILLS (of workers), EXPIRIES (a daemon is cut off for longer than its lease, or stopped),
  * REBOOTS (all processes of a machine end, and its daemon starts again), DEATHS (a machine ends) and BREAKS (a replica

@@ -1,9 +1,9 @@
 /* Owning, across machines: a namespace with a living owner or a persistent one is never deleted, any other is in the end.
  *
- * The model follows the rules of CLUSTER.md on owners. `id` names the namespace's incarnation. A machine has the key
- * `owners/<member>`, on its lease, while a process there owns the namespace. Processes open or create the namespace, make
- * it persistent, and leave; the request that deletes the machine's key may arrive late. Any machine deletes the namespace.
- * A commit is one step on the rows: appending.pml shows that it compares the head.
+ * Owners of a namespace that several machines share through etcd. `id` names the namespace's incarnation. A machine has
+ * the key `owners/<member>`, on its lease, while a process there owns the namespace. Processes open or create the
+ * namespace, make it persistent, and leave; the request that deletes the machine's key may arrive late. Any machine
+ * deletes the namespace. A commit is one step on the rows: appending.pml shows that it compares the head.
  *
  * Faults: DEATHS (a machine ends, and then its lease).
  *
