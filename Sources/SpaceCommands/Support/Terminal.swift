@@ -8,7 +8,8 @@ final class Terminal {
     private let input: CInt
     private let output: CInt
     private var saved = termios()
-    private let readsKeys: Bool
+    private let hasModes: Bool
+    private var readsKeys: Bool
     private var isOpen = true
 
     /// Opens the terminal; `nil` if `output` is none.
@@ -18,8 +19,9 @@ final class Terminal {
         guard isatty(output) != 0 else { return nil }
         self.input = input
         self.output = output
-        readsKeys = isatty(input) != 0 && tcgetattr(input, &saved) == 0
-        if readsKeys {
+        hasModes = isatty(input) != 0 && tcgetattr(input, &saved) == 0
+        readsKeys = hasModes
+        if hasModes {
             var modes = saved
             // Signals still come from keys: Ctrl-C ends the command, Ctrl-Z stops it.
             modes.c_lflag &= ~tcflag_t(ICANON | ECHO)
@@ -36,7 +38,7 @@ final class Terminal {
         guard isOpen else { return }
         isOpen = false
         send("\u{1B}[?25h\u{1B}[?1049l")
-        if readsKeys { tcsetattr(input, TCSANOW, &saved) }
+        if hasModes { tcsetattr(input, TCSANOW, &saved) }
     }
 
     /// The numbers of columns and rows; 80 and 24 if the terminal does not know.
@@ -52,7 +54,10 @@ final class Terminal {
         var request = pollfd(fd: readsKeys ? input : -1, events: Int16(POLLIN), revents: 0)
         guard poll(&request, 1, CInt(clamping: max(0, milliseconds))) > 0 else { return nil }
         var byte: UInt8 = 0
-        guard read(input, &byte, 1) == 1 else { return nil }
+        let count = read(input, &byte, 1)
+        // If the terminal has gone, it would be ready at once, again and again.
+        if count == 0 || count < 0 && errno != EINTR { readsKeys = false }
+        guard count == 1 else { return nil }
         return Character(Unicode.Scalar(byte))
     }
 
