@@ -6,14 +6,19 @@ struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Print a cell's value.",
+        usage: """
+            space get [<options>] <ns> <key>
+            space get [<options>] <ns> --keys <pattern> [--max <number>]
+            """,
         discussion: """
             The status is 1 when the cell holds none, and 69 when there is no such namespace; with --wait a missing namespace \
-            counts as nothing yet.
+            counts as nothing yet. With --keys it prints {"key":…,"value":…} for each cell whose name matches, by name.
 
             EXAMPLES:
               space get jobs progress
               port=$(space get server port --wait 10s) || exit
               space get jobs title -r
+              space get jobs --keys 'config.*'
             """
     )
 
@@ -23,14 +28,32 @@ struct GetCommand: ParsableCommand {
     @OptionGroup var status: StatusOptions
     @OptionGroup var printing: RawOptions
 
+    @Option(
+        help: ArgumentHelp("Cells whose names match: '*' any text, '?' one character.", valueName: "pattern")
+    )
+    var keys: String?
+
+    @Option(help: ArgumentHelp("With --keys: print up to so many.", valueName: "number"))
+    var max: Int?
+
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
     @Argument(help: "The cell's name.", completion: .keys)
-    var key: String
+    var key: String?
+
+    func validate() throws {
+        guard (key == nil) != (keys == nil) else { throw ValidationError("name one cell, or give --keys") }
+        if let max, max < 1 { throw ValidationError("--max is a number from 1") }
+        if keys == nil, max != nil { throw ValidationError("--max is for --keys") }
+        if keys != nil, waiting.wait != nil || printing.raw {
+            throw ValidationError("--keys prints JSON of what is there: leave out --wait and --raw")
+        }
+    }
 
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
+        guard let key else { return try printCells(access) }
         let value = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> Value? in
             guard let remaining else { return try namespace.get(key) }
             return try namespace.getBlocking(key, timeout: remaining, interruption: Signals.interruption)
@@ -38,5 +61,19 @@ struct GetCommand: ParsableCommand {
         guard let value else { throw status.nothingObtained }
         try Signals.check()
         try Output.print(line: printing.line(value))
+    }
+
+    /// Prints the cells that `--keys` names.
+    private func printCells(_ access: NamespaceAccess) throws {
+        let cells = try access.use(for: owner) { try $0.cells(.matching(keys ?? "*")) }
+        guard !cells.isEmpty else { throw status.nothingObtained }
+        let output = Output()
+        for cell in cells.prefix(max ?? .max) {
+            var object = JSONObject()
+            object.add("key", cell.key)
+            object.add("value", json: cell.value.json)
+            try output.print(object.line)
+        }
+        try output.flush()
     }
 }

@@ -66,6 +66,7 @@ struct SpaceCommand: ParsableCommand {
                 name: "Namespaces",
                 subcommands: [
                     ListCommand.self, ShowCommand.self, TopCommand.self, StatsCommand.self, MetricsCommand.self,
+                    ServeCommand.self,
                     OwnCommand.self, DisownCommand.self, PersistCommand.self,
                     UnpersistCommand.self, DeleteCommand.self, WaitCommand.self, ReapCommand.self, LoadCommand.self,
                 ]

@@ -19,6 +19,7 @@ struct TopCommand: ParsableCommand {
               space top
               space top jobs --interval 500ms
               space top --max 1
+              space top --json --max 1 | jq '.namespaces[] | select(.deadlocks != []).name'
             """
     )
 
@@ -29,6 +30,9 @@ struct TopCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("End after so many looks.", valueName: "n"))
     var max: Int?
+
+    @Flag(help: "One JSON object for each look; times in it are milliseconds since 1970.")
+    var json = false
 
     @Option(help: ArgumentHelp("Sort by name, tuples, bytes, changes or waiters.", valueName: "key"))
     var sort = TopReport.Order.name
@@ -49,7 +53,7 @@ struct TopCommand: ParsableCommand {
         if namespace.map({ name in (try? Existence(space: space, name: name).isThere()) == false }) ?? false {
             try NamespaceAccess(common, namespace ?? "").use { _ in }
         }
-        let terminal = Terminal()
+        let terminal = json ? nil : Terminal()
         defer { terminal?.close() }
         let pause = interval?.duration ?? .seconds(2)
         var looks = Looks(space: space, namespace: namespace)
@@ -59,7 +63,9 @@ struct TopCommand: ParsableCommand {
             let due = MonotonicInstant.deadline(after: pause) ?? .distantFuture
             var report = try looks.next()
             count += 1
-            if let terminal {
+            if json {
+                try Output.print(line: report.object(order).line)
+            } else if let terminal {
                 report.isColoured = true
                 terminal.draw([header(report, space, order)] + report.lines(order))
             } else {

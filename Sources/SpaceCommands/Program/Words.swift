@@ -39,7 +39,7 @@ enum Words {
             "--after",
             "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries",
             "--unique", "--bound", "--ttr", "--state", "--retry-delay", "--as", "--limit", "--per", "--grace",
-            "--type", "--interval", "--sort",
+            "--type", "--interval", "--sort", "--address", "--port", "--socket", "--clients",
             commandWords, "-E",
             "--generate-completion-script":
             .value

@@ -41,12 +41,66 @@ struct TopReport {
             }
         }
         lines += table([Self.titles] + sorted(order).map(row))
-        let processes = processRows(statuses)
+        let processes = processes(statuses).map(row)
         if !processes.isEmpty {
             lines.append("")
             lines += table([["PID", "STATE", "NAMESPACE", "HOLDS", "WAITS FOR", "COMMAND"]] + processes)
         }
         return lines
+    }
+
+    // MARK: JSON
+
+    /// One object with everything, as `top --json` prints it.
+    func object(_ order: Order) -> JSONObject {
+        var object = JSONObject()
+        object.add("time", now)
+        object.add("namespaces", sorted(order).map(Self.object))
+        object.add("processes", processes(sights.compactMap(\.status)).map(Self.object))
+        return object
+    }
+
+    private static func object(_ sight: Sight) -> JSONObject {
+        var object = JSONObject()
+        object.add("name", sight.name)
+        guard let status = sight.status else {
+            object.add("failed", true)
+            return object
+        }
+        let graph = StatusReport(status: status).graph
+        object.add("tuples", status.tuples)
+        object.add("cells", status.cells)
+        object.add("bytes", status.bytes)
+        object.add("disk", status.diskBytes)
+        object.add("rate", sight.rate)
+        object.add("waiters", status.waiters.count)
+        object.add("held", status.holds.count(where: \.isHeld))
+        object.add("claims", status.claims.count)
+        object.add("deliveries", (status.claims + status.buried).reduce(0) { $0 + $1.deliveries })
+        object.add("aside", aside(status))
+        object.add("oldest", status.oldest)
+        object.add("longest_wait", status.waiters.map(\.since).min())
+        object.add("waits", graph.waits.count)
+        object.add("deadlocks", json: "[\(graph.deadlocks.map(WaitReport.json).joined(separator: ","))]")
+        object.add("life", "\(status.life)")
+        return object
+    }
+
+    private static func object(_ process: ProcessSight) -> JSONObject {
+        var object = StatusReport.object(process.owner, kindKey: "kind")
+        object.add("namespace", process.namespace)
+        object.add("state", process.state)
+        object.add("holds", process.holds)
+        object.add("waits_for", process.waits)
+        object.add("runs", process.command)
+        return object
+    }
+
+    // MARK: Text
+
+    /// The tuples and items that are set aside.
+    private static func aside(_ status: NamespaceStatus) -> Int {
+        status.objects.reduce(status.buried.count) { $0 + ($1.items?.dead ?? 0) }
     }
 
     private func sorted(_ order: Order) -> [Sight] {
@@ -68,20 +122,30 @@ struct TopReport {
         guard let status = sight.status else {
             return [sight.name] + Array(repeating: "-", count: Self.titles.count - 2) + ["can't be looked at"]
         }
-        let dead = status.objects.reduce(0) { $0 + ($1.items?.dead ?? 0) }
         return [
             status.name, "\(status.tuples)", "\(status.cells)", PeopleText.bytes(status.bytes),
             PeopleText.bytes(status.diskBytes), PeopleText.cell(sight.rate), "\(status.waiters.count)",
             "\(status.holds.count(where: \.isHeld))", "\(status.claims.count)",
-            "\((status.claims + status.buried).reduce(0) { $0 + $1.deliveries })", "\(status.buried.count + dead)",
+            "\((status.claims + status.buried).reduce(0) { $0 + $1.deliveries })", "\(Self.aside(status))",
             status.oldest.map { PeopleText.relative($0, to: now) } ?? "-",
             status.waiters.map(\.since).min().map { PeopleText.relative($0, to: now) } ?? "-",
         ]
     }
 
-    /// A row for each living process and namespace; this process is left out.
-    private func processRows(_ statuses: [NamespaceStatus]) -> [[String]] {
-        var rows: [[String]] = []
+    /// A living process in a namespace.
+    private struct ProcessSight {
+        let owner: NamespaceStatus.Owner
+        let namespace: String
+        let state: String
+        let holds: [String]
+        let waits: [String]
+        /// What it runs; `nil` if that can't be read.
+        let command: String?
+    }
+
+    /// Each living process of each namespace; this process is left out.
+    private func processes(_ statuses: [NamespaceStatus]) -> [ProcessSight] {
+        var sights: [ProcessSight] = []
         for status in statuses {
             var seen: Set<Int32> = [getpid()]
             for owner in status.owners where owner.isAlive && seen.insert(owner.pid).inserted {
@@ -89,14 +153,26 @@ struct TopReport {
                 let held = status.holds.filter { $0.isHeld && $0.pid == pid }.map { "\($0.kind) \($0.name)" }
                 let claims = status.claims.count { $0.pid == pid }
                 let holds = held + (claims > 0 ? [PeopleText.count(claims, "claim")] : [])
-                rows.append([
-                    "\(pid)", ProcessText.state(of: pid), status.name, Self.list(holds),
-                    Self.list(Self.waits(of: pid, in: status)),
-                    ProcessText.command(of: pid, length: 80) ?? owner.command ?? "-",
-                ])
+                sights.append(
+                    ProcessSight(
+                        owner: owner,
+                        namespace: status.name,
+                        state: ProcessText.state(of: pid),
+                        holds: holds,
+                        waits: Self.waits(of: pid, in: status),
+                        command: ProcessText.command(of: pid, length: 80) ?? owner.command
+                    )
+                )
             }
         }
-        return rows
+        return sights
+    }
+
+    private func row(_ process: ProcessSight) -> [String] {
+        [
+            "\(process.owner.pid)", process.state, process.namespace, Self.list(process.holds),
+            Self.list(process.waits), process.command ?? "-",
+        ]
     }
 
     /// What a process waits for: its turn at an object by name, a tuple or a cell by its template.

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Glibc
+import SharedSpace
+import SystemPackage
+
+/// The command `space serve`: becomes `space-serve`, a program of its own, so that `space` carries no HTTP server.
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Show the namespaces on a web page of this machine.",
+        discussion: """
+            Prints the page's address, and serves it until it is ended by SIGTERM, SIGINT or SIGHUP. The page shows the \
+            namespaces and their processes, who waits for whom, and a namespace's tuples, cells and changes, all of them live. \
+            It changes nothing, owns nothing and creates nothing.
+
+            It listens at 127.0.0.1 or ::1 only, and answers only processes of its own user and of root; or at a Unix socket, \
+            which its user alone can open. To look from another machine: ssh -L 8080:127.0.0.1:8080 HOST.
+
+            The server is the program space-serve, which 'tools/build --serve' makes. It is looked for beside this program, and \
+            then in PATH.
+
+            EXAMPLES:
+              space serve
+              space serve --port 8080
+              space serve --socket /run/user/1000/space-page
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("127.0.0.1 or ::1 (default: 127.0.0.1).", valueName: "address"))
+    var address: String?
+
+    @Option(help: ArgumentHelp("The port; 0 for a free one (default: 0).", valueName: "number"))
+    var port: UInt16?
+
+    @Option(help: ArgumentHelp("Listen at a Unix socket instead.", valueName: "path"), completion: .file())
+    var socket: String?
+
+    @Option(help: ArgumentHelp("How many pages may be open at once (default: 16).", valueName: "number"))
+    var clients: Int?
+
+    /// The program that this command becomes.
+    private static let program = "space-serve"
+
+    func run() throws {
+        let own = Self.ownPath
+        var words = [Self.program]
+        func add(_ option: String, _ value: String?) {
+            if let value { words.append("\(option)=\(value)") }
+        }
+        add("--space", own)
+        add("--root", common.root)
+        add("--timeout", (common.timeout?.duration).map { "\(Int($0 / .milliseconds(1)))ms" })
+        add("--address", address)
+        add("--port", port.map { "\($0)" })
+        add("--socket", socket)
+        add("--clients", clients.map { "\($0)" })
+        try Signals.check()
+        Signals.restoreForExec()
+        var cause = Errno.noSuchFileOrDirectory
+        if let folder = own?.split(separator: "/").dropLast().map({ "/\($0)" }).joined() {
+            cause = Self.become("\(folder)/\(Self.program)", words)
+        }
+        if cause == .noSuchFileOrDirectory { cause = Self.become(Self.program, words) }
+        throw CommandFailure(
+            .unavailable,
+            cause == .noSuchFileOrDirectory
+                ? "there is no \(Self.program) beside this program or in PATH; build it with: tools/build --serve"
+                : "cannot run \(Self.program): \(cause)"
+        )
+    }
+
+    /// The path of this program; `nil` if /proc is not there.
+    private static var ownPath: String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        // readlink(2) ends the path with no null byte: the array has one more.
+        guard readlink("/proc/self/exe", &buffer, buffer.count - 1) > 0 else { return nil }
+        return buffer.withUnsafeBufferPointer { String(validatingCString: $0.baseAddress!) }
+    }
+
+    /// Becomes a program; returns only if that fails.
+    private static func become(_ program: String, _ words: [String]) -> Errno {
+        var words = words.map { strdup($0) }
+        words.append(nil)
+        defer { for word in words { free(word) } }
+        execvp(program, words)
+        return Errno(rawValue: errno)
+    }
+}

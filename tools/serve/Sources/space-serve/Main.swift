@@ -1,0 +1,48 @@
+// The program starts no thread before the signals that end it are blocked: each thread inherits the mask, so such a
+// signal reaches sigwait(3) in the main thread and interrupts nothing else. The server runs in tasks.
+
+import ArgumentParser
+import Glibc
+
+@main
+enum Main {
+    static func main() {
+        let ending = EndingSignals()
+        let options = ServeOptions.parseOrExit()
+        let (signals, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingOldest(1))
+        Task.detached {
+            do throws(Failure) {
+                try await Server(options).run(until: signals)
+                exit(0)
+            } catch {
+                Failure.tell(error.message)
+                exit(error.status)
+            }
+        }
+        continuation.yield(ending.wait())
+        // A second signal ends the program at once.
+        _exit(128 + ending.wait())
+    }
+}
+
+/// The signals that ask the program to end.
+struct EndingSignals {
+    private var set = sigset_t()
+
+    /// Blocks the signals for this thread and for those that it starts.
+    init() {
+        sigemptyset(&set)
+        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, number) }
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+        // A page that was closed is an error of the write to it.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// The next of the signals.
+    func wait() -> Int32 {
+        var set = set
+        var number: Int32 = 0
+        while sigwait(&set, &number) != 0 {}
+        return number
+    }
+}
