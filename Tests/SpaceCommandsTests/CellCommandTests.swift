@@ -23,6 +23,30 @@ struct CellCommandTests {
         }
     }
 
+    @Test("get --keys prints the cells whose names match")
+    func matchingCells() throws {
+        try withRoot { (runner) throws in
+            for key in ["a.x", "a.y", "b", "-c"] { try runner.space("set", "jobs", "--", key, "[\"\(key)\",1]") }
+            let some = try runner.space("get", "jobs", "--keys", "a.*")
+            #expect(some.ending == .exited(0) && some.errors == "")
+            #expect(
+                some.output == #"{"key":"a.x","value":["a.x",1]}"# + "\n" + #"{"key":"a.y","value":["a.y",1]}"# + "\n"
+            )
+            #expect(
+                try runner.space("get", "jobs", "--keys=*", "--max", "1").output == #"{"key":"-c","value":["-c",1]}"#
+                    + "\n"
+            )
+            #expect(try runner.space("get", "jobs", "--keys", "*").output.split(separator: "\n").count == 4)
+            #expect(try runner.space("get", "jobs", "--keys", "z*").ending == .exited(1))
+            #expect(try runner.space("get", "nope", "--keys", "*").ending == .exited(69))
+            for words in [
+                ["k", "--keys", "*"], ["k", "--max", "1"], ["--keys", "*", "--max", "0"], ["--keys", "*", "-r"],
+            ] {
+                #expect(try runner.start("space", ["get", "jobs"] + words).finish().ending == .exited(64), "\(words)")
+            }
+        }
+    }
+
     @Test("Strings raw, tokens, and strings that look like formals")
     func strings() throws {
         try withRoot { (runner) throws in

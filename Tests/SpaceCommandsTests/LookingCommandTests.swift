@@ -142,6 +142,33 @@ struct LookingCommandTests {
         }
     }
 
+    @Test("top prints each look as one JSON object")
+    func topAsJSON() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]", "[2]")
+            let lock = try runner.start("space", ["lock", "n", "l", "--", "sh", "-c", "echo held; read go"])
+            #expect(try lock.readLine() == "held")
+            let waiter = try runner.start("space", ["take", "n", "[\"none\"]", "--wait"])
+            #expect(try eventually { try runner.space("show", "n").output.contains("1 waiter") })
+            let result = try runner.space("top", "--json", "--max", "2", "--interval", "100ms")
+            #expect(result.ending == .exited(0), "\(result.errors)")
+            let lines = result.output.split(separator: "\n")
+            #expect(lines.count == 2)
+            let look = try Value(json: String(try #require(lines.last)))
+            let namespace = try #require(look["namespaces"]?.array?.first)
+            #expect(namespace["name"] == "n" && namespace["tuples"] == 2 && namespace["held"] == 1)
+            #expect(namespace["rate"] == 0 && namespace["waiters"] == 1 && namespace["deadlocks"]?.array == [])
+            let processes = look["processes"]?.array ?? []
+            let holder = processes.first { $0["holds"]?.array == ["lock l"] }
+            #expect(holder?["state"] == "runs")
+            #expect(processes.contains { $0["waits_for"]?.array == ["tuple [\"none\"]"] })
+            try lock.send("go\n")
+            waiter.signal(SIGTERM)
+            for command in [lock, waiter] { _ = try command.finish() }
+            try runner.space("delete", "n")
+        }
+    }
+
     @Test("A namespace that can't be looked at is down, and the others are told all the same")
     func down() throws {
         try withRoot { (runner) throws in

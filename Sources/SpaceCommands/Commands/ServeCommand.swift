@@ -14,7 +14,7 @@ struct ServeCommand: ParsableCommand {
             It changes nothing, owns nothing and creates nothing.
 
             It listens at 127.0.0.1 or ::1 only, and answers only processes of its own user and of root; or at a Unix socket, \
-            which its user alone can open. To look from another machine: ssh -L 8080:127.0.0.1:8080 HOST.
+            which its user alone can open. To look from another machine: ssh -t -L 8080:127.0.0.1:8080 HOST space serve --port 8080.
 
             The server is the program space-serve, which 'tools/build --serve' makes. It is looked for beside this program, and \
             then in PATH.

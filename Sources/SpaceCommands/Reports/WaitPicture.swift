@@ -111,7 +111,7 @@ struct WaitPicture {
                     + #"fill="whitesmoke" stroke="\#(color)"/>"#
             )
             lines.append(#"<text x="\#(x + 12)" y="\#(y + 20)" font-weight="bold">\#(pid)</text>"#)
-            let command = Self.text(ProcessText.shortened(report.command(pid), to: 32))
+            let command = Self.text(ProcessText.shortened(report.command(pid), to: 27))
             lines.append(#"<text x="\#(x + 12)" y="\#(y + 38)" fill="dimgray">\#(command)</text>"#)
         }
         return lines + ["</svg>"]

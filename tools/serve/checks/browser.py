@@ -102,9 +102,9 @@ class Browser:
         return answer["result"].get("value")
 
     def wait_for(self, script, patience=30):
-        """Waits until an expression is true."""
+        """Waits until an expression is true; an error, as before the page is there, counts as false."""
         end = time.monotonic() + patience
-        while not self.evaluate(script):
+        while not self.evaluate(f"(() => {{ try {{ return {script} }} catch {{ return false }} }})()"):
             if time.monotonic() > end:
                 raise TimeoutError(f"never true: {script}\n{self.evaluate('document.body.innerText')}")
             time.sleep(0.1)

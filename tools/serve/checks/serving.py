@@ -142,7 +142,9 @@ class Server:
             return next(int(line.split()[1]) << 10 for line in file if line.startswith("RssAnon"))
 
     def stop(self, number=signal.SIGTERM):
-        """Ends the server; returns its exit status and what it wrote to standard error."""
+        """Ends the server; returns its exit status and what it wrote to standard error, at the first call."""
+        if self.process.stderr.closed:
+            return None
         if self.process.poll() is None:
             self.process.send_signal(number)
         status = self.process.wait(30)

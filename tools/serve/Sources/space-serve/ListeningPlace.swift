@@ -87,7 +87,9 @@ enum ListeningPlace: Sendable {
         }
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(probe) }
-        let isRefused = sockaddr_un.unix(path: path).withSockAddr { connect(probe, $0, $1) != 0 && errno == ECONNREFUSED }
+        let isRefused = sockaddr_un.unix(path: path).withSockAddr {
+            connect(probe, $0, $1) != 0 && errno == ECONNREFUSED
+        }
         guard isRefused else { throw Failure(Failure.tryAgain, "another process listens at '\(path)'") }
         guard unlink(path) == 0 else { throw Failure("cannot remove '\(path)'", errno: errno) }
     }

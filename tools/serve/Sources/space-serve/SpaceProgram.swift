@@ -18,7 +18,9 @@ final class SpaceProgram: Sendable {
     ///   - path: The program; `nil` means the one beside this one, else the one in PATH.
     ///   - common: The words for every run, such as `--root=…`.
     init(path: String?, common: [String]) {
-        let beside = Self.ownFolder.map { "\($0)/space" }.flatMap { (path: String) in access(path, X_OK) == 0 ? path : nil }
+        let beside = Self.ownFolder.map { "\($0)/space" }.flatMap { (path: String) in
+            access(path, X_OK) == 0 ? path : nil
+        }
         executable = (path ?? beside).map { .path(FilePath($0)) } ?? .name("space")
         self.common = common
     }

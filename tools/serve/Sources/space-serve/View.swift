@@ -18,7 +18,8 @@ enum View: Sendable {
         case "waits": self = .waits
         case "namespace":
             let template = query["template"] ?? ""
-            guard let name = query["ns"], Self.isWord(name), !name.hasPrefix("-"), template.isEmpty || Self.isWord(template)
+            guard let name = query["ns"], Self.isWord(name), !name.hasPrefix("-"),
+                template.isEmpty || Self.isWord(template)
             else { return nil }
             self = .namespace(name, template: template.isEmpty ? Self.anything : template)
         default: return nil

@@ -90,7 +90,8 @@ final class Viewers: Sendable {
         while !Task.isCancelled {
             let problem: String
             do throws(Failure) {
-                let ending = try await space.run("top", ["--json", "--interval=1s"], longest: Self.longestLook) { line in
+                let ending = try await space.run("top", ["--json", "--interval=1s"], longest: Self.longestLook) {
+                    line in
                     self.show(line)
                 }
                 problem = ending.message
@@ -108,6 +109,8 @@ final class Viewers: Sendable {
         guard let look: Look = JSON.value(line) else { return }
         let json = "{\"own\":\(JSON.text(space.pids)),\"look\":\(line)}"
         let mailboxes = state.withLock { state in
+            // The last page has closed, and the look comes too late.
+            if state.mailboxes.isEmpty { return [Mailbox]() }
             state.look = json
             state.waits = look.namespaces
             return Array(state.mailboxes.values)
