@@ -358,6 +358,7 @@ class Page(Case):
             page.wait_for("document.querySelector('#changes').innerText.includes('build.done')")
             page.wait_for("document.querySelector('#cells').innerText.includes('onerror')")
             page.wait_for("document.querySelector('#held').innerText.includes('deploy')")
+            page.wait_for("document.querySelector('#cells').innerText.trim().endsWith('2')")
             self.shoot(f"namespace-{suffix}")
             self.assertEqual(page.evaluate("document.querySelectorAll('main img, main b').length"), 1)
             self.assertNotEqual(page.evaluate("document.title"), "caught")
