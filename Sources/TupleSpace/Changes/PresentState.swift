@@ -159,20 +159,25 @@ struct PresentState {
         }
         var rows = try snapshot.tuples.scan(from: from)
         var claims = try snapshot.claims.scan(from: from)
-        func nextTake() throws(SpaceError) -> (UInt64, TupleRow)? {
-            while let (id, claim) = try claims.nextValid() {
-                if claim.isTake, let row = TupleRow(claim.tupleBytes) { return (id, row) }
-            }
-            return nil
-        }
-        var (tuple, take) = (try rows.next(), try nextTake())
-        while let (id, row) = [tuple, take].compactMap({ $0 }).min(by: { $0.0 < $1.0 }), id < nextTuple {
+        var (tuple, claim) = (try rows.next(), try claims.nextValid())
+        while true {
+            let id = min(tuple?.key ?? .max, claim?.key ?? .max)
+            guard id < nextTuple else { break }
             guard slice.hasRoom else {
                 end = id
                 break
             }
-            try look(id, row)
-            if id == take?.0 { take = try nextTake() } else { tuple = try rows.next() }
+            if let found = tuple, found.key == id {
+                try look(id, found.row)
+                tuple = try rows.next()
+            } else if let found = claim {
+                if found.row.isTake, let row = TupleRow(found.row.tupleBytes) {
+                    try look(id, row)
+                } else {
+                    slice.looked += 1
+                }
+                claim = try claims.nextValid()
+            }
         }
         for (id, number) in firstOfTuple where id < end {
             firstOfTuple[id] = nil
