@@ -47,7 +47,7 @@ struct ToldTakeTests {
         }
     }
 
-    /// Starts a take that is stuck in its output, because nobody reads it.
+    /// Starts a take that is stuck in its output, because no process reads it.
     private func stuckTake(_ runner: CommandRunner) throws -> RunningCommand {
         let large = "[\"\(String(repeating: "x", count: 300_000))\"]"
         try runner.space("write", "--persistent", "n", "-", input: large)

@@ -14,8 +14,8 @@ struct QueueCommand: ParsableCommand {
 
             take [ID] runs CMD with the item on its standard input, and with SHARED_SPACE_NAMESPACE, _ID, _DELIVERIES and \
             _FENCING. It completes the item when CMD's status is 0; otherwise, and when this process dies, the item returns, \
-            after --delay. Status 65 sets it aside. With --ttr the item returns after that time, and CMD gets SIGTERM, and SIGKILL 5 s later. The status \
-            is CMD's; 1 when there was nothing in time, and 75 when the item returned first; without --wait it tries once. \
+            after --delay. Status 65 sets it aside. With --ttr the item returns after that time, and CMD gets SIGTERM, and \
+            SIGKILL 5 s later. The status is CMD's; 1 when there was nothing in time, and 75 when the item returned first; without --wait it tries once. \
             With --forever it goes on with one item after the other until a signal, or with --wait D until nothing came for D; \
             an item that failed returns after 1 s at first, twice as long each time, and 1 min at most.
 

@@ -49,9 +49,9 @@ struct TopCommand: ParsableCommand {
 
     func run() throws {
         let space = try common.space(mustExist: true)
-        // A name that nobody has is an error at once, and not an empty screen.
-        if namespace.map({ name in (try? Existence(space: space, name: name).isThere()) == false }) ?? false {
-            try NamespaceAccess(common, namespace ?? "").use { _ in }
+        // A namespace that does not exist is an error at once, and not an empty screen.
+        if let namespace, (try? Existence(space: space, name: namespace).isThere()) == false {
+            try NamespaceAccess(common, namespace).use { _ in }
         }
         let terminal = json ? nil : Terminal()
         defer { terminal?.close() }

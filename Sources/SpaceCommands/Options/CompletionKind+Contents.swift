@@ -44,7 +44,7 @@ extension CompletionKind {
         }
     }
 
-    /// More than this nobody reads.
+    /// The most words that are offered: a longer list is of no use on a screen.
     private static let most = 1000
 }
 

@@ -62,7 +62,7 @@ struct MetricsReport {
         let longest = status.waiters.map { max(0, now - $0.since) }.max() ?? 0
         sample("longest_wait_seconds", [label], "\(longest / 1000).\(Self.padded(longest % 1000))")
         sample("watchers", [label], status.watchers.count)
-        let lag = status.watchers.map { status.sequence > $0.position ? status.sequence - $0.position : 0 }.max()
+        let lag = status.watchers.map { StatusReport.lag(of: $0, in: status) }.max()
         sample("watcher_lag", [label], Int(clamping: lag ?? 0))
         sample("claims", [label], status.claims.count)
         sample("set_aside", [label], status.buried.count)

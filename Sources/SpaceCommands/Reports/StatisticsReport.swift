@@ -13,7 +13,7 @@ struct StatisticsReport {
 
     /// The registrations that keep changes, the one that is furthest behind first.
     private var watchers: [(watcher: NamespaceStatus.Watcher, behind: UInt64)] {
-        status.watchers.map { ($0, status.sequence > $0.position ? status.sequence - $0.position : 0) }
+        status.watchers.map { ($0, StatusReport.lag(of: $0, in: status)) }
             .sorted { $0.behind > $1.behind }
     }
 
@@ -104,7 +104,7 @@ struct StatisticsReport {
             ["\(group.count)", PeopleText.bytes(group.bytes), group.shape ?? Self.others]
         }
         section(
-            "who keeps changes",
+            "watchers for which changes are kept",
             ["PID", "SUBSCRIPTION", "POSITION", "BEHIND", "FILTER"],
             watchers.prefix(Self.mostRows).map { (watcher, behind) in
                 [

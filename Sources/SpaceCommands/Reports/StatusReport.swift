@@ -75,6 +75,11 @@ struct StatusReport {
         return object
     }
 
+    /// How many changes a watcher has not acknowledged.
+    static func lag(of watcher: NamespaceStatus.Watcher, in status: NamespaceStatus) -> UInt64 {
+        status.sequence > watcher.position ? status.sequence - watcher.position : 0
+    }
+
     var livingOwners: Int { owners.count { $0.isAlive } }
 
     /// An owner.

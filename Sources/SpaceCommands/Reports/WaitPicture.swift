@@ -66,7 +66,7 @@ struct WaitPicture {
     private static let gap = (x: 170, y: 26)
     private static let margin = 24
 
-    /// The graph as an SVG document: processes that wait for nobody on the right, those that wait for them left of them.
+    /// The graph as an SVG document: on the right the processes that don't wait, and each waiter left of what it waits for.
     func svg() -> [String] {
         let columns = columns()
         let last = columns.count - 1
@@ -147,7 +147,7 @@ struct WaitPicture {
         ]
     }
 
-    /// The processes in columns: first those that wait for nobody, or one of each circle; then those that wait for them.
+    /// The processes in columns: first those that don't wait, and one of each circle; then those that wait for the first.
     private func columns() -> [[Int32]] {
         var waitersOf: [Int32: [Int32]] = [:]
         for arrow in arrows { waitersOf[arrow.to, default: []].append(arrow.from) }

@@ -112,7 +112,7 @@ struct WaitReport {
         }
 
         let waiting = Set(graph.waits.map(\.pid))
-        // Those that wait for nobody first; then the circles.
+        // First the processes that don't wait; then the circles.
         for pid in waitersOf.keys.sorted() where !waiting.contains(pid) { draw(pid, "", first: "", rest: "") }
         for pid in graph.deadlocks.compactMap(\.steps.first?.pid) + waitersOf.keys.sorted() where !drawn.contains(pid) {
             draw(pid, "", first: "", rest: "")

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The pages that are open, and the looks that all of them show.
 ///
-/// `space top` runs while a page is open, and not otherwise: a server that nobody looks at costs nothing.
+/// `space top` runs while a page is open, and not otherwise: a server without an open page costs nothing.
 final class Viewers: Sendable {
     let space: SpaceProgram
     private let limit: Int
