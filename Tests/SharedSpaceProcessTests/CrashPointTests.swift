@@ -179,9 +179,7 @@ struct CrashPointTests {
         let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: mode))
         defer { try? namespace.leave() }
         let waiter = try Agent(root, "n")
-        try waiter.send("take-wait 60000 [\"job\", \"?int\"]")
-        #expect(try waiter.line() == "waiting")
-        #expect(try eventually { try namespace.status().waiters.count == 1 })
+        try waiter.block("take-wait 60000 [\"job\", \"?int\"]", in: namespace)
         let victim = try Agent(root, "n")
         try die(victim, at: point, doing: "write [\"job\", 1]")
         // No process writes now, but a committed tuple has to reach the waiter all the same.
@@ -197,9 +195,7 @@ struct CrashPointTests {
         let victim = try Agent(root, "n")
         if point == .rearmed {
             try victim.run("arm kill \(point)")
-            try victim.send("take-wait 60000 [\"job\", \"?int\"]")
-            #expect(try victim.line() == "waiting")
-            #expect(try eventually { try namespace.status().waiters.count == 1 })
+            try victim.block("take-wait 60000 [\"job\", \"?int\"]", in: namespace)
             try namespace.write("job", 1)
             #expect(try victim.ended() == .killed(by: SIGKILL))
         } else {

@@ -12,9 +12,7 @@ struct DeadClaimerTests {
     init() throws { root = try SpaceTest.root() }
 
     private func block(_ agent: Agent, _ command: String, in namespace: Namespace) throws {
-        try agent.send(command)
-        #expect(try agent.line() == "waiting")
-        #expect(try eventually { try namespace.status().waiters.contains { $0.pid == agent.pid } })
+        try agent.block(command, in: namespace)
     }
 
     /// Runs a scenario that returns how often its waiter was served by a tick, until it returns none.

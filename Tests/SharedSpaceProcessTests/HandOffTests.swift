@@ -16,9 +16,7 @@ struct HandOffTests {
         let namespace = try SpaceTest.namespace("jobs")
         let taker = try Agent(root, "jobs")
         let writer = try Agent(root, "jobs")
-        try taker.send("\(take) [\"resize\", \"?int\", \"?string\"]")
-        #expect(try taker.line() == "waiting")
-        #expect(try eventually { try namespace.status().waiters.map(\.pid) == [taker.pid] })
+        try taker.block("\(take) [\"resize\", \"?int\", \"?string\"]", in: namespace)
         try writer.run(#"write ["resize", 42]"#)
         try writer.run(#"write ["crop", 42, "cat.png"]"#)
         try writer.run(#"write ["resize", 42, "cat.png"]"#)
@@ -46,9 +44,7 @@ struct HandOffTests {
         let low = try Agent(root, "jobs")
         let high = try Agent(root, "jobs")
         for (agent, range) in [(low, "?0...9"), (high, "?10...19")] {
-            try agent.send("take-wait 60000 [\"n\", \"\(range)\"]")
-            #expect(try agent.line() == "waiting")
-            #expect(try eventually { try namespace.status().waiters.contains { $0.pid == agent.pid } })
+            try agent.block("take-wait 60000 [\"n\", \"\(range)\"]", in: namespace)
         }
         // The tuple is granted to the older waiter first, which can't use it and hands it on.
         try namespace.write("n", 12)
@@ -62,9 +58,7 @@ struct HandOffTests {
         let takers = [try Agent(root, "jobs"), try Agent(root, "jobs")]
         let reader = try Agent(root, "jobs")
         for agent in [reader] + takers {
-            try agent.send("\(agent === reader ? "read" : "take")-wait 60000 [\"job\", \"?int\"]")
-            #expect(try agent.line() == "waiting")
-            #expect(try eventually { try namespace.status().waiters.contains { $0.pid == agent.pid } })
+            try agent.block("\(agent === reader ? "read" : "take")-wait 60000 [\"job\", \"?int\"]", in: namespace)
         }
         try namespace.write("job", 1)
         try namespace.write("job", 2)

@@ -67,9 +67,7 @@ struct WaitingTests {
         #expect(try eventually { try namespace.status().waiters.count == 1024 })
         try crowd.kill()
         let taker = try Agent(root, "n")
-        try taker.send("take-wait 60000 [\"job\", \"?int\"]")
-        #expect(try taker.line() == "waiting")
-        #expect(try eventually { try namespace.status().waiters.map(\.pid) == [taker.pid] })
+        try taker.block("take-wait 60000 [\"job\", \"?int\"]", in: namespace)
         try namespace.write("job", 1)
         #expect(try taker.line() == #"ok ["job",1]"#)
     }
@@ -81,9 +79,7 @@ struct WaitingTests {
         try stopped.run("arm stop rearmed")
         let other = try Agent(root, "n")
         for agent in [stopped, other] {
-            try agent.send("take-wait 60000 [\"job\", \"?int\"]")
-            #expect(try agent.line() == "waiting")
-            #expect(try eventually { try namespace.status().waiters.contains { $0.pid == agent.pid } })
+            try agent.block("take-wait 60000 [\"job\", \"?int\"]", in: namespace)
         }
         try namespace.write("job", 1)
         try stopped.waitUntilStopped()
