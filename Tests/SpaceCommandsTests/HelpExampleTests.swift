@@ -27,8 +27,9 @@ struct HelpExampleTests {
             """
             mkdir \(root.path)/bin && cd \(root.path)/bin
             for name in space space-dump; do
-                printf '#!/bin/sh\\nfor word in "%s" "$@"; do printf "%%s\\\\036" "$word"; done >> %s; printf "\\\\035" >> %s; exit 1\\n' \
-                    $name $PWD/words $PWD/words > $name
+                # One write for all words, because two programs of a pipeline write at the same time.
+                printf '#!/bin/sh\\nwords=$(printf "%%s\\\\036" "%s" "$@"; echo .); printf "%%s\\\\035" "${words%%.}" >> %s; exit 1\\n' \
+                    $name $PWD/words > $name
                 chmod +x $name
             done
             """

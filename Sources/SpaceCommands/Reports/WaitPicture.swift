@@ -53,9 +53,10 @@ struct WaitPicture {
 
     private static func quoted(_ text: String) -> String {
         var quoted = ""
-        for character in PeopleText.escaped(text) {
-            if character == "\"" || character == "\\" { quoted.append("\\") }
-            quoted.append(character)
+        // By scalars: a quotation mark with a combining mark is another character, and for dot(1) still a quotation mark.
+        for scalar in PeopleText.escaped(text).unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { quoted.append("\\") }
+            quoted.unicodeScalars.append(scalar)
         }
         return quoted
     }
@@ -65,25 +66,47 @@ struct WaitPicture {
     private static let box = (width: 230, height: 48)
     private static let gap = (x: 170, y: 26)
     private static let margin = 24
+    /// The height above each band for arrows that don't go to the right.
+    private static let above = 46
+    /// The most columns beside each other: a screen's width; what comes left of them is a band of its own below.
+    private static let bandColumns = 4
 
-    /// The graph as an SVG document: on the right the processes that don't wait, and each waiter left of what it waits for.
-    func svg() -> [String] {
+    /// Where a process's box is.
+    private struct Place {
+        let x: Int
+        let y: Int
+        let band: Int
+
+        var middle: (x: Int, y: Int) { (x + box.width / 2, y + box.height / 2) }
+        var right: Int { x + box.width }
+        var bottom: Int { y + box.height }
+    }
+
+    /// The boxes' places, and the size of the whole.
+    private func layout() -> (places: [Int32: Place], width: Int, height: Int) {
         let columns = columns()
-        let last = columns.count - 1
-        let rows = columns.map(\.count).max() ?? 0
-        let width = Self.margin * 2 + columns.count * Self.box.width + max(0, last) * Self.gap.x
-        // Arrows that go back to the left pass above the boxes.
-        let top = Self.margin + 46
-        let height = top + Self.margin + max(1, rows) * (Self.box.height + Self.gap.y)
-        var place: [Int32: (x: Int, y: Int)] = [:]
-        for (column, pids) in columns.enumerated() {
-            for (row, pid) in pids.enumerated() {
-                place[pid] = (
-                    Self.margin + (last - column) * (Self.box.width + Self.gap.x),
-                    top + row * (Self.box.height + Self.gap.y)
-                )
+        let across = min(columns.count, Self.bandColumns)
+        var places: [Int32: Place] = [:]
+        var top = Self.margin
+        for band in 0..<(columns.count + Self.bandColumns - 1) / Self.bandColumns {
+            let those = columns.dropFirst(band * Self.bandColumns).prefix(Self.bandColumns)
+            top += Self.above
+            for (column, pids) in those.enumerated() {
+                let x = Self.margin + (across - 1 - column) * (Self.box.width + Self.gap.x)
+                for (row, pid) in pids.enumerated() {
+                    places[pid] = Place(x: x, y: top + row * (Self.box.height + Self.gap.y), band: band)
+                }
             }
+            top += (those.map(\.count).max() ?? 0) * (Self.box.height + Self.gap.y)
         }
+        let width = Self.margin * 2 + across * Self.box.width + max(0, across - 1) * Self.gap.x
+        return (places, width, top + Self.margin)
+    }
+
+    /// The graph as an SVG document: on the right the processes that don't wait, and each waiter left of what it waits
+    /// for; a long chain or circle goes on in a band below.
+    func svg() -> [String] {
+        let (place, width, height) = layout()
         var lines = [
             #"<svg xmlns="http://www.w3.org/2000/svg" width="\#(width)" height="\#(height)" "#
                 + #"viewBox="0 0 \#(width) \#(height)" font-family="sans-serif" font-size="13">"#,
@@ -98,13 +121,13 @@ struct WaitPicture {
             )
         }
         lines.append("</defs>")
-        for arrow in arrows {
+        for (number, arrow) in arrows.enumerated() {
             guard let from = place[arrow.from], let to = place[arrow.to] else { continue }
-            lines += Self.drawing(of: arrow, from: from, to: to)
+            lines += Self.drawing(of: arrow, number, from: from, to: to, width, height)
         }
         let stuck = Set(arrows.filter(\.isDeadly).flatMap { [$0.from, $0.to] })
         for pid in processes {
-            guard let (x, y) = place[pid] else { continue }
+            guard let (x, y) = place[pid].map({ ($0.x, $0.y) }) else { continue }
             let color = stuck.contains(pid) ? Self.red : Self.plain
             lines.append(
                 #"<rect x="\#(x)" y="\#(y)" width="\#(Self.box.width)" height="\#(Self.box.height)" rx="6" "#
@@ -120,21 +143,39 @@ struct WaitPicture {
     private static let plain = "#57606a"
     private static let red = "#cf222e"
 
-    private static func drawing(of arrow: Arrow, from: (x: Int, y: Int), to: (x: Int, y: Int)) -> [String] {
+    private static func drawing(
+        of arrow: Arrow,
+        _ number: Int,
+        from: Place,
+        to: Place,
+        _ width: Int,
+        _ height: Int
+    ) -> [String] {
         let (color, marker) = arrow.isDeadly ? (red, "deadly") : (plain, "waits")
         let path: String
         let middle: (x: Int, y: Int)
-        if from.x < to.x {
-            let start = (x: from.x + box.width, y: from.y + box.height / 2)
-            let end = (x: to.x, y: to.y + box.height / 2)
+        // Beside each other, where several go the same way.
+        let lane = number % 5 * 4
+        if from.band > to.band {
+            // Up between the bands, and into the bottom of the box.
+            let way = from.y - above / 2 + lane
+            path = "M\(from.middle.x),\(from.y) V\(way) H\(to.middle.x) V\(to.bottom)"
+            middle = ((from.middle.x + to.middle.x) / 2, way - 3)
+        } else if from.band < to.band {
+            // Around the right edge, and from below.
+            path =
+                "M\(from.right),\(from.middle.y) H\(width - 2 - lane / 2) V\(height - 2 - lane / 2) "
+                + "H\(to.middle.x) V\(to.bottom)"
+            middle = ((width + to.middle.x) / 2, height - 6 - lane / 2)
+        } else if from.x < to.x {
+            let (start, end) = ((x: from.right, y: from.middle.y), (x: to.x, y: to.middle.y))
             let bend = start.x + gap.x / 2
             path = "M\(start.x),\(start.y) C\(bend),\(start.y) \(bend),\(end.y) \(end.x),\(end.y)"
             // Beside its start, where arrows to one process still lie apart.
             middle = (start.x + gap.x / 2, start.y + (end.y - start.y) / 2 - 6)
         } else {
             // Back, or within a column: from the top of one box over the others to the top of the other.
-            let start = (x: from.x + box.width / 2, y: from.y)
-            let end = (x: to.x + box.width / 2, y: to.y)
+            let (start, end) = ((x: from.middle.x, y: from.y), (x: to.middle.x, y: to.y))
             let over = min(start.y, end.y) - 44
             path = "M\(start.x),\(start.y) C\(start.x),\(over) \(end.x),\(over) \(end.x),\(end.y)"
             middle = ((start.x + end.x) / 2, over + 6)
@@ -170,13 +211,15 @@ struct WaitPicture {
 
     private static func text(_ text: String) -> String {
         var result = ""
-        for character in PeopleText.escaped(text) {
-            switch character {
+        for scalar in PeopleText.escaped(text).unicodeScalars {
+            switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
-            default: result.append(character)
+            // XML has no such characters.
+            case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
             }
         }
         return result
