@@ -31,6 +31,20 @@ extension Engine {
         return reader
     }
 
+    /// Lends a reader with a snapshot whose tables have every tuple: the near end's are moved there first.
+    ///
+    /// The caller gives it back with ``takeBack(_:)``.
+    package func lendSettledReader() throws(SpaceError) -> Reader {
+        try checkUsable()
+        return try underGate { () throws(SpaceError) in
+            if nearState.mayHaveTuples {
+                try commit(.removing) { (scope) throws(SpaceError) in scope.noteUpkeep() }
+                announce()
+            }
+            return try lendReader(holdsGate: true)
+        }
+    }
+
     /// Ends the snapshot of a reader that was lent, and puts the reader back into the pool.
     package func takeBack(_ reader: Reader) {
         reader.transaction.reset()

@@ -29,12 +29,18 @@ package enum FileBytes {
 
     /// Reads a file's first `count` bytes, or all bytes of a shorter file.
     package static func readPrefix(_ descriptor: CInt, count: Int) throws(Errno) -> [UInt8] {
+        try read(descriptor, at: 0, count: count)
+    }
+
+    /// Reads `count` bytes from a position on, or all that the file has there.
+    package static func read(_ descriptor: CInt, at offset: Int, count: Int) throws(Errno) -> [UInt8] {
+        guard offset >= 0 else { throw .invalidArgument }
         var bytes = [UInt8](repeating: 0, count: max(0, count))
         var filled = 0
         while filled < bytes.count {
             let got = bytes.withUnsafeMutableBytes { buffer in
                 buffer.baseAddress.map {
-                    space_read_at(descriptor, $0 + filled, UInt64(buffer.count - filled), Int64(filled))
+                    space_read_at(descriptor, $0 + filled, UInt64(buffer.count - filled), Int64(offset) + Int64(filled))
                 } ?? 0
             }
             let count = try checked(count: got)

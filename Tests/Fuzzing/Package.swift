@@ -29,6 +29,7 @@ let package = Package(
         fuzzer("FuzzCodable", [coding, "FuzzCheck"]),
         fuzzer("FuzzRows", [library, "FuzzSupport"]),
         fuzzer("FuzzControl", [library, "FuzzSupport"]),
+        fuzzer("FuzzBackup", [library, "FuzzSupport"]),
         fuzzer("FuzzCommands", [library, commands, argumentParser]),
     ]
 )

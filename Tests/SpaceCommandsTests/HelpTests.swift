@@ -17,7 +17,7 @@ struct HelpTests {
         "unpersist", "delete", "wait", "reap", "load", "watch", "post", "claim",
         "complete", "release", "extend", "claims", "bury", "kick", "move", "txn", "history", "respond", "request",
         "lock", "semaphore",
-        "expire", "ttl", "items", "unsubscribe", "stats", "metrics", "top", "serve",
+        "expire", "ttl", "items", "unsubscribe", "stats", "metrics", "top", "serve", "backup", "replay",
         "elect", "barrier", "latch", "counter", "rate", "queue", "eval",
     ]
 

@@ -69,6 +69,7 @@ struct SpaceCommand: ParsableCommand {
                     ServeCommand.self,
                     OwnCommand.self, DisownCommand.self, PersistCommand.self,
                     UnpersistCommand.self, DeleteCommand.self, WaitCommand.self, ReapCommand.self, LoadCommand.self,
+                    BackupCommand.self, ReplayCommand.self,
                 ]
             ),
         ]

@@ -3,6 +3,19 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
+/// The contents with which a namespace is created.
+package struct InitialContents {
+    /// The header of the namespace that the contents come from, whose clock the new one continues.
+    let header: ControlHeader
+    /// Writes the contents, before any other process sees the namespace.
+    let fill: (NamespaceCore) throws(SpaceError) -> Void
+
+    package init(from header: ControlHeader, _ fill: @escaping (NamespaceCore) throws(SpaceError) -> Void) {
+        self.header = header
+        self.fill = fill
+    }
+}
+
 /// Creates a namespace: it is completed in the nursery, then renamed into place in one step.
 ///
 /// Guarantees: no process ever sees half a namespace. Of two creators one wins (`renameat2(2)`, RENAME_NOREPLACE),
@@ -159,7 +172,7 @@ struct Creation {
             let info = try FileInfo.of(file.raw)
             // Each user of the file holds this lock. No other process knows the new file yet.
             guard try FileLock.tryShared(file.raw, byte: ControlFile.useByte) else { throw .resourceBusy }
-            let header = ControlHeader(
+            var header = ControlHeader(
                 mode: mode,
                 mapSize: Limits.mapBytes,
                 byteLimit: limit,
@@ -169,6 +182,7 @@ struct Creation {
                 createdMilliseconds: Clock.realtimeMilliseconds(),
                 firstClaim: Counters.firstClaimOfLife
             )
+            if let contents = opening.contents { header.continueClock(of: contents.header, on: host) }
             try FileBytes.write(header.encoded(), to: file.raw)
             let control = try ControlFile(descriptor: file.raw, header: header, identity: info, endsUse: true)
             try control.initialiseVolatilePart()
@@ -215,7 +229,12 @@ struct Creation {
             (counters.historyRows, counters.historyBytes) = try history.words(limit: limit)
         }
         let tables = try use.makeTables(counters, control.header.life)
-        return try opening.makeCore(folder, control, session, use, tables)
+        let core = try opening.makeCore(folder, control, session, use, tables)
+        if let contents = opening.contents {
+            try contents.fill(core)
+            try core.endSessionsOfBefore { _ in true }
+        }
+        return core
     }
 
     /// Syncs what the rename is about to publish, in mode `.durable`.

@@ -45,6 +45,17 @@ extension NamespaceCore {
         if let refusal { throw refusal }
     }
 
+    /// Ends the claims, holds and watchers of all sessions that the tables name, and those of processes for which
+    /// `hasEnded` is true.
+    ///
+    /// It is for tables that come from elsewhere or from before a reboot: none of their sessions lives.
+    func endSessionsOfBefore(_ hasEnded: (ProcessIdentity) -> Bool) throws(SpaceError) {
+        try returnClaims { holder in
+            if case .process(let process) = holder { hasEnded(process) } else { true }
+        }
+        dropAllWatchers()
+    }
+
     /// Returns the claims for which `isWanted` is true, and kicks such tuples that were set aside.
     ///
     /// One call moves only as many as fit the disk reserve. The result is the number that moved. It is also 0 if

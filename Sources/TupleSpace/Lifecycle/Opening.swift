@@ -21,6 +21,8 @@ package struct Opening {
     package let timeout: Duration
     /// The features that keep state for the namespace.
     package let parts: [any NamespacePart.Type]
+    /// What a new namespace has from the start; with it, a namespace that exists is refused.
+    var contents: InitialContents?
 
     package static let operation = OpenEnvironment.operation
 
@@ -39,6 +41,7 @@ package struct Opening {
             guard let rootFolder = try root.open(create: creates) else { throw root.missing }
             let outcome: Outcome
             if let folder = try NamespaceFolder.open(name, in: rootFolder, of: root) {
+                guard contents == nil else { throw taken }
                 outcome = try join(folder, rootFolder, host)
             } else {
                 guard creates else { throw notFound }
@@ -52,6 +55,13 @@ package struct Opening {
 
     private var notFound: SpaceError {
         .noNamespace(in: root.path, advice: "write to it first, or look at the others with: space list")
+    }
+
+    private var taken: SpaceError {
+        .incompatible(
+            "there is a namespace of this name already",
+            advice: "choose another name or root, or delete it first: space delete \(name.text)"
+        )
     }
 
     // MARK: Joining one that exists
@@ -213,14 +223,7 @@ package struct Opening {
         if adopted != 0 {
             // This is the first opener after an adoption, under the door: no process can have claimed anything since.
             // No session in a claim lives any more, and session numbers start again.
-            try core.returnClaims { holder in
-                if adopted == ControlFile.adoptedHere, case .process(let process) = holder {
-                    process.life == .dead
-                } else {
-                    true
-                }
-            }
-            core.dropAllWatchers()
+            try core.endSessionsOfBefore { $0.life == .dead || adopted != ControlFile.adoptedHere }
             // This write finds out how far the blocks are reserved. If there is no disk space, the next writer gets
             // the error.
             try? core.write(.removing, timeout: timeout) { (_) throws(SpaceError) in }

@@ -60,12 +60,13 @@ public final class Space: Sendable {
         try open(name, owner: owning ? .session : .nobody, creates: false, options: NamespaceOptions())
     }
 
-    /// Opens a namespace for another owner than this process.
+    /// Opens a namespace for another owner than this process; with `contents`, only a new one, which then has them.
     package func open(
         _ name: String,
         owner: OwnerRequest,
         creates: Bool,
-        options: NamespaceOptions
+        options: NamespaceOptions,
+        contents: InitialContents? = nil
     ) throws(SpaceError) -> Namespace {
         try SpaceError.attempt(Opening.operation, on: name) { () throws(SpaceError) in
             let opening = Opening(
@@ -75,7 +76,8 @@ public final class Space: Sendable {
                 owner: owner,
                 creates: creates,
                 timeout: timeout,
-                parts: parts
+                parts: parts,
+                contents: contents
             )
             let (entry, core) = try opening.run()
             let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)

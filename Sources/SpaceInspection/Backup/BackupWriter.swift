@@ -1,0 +1,87 @@
+import SpaceEngine
+import SpaceSystem
+import SystemPackage
+
+/// Adds one entry to a backup's file, chunk by chunk.
+struct BackupWriter {
+    private let descriptor: CInt
+    private let path: String
+    /// The bytes that the file begins with, if this is its first entry.
+    private let fileHeader: [UInt8]
+    private let start: Int
+    private var position: Int
+    private var chunk: BackupChunk
+    private var changes: [UInt8] = []
+    /// How many changes there are.
+    private(set) var count = 0
+
+    private static let chunkSize = 1 << 20
+
+    /// - Parameters:
+    ///   - file: The file, locked.
+    ///   - subject: What is backed up, if the file has no beginning yet.
+    ///   - contents: What is in the file; what lies behind its end is overwritten.
+    ///   - entry: The entry's number and times; it says the rest itself.
+    init(
+        _ file: borrowing BackupFile,
+        beginning subject: BackupFile.Subject?,
+        behind contents: BackupFile.Contents,
+        _ entry: BackupChunk
+    ) {
+        descriptor = file.descriptor.raw
+        path = file.path
+        fileHeader = subject.map { BackupFile.header(of: $0) } ?? []
+        start = fileHeader.isEmpty ? contents.end : 0
+        position = contents.end
+        chunk = entry
+        chunk.link = contents.link
+    }
+
+    mutating func add(_ change: RowChange) throws(SpaceError) {
+        if count == 0 { try begin() }
+        count += 1
+        change.append(to: &changes)
+        if changes.count >= Self.chunkSize { try flush(isLast: false) }
+    }
+
+    /// Completes the entry, and syncs the file; an entry without changes is left out.
+    mutating func finish() throws(SpaceError) {
+        guard count > 0 else { return }
+        // Everything before the last chunk is on the disk before it, so that an entry never seems whole which isn't.
+        try sync()
+        try flush(isLast: true)
+        try sync()
+    }
+
+    /// Removes what was written of the entry.
+    func cancel() { try? FileBytes.truncate(descriptor, to: start) }
+
+    private mutating func begin() throws(SpaceError) {
+        let (descriptor, start, header) = (descriptor, start, fileHeader)
+        try attempt { () throws(Errno) in
+            try FileBytes.truncate(descriptor, to: start)
+            try FileBytes.write(header, to: descriptor)
+        }
+    }
+
+    private mutating func flush(isLast: Bool) throws(SpaceError) {
+        chunk.isLast = isLast
+        chunk.count = changes.count
+        chunk.hash = hash64(changes)
+        let (descriptor, position) = (descriptor, position)
+        let (header, rest) = (chunk.encoded, changes)
+        try attempt { () throws(Errno) in
+            try FileBytes.write(header, to: descriptor, at: position)
+            try FileBytes.write(rest, to: descriptor, at: position + header.count)
+        }
+        self.position += header.count + changes.count
+        chunk.link = chunk.ownHash
+        changes.removeAll(keepingCapacity: true)
+    }
+
+    private func sync() throws(SpaceError) { try attempt { () throws(Errno) in try Directory.sync(descriptor) } }
+
+    private func attempt(_ body: () throws(Errno) -> Void) throws(SpaceError) {
+        try system(path.quotedForPeople, body)
+    }
+}

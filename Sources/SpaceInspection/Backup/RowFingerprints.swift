@@ -1,0 +1,42 @@
+import SpaceEngine
+
+/// What a backup has of each row, without the rows: 24 bytes a row and the dictionary's own room.
+///
+/// Two rows of different keys are taken for one in one of 2⁹⁰ cases at a billion rows, and a changed value for the old
+/// one in one of 2⁶⁴. The hashes are SipHash with seeds that differ in each process (`Hasher`), so keys and values that
+/// collide can't be chosen.
+struct RowFingerprints {
+    private struct Key: Hashable {
+        let first: Int
+        let second: Int
+    }
+
+    private var values: [Key: Int] = [:]
+
+    private static func hash(_ salt: Int, _ bytes: UnsafeRawBufferPointer) -> Int {
+        var hasher = Hasher()
+        hasher.combine(salt)
+        hasher.combine(bytes: bytes)
+        return hasher.finalize()
+    }
+
+    private static func key(_ change: RowChange) -> Key {
+        Key(first: hash(change.table, change.key), second: hash(~change.table, change.key))
+    }
+
+    /// Notes what a backup says of a row.
+    mutating func note(_ change: RowChange) {
+        values[Self.key(change)] = change.value.map { Self.hash(0, $0) }
+    }
+
+    /// Strikes a row out that is there, and returns whether its value is another than the backup's.
+    mutating func strike(_ change: RowChange) -> Bool {
+        guard let known = values.removeValue(forKey: Self.key(change)), let value = change.value else { return true }
+        return known != Self.hash(0, value)
+    }
+
+    /// Whether the backup has this row and it was not struck out: then it is gone; says so once.
+    mutating func strikeGone(_ change: RowChange) -> Bool { values.removeValue(forKey: Self.key(change)) != nil }
+
+    var isEmpty: Bool { values.isEmpty }
+}
