@@ -25,6 +25,8 @@ struct ChurnPart: SupervisedPart {
         ledger.start.store(1)
         spendTime {
             ledger.stop.load() != 0 || options.isToFail && ledger.faults > 0
+        } hasBegun: {
+            ledger.written.load() > 0
         } progress: {
             "\(ledger.openings.load()) openings, \(ledger.written.load()) written, \(ledger.taken.load()) taken"
         }

@@ -34,6 +34,8 @@ struct KillPart: SupervisedPart {
         // If there is a fault to find, the run ends once so many were killed that it shows.
         spendTime {
             ledger.stop.load() != 0 || options.isToFail && ledger.deathCount.load() >= revealingDeaths
+        } hasBegun: {
+            ledger.takenCount.load() > 0
         } progress: {
             "\(ledger.deathCount.load()) kills, \(ledger.nextNumber.load()) written, \(ledger.takenCount.load()) taken"
         }

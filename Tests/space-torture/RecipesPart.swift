@@ -26,6 +26,8 @@ struct RecipesPart: SupervisedPart {
         let namespace = try space.namespace(RecipesWorker.name)
         spendTime {
             false
+        } hasBegun: {
+            ledger.entries.load() > 0
         } progress: {
             "\(ledger.kills.load()) kills, \(ledger.entries.load()) held, \(ledger.completed.load()) done"
         }

@@ -19,10 +19,14 @@ extension SupervisedPart {
     }
 
     /// Waits until the part's time has passed, or until `isOver`; notes `progress` every five seconds.
-    func spendTime(until isOver: () -> Bool, progress: () -> String) {
+    ///
+    /// A part that `hasBegun` too late, on a machine that has other work, gets a minute more: it would show nothing.
+    func spendTime(until isOver: () -> Bool, hasBegun: () -> Bool, progress: () -> String) {
         let start = MonotonicInstant.now
         var told = start
-        while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), !isOver() {
+        while !isOver() {
+            let spent = MonotonicInstant.now.duration(since: start)
+            if spent >= .seconds(options.seconds), hasBegun() || spent >= .seconds(options.seconds + 60) { break }
             usleep(20_000)
             guard MonotonicInstant.now.duration(since: told) > .seconds(5) else { continue }
             told = MonotonicInstant.now
